@@ -1,0 +1,271 @@
+"""`evaluation-assets`: the commands. They materialise the same assets as the UI, in the same instance.
+
+Exit status: 0 done and all blocking checks passed; 1 done, but a blocking check failed or a step broke; 2 usage or
+unusable input; 3 stopped by the budget. Results go to stdout, progress and logs to stderr.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from upath import UPath
+
+from evaluation_assets.core.drops import Drop, InvalidDrop
+from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.formats.registry import FORMATS
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, Panel, check_providers, load_panel
+from evaluation_assets.core.planning import plan as plan_drop
+from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
+from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
+from evaluation_assets.core.reporting.summary import DropReport
+from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.intake import inspect, prepare, take_in
+
+EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2}
+
+
+def _shared(*options: Any) -> Any:
+    def apply(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+_installation = _shared(
+    click.option(
+        "--home",
+        "home_url",
+        envvar="EVALUATION_HOME",
+        default=".evaluation",
+        show_default=True,
+        help="Where drops, tables and reports are kept: a folder, or any fsspec URL.",
+    ),
+)
+_judges = _shared(
+    click.option("--panel", "panel_file", type=click.Path(exists=True, path_type=Path), help="Another panel.yaml."),
+    click.option("--provider", help="With --model: a panel of one judge."),
+    click.option("--model", help="The model of --provider."),
+)
+_reading = _shared(
+    click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)),
+    click.option(
+        "--beta-threshold",
+        type=click.IntRange(min=0),
+        default=15,
+        show_default=True,
+        help="More tool calls than this break the frequency rule.",
+    ),
+    click.option(
+        "--on-violation",
+        type=click.Choice(["remove", "flag"]),
+        default="remove",
+        show_default=True,
+        help="Take out records that break a rule, or keep and mark them.",
+    ),
+)
+
+
+@click.group()
+@click.version_option(package_name="evaluation-assets")
+def main() -> None:
+    """Evaluate AI agents from files of their trajectories."""
+
+
+@main.command()
+@_reading
+@_installation
+@_judges
+@click.option("--split-size", type=click.IntRange(min=1), help="Also write the kept records in files of this many.")
+@click.option("--preprocess-only", is_flag=True, help="Read and preprocess; judge nothing.")
+@click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
+@click.option("--select", help="Assets to materialise, in Dagster's selection syntax, e.g. '+clips'.")
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Copy reports and result files here.")
+@click.option("--quiet", is_flag=True, help="No progress and no warnings.")
+@click.option("--verbose", is_flag=True, help="Log everything to stderr.")
+def evaluate(
+    inputs: tuple[Path, ...],
+    beta_threshold: int,
+    on_violation: OnViolation,
+    home_url: str,
+    panel_file: Path | None,
+    provider: str | None,
+    model: str | None,
+    split_size: int | None,
+    preprocess_only: bool,
+    one_drop: bool,
+    select: str | None,
+    output: Path | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
+    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+    try:
+        panel = _panel(home, panel_file, provider, model)
+        prepare(home)
+        drops = take_in(home, list(inputs), one_drop=one_drop)
+    except (InvalidDrop, InvalidPanel) as problem:
+        _stop(str(problem))
+
+    warnings.filterwarnings("ignore", module="evaluation_assets.defs")  # Dagster's partitioned checks are a preview
+    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
+
+    from evaluation_assets.progress import RunProgress  # noqa: PLC0415
+    from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
+
+    options = RunOptions(
+        settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
+        split_size=split_size,
+        preprocess_only=preprocess_only,
+        select=select,
+    )
+    status = 0
+    try:
+        for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose)):
+            status = max(status, EXIT_STATUS[outcome.status])
+            click.echo(f"\n{outcome.drop.key}")
+            if outcome.message:
+                click.echo(f"{outcome.drop.key}: {outcome.message}", err=True)
+            _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
+            if "evaluation_report" in outcome.metadata:
+                _print_scores(home, outcome.drop)
+            for check in outcome.failed_checks:
+                click.echo(f"  check failed       {check}")
+            if output is not None:
+                _copy_files(home, outcome.drop, output)
+    except dg.DagsterInvalidSubsetError as problem:
+        _stop(str(problem))
+    sys.exit(status)
+
+
+@main.command()
+@_reading
+@_installation
+@_judges
+def plan(
+    inputs: tuple[Path, ...],
+    beta_threshold: int,
+    on_violation: OnViolation,
+    home_url: str,
+    panel_file: Path | None,
+    provider: str | None,
+    model: str | None,
+) -> None:
+    """Say what `evaluate` would do: records, clips, verdicts per judge. Writes nothing, calls nobody."""
+    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+    settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
+    try:
+        panel = _panel(home, panel_file, provider, model)
+        for drop in inspect(list(inputs)):
+            planned = plan_drop(drop, settings, load_rubrics())
+            counts = planned.statistics
+            click.echo(f"\n{planned.drop}")
+            click.echo(f"  records            {counts.total}")
+            click.echo(f"  to be judged       {counts.kept}")
+            click.echo(f"  removed            {counts.removed.total()}")
+            click.echo(f"  unreadable         {counts.unreadable.total()}")
+            types = ", ".join(f"{tool} {count}" for tool, count in sorted(planned.tool_types.items()))
+            click.echo(f"  clips              {planned.clips} ({types})")
+            levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
+            for judge in panel.judges:
+                calls = "no model calls, no cost" if judge.provider == "rules" else ""
+                click.echo(f"  judge {judge.name:<12} {planned.subjects.total()} verdicts ({levels}); {calls}")
+    except (InvalidDrop, InvalidPanel, UnreadableDrop) as problem:
+        _stop(str(problem))
+
+
+@main.command()
+def formats() -> None:
+    """List the formats that are read, and how each is recognised."""
+    for known in FORMATS.values():
+        click.echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
+
+
+@main.command()
+@_installation
+@click.option("--port", default=3000, show_default=True)
+@click.option("--host", default="127.0.0.1", show_default=True)
+def ui(home_url: str, port: int, host: str) -> None:
+    """Start the Dagster UI and its daemon, which evaluates new drops by itself."""
+    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+    prepare(home)
+    try:
+        load_panel(home.panel_file)
+    except InvalidPanel as problem:
+        _stop(str(problem))
+    click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
+    environment = os.environ | {"DAGSTER_HOME": home.dagster.path, "EVALUATION_HOME": str(home.root)}
+    command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
+    with subprocess.Popen([*command, "--port", str(port), "--host", host], env=environment) as server:
+        signal.signal(signal.SIGTERM, lambda *_: server.send_signal(signal.SIGINT))
+        try:
+            sys.exit(server.wait())
+        except KeyboardInterrupt:
+            sys.exit(server.wait())
+
+
+def _panel(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:
+    if provider is None:
+        return load_panel(home.panel_file if file is None else UPath(file))
+    name = "".join(character if character.isalnum() else "_" for character in (model or provider).lower())
+    judge = JudgeSettings(name=name, provider=provider, **({"model": model} if model else {}))
+    return check_providers(Panel(judges=(judge,)), "--provider")
+
+
+def _print_statistics(figures: Any) -> None:
+    if not figures:
+        return
+    rate = figures.get("success_rate")
+    click.echo(f"  records            {figures['records_total']}")
+    click.echo(f"  valid              {figures['records_kept']}")
+    click.echo(f"  removed frequency  {figures['removed_frequency']}")
+    click.echo(f"  removed duplicates {figures['removed_duplicates']}")
+    click.echo(f"  unreadable         {figures['unreadable']}")
+    click.echo(f"  repaired           {figures['repaired']}")
+    click.echo(f"  success rate       {'-' if rate is None else f'{rate:.1%}'}")
+
+
+def _print_scores(home: Home, drop: Drop) -> None:
+    paths = report_files(home.reports(drop.key), drop.key)
+    report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
+    click.echo(f"  overall score      {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
+    for tool in report.tools:
+        click.echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
+    click.echo(f"  report             {paths.html}")
+
+
+def _score(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _copy_files(home: Home, drop: Drop, output: Path) -> None:
+    """The drop's report folder, as it is, below the output folder."""
+    source = home.reports(drop.key)
+    if not source.exists():
+        return
+    target = output / drop.key
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target / JUDGE_FILES, ignore_errors=True)
+    for path in source.rglob("*"):
+        if path.is_file():
+            place = target / path.path.removeprefix(source.path).strip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())
+
+
+def _stop(message: str) -> NoReturn:
+    click.echo(f"evaluation-assets: {message}", err=True)
+    sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""Drops: files of trajectories that arrived, what they are called, and whether they changed."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+from upath import UPath
+
+from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
+
+DIRECTORY_SIDECAR = "_drop.yaml"
+SIDECAR_SUFFIX = ".drop.yaml"
+_UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
+
+
+class InvalidDrop(ValueError):
+    """A drop whose name or sidecar cannot be used; the message says what to change."""
+
+
+class Sidecar(BaseModel):
+    """What people say about a drop, in the `.drop.yaml` beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    suite: str | None = None
+    agent: str | None = None
+    agent_version: str | None = None
+    labels: dict[str, Any] = {}
+    format: str | None = None
+    include: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """One drop: its key, its files in order, and its sidecar file where it has one."""
+
+    key: str
+    files: tuple[UPath, ...]
+    root: UPath
+    sidecar_file: UPath | None = None
+
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return self.key.rsplit("/", 1)[-1]
+
+    @property
+    def sources(self) -> list[tuple[UPath, str]]:
+        """The files with their names below the drops folder."""
+        return [(path, _relative(path, self.root)) for path in self.files]
+
+    def sidecar(self) -> Sidecar:
+        """The sidecar's content; without a suite of its own, a drop in a folder belongs to the suite of that name.
+
+        Raises:
+            InvalidDrop: the file is no YAML mapping or a field has the wrong type.
+        """
+        data: Any = {}
+        if self.sidecar_file is not None:
+            try:
+                data = yaml.safe_load(self.sidecar_file.read_text("utf-8")) or {}
+                sidecar = Sidecar.model_validate(data)
+            except (yaml.YAMLError, ValidationError, UnicodeDecodeError) as problem:
+                raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {problem}") from problem
+        else:
+            sidecar = Sidecar()
+        if sidecar.suite is None and "/" in self.key:
+            return sidecar.model_copy(update={"suite": self.key.split("/", 1)[0]})
+        return sidecar
+
+    def stamp(self) -> str:
+        """A cheap sign of change: names, sizes and times (or etags), without reading the files."""
+        return _digest(f"{name}:{path.fs.ukey(path.path)}" for path, name in self._all_files())
+
+    def content_hash(self) -> str:
+        """SHA-256 over the names and bytes of the drop's files and sidecar."""
+        whole = hashlib.sha256()
+        for path, name in self._all_files():
+            whole.update(f"{name}\0".encode())
+            with path.open("rb") as source:
+                while block := source.read(1 << 20):
+                    whole.update(block)
+        return whole.hexdigest()
+
+    def _all_files(self) -> list[tuple[UPath, str]]:
+        sidecar = [] if self.sidecar_file is None else [(self.sidecar_file, _relative(self.sidecar_file, self.root))]
+        return self.sources + sidecar
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What lies in the drops folder: drops by key, and what could not become one, with the reason."""
+
+    drops: Mapping[str, Drop]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a sensor remembers of a drop.
+
+    `stamp` is the last look; `scored_stamp` and `content` are the look and the content last asked to be scored,
+    `generation` how often that was.
+    """
+
+    stamp: str = ""
+    scored_stamp: str = ""
+    content: str = ""
+    generation: int = 0
+
+
+@dataclass(slots=True)
+class Changes:
+    """The outcome of one look: drops to score now, and what to remember for the next look."""
+
+    to_score: list[tuple[Drop, Seen]] = field(default_factory=list)
+    seen: dict[str, Seen] = field(default_factory=dict)
+    unsettled: list[str] = field(default_factory=list)
+
+
+def scan(root: UPath) -> Scan:
+    """All drops below `root`. Hidden files and names of unfinished copies are left alone."""
+    if not root.exists():
+        return Scan({}, ())
+    files = sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.path)
+    folders = {path.parent: path for path in files if path.name == DIRECTORY_SIDECAR}
+    sidecars = {_relative(path, root): path for path in files if path.name.endswith(SIDECAR_SUFFIX)}
+    members: dict[str, list[UPath]] = {}
+    sidecar_of: dict[str, UPath] = {}
+    problems: list[str] = []
+    for path in files:
+        name = _relative(path, root)
+        if _is_ignored(name) or not _is_data(path.name):
+            continue
+        folder = next((parent for parent in path.parents if parent in folders), None)
+        if folder is not None:
+            key = _relative(folder, root) if folder != root else root.name
+            sidecar_of[key] = folders[folder]
+            members.setdefault(key, []).append(path)
+            continue
+        key = key_of(name)
+        if "..." in key or not key.isprintable():
+            problems.append(f"{name}: a drop's name must be printable and without '...'; rename the file")
+        elif key in members:
+            problems.append(f"{name}: {_relative(members[key][0], root)} is already the drop {key!r}; rename one")
+        else:
+            members[key] = [path]
+            if (sidecar := sidecars.get(key + SIDECAR_SUFFIX)) is not None:
+                sidecar_of[key] = sidecar
+    drops = {key: Drop(key, tuple(paths), root, sidecar_of.get(key)) for key, paths in members.items()}
+    return Scan({key: _included(drop) for key, drop in sorted(drops.items())}, tuple(problems))
+
+
+def find(root: UPath, key: str) -> Drop:
+    """The drop of a key.
+
+    Raises:
+        InvalidDrop: there is none, or its name is taken twice.
+    """
+    found = scan(root)
+    if key not in found.drops:
+        raise InvalidDrop(f"there is no drop {key!r} in {root}. " + " ".join(found.problems))
+    return found.drops[key]
+
+
+def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limit: int) -> Changes:
+    """Which drops to score: new or changed in content, and at rest since the last look.
+
+    A file that grew or was touched since the last look is left for the next one, so that a half-written file is never
+    read. At most `limit` drops are given; the others stay as they were seen and come with the next look. A drop whose
+    content goes back to an earlier state counts as changed: `generation` tells the two times apart.
+    """
+    result = Changes()
+    for key, drop in now.items():
+        before = seen.get(key, Seen())
+        stamp = drop.stamp()
+        if stamp != before.stamp:
+            result.seen[key] = replace(before, stamp=stamp)
+            result.unsettled.append(key)
+        elif stamp == before.scored_stamp or len(result.to_score) == limit:
+            result.seen[key] = before
+        else:
+            content = drop.content_hash()
+            after = replace(before, scored_stamp=stamp)
+            if content != before.content:
+                after = replace(after, content=content, generation=before.generation + 1)
+                result.to_score.append((drop, after))
+            result.seen[key] = after
+    return result
+
+
+def key_of(name: str) -> str:
+    """The drop key of a file name: without the endings of compression and format."""
+    for endings in (COMPRESSIONS, EXTENSIONS):
+        for ending in endings:
+            if name.lower().endswith(ending):
+                name = name[: -len(ending)]
+                break
+    return name
+
+
+def _included(drop: Drop) -> Drop:
+    if drop.sidecar_file is None or drop.sidecar_file.name != DIRECTORY_SIDECAR:
+        return drop
+    try:
+        pattern = drop.sidecar().include
+    except InvalidDrop:
+        return drop
+    if pattern is None:
+        return drop
+    folder = drop.sidecar_file.parent
+    kept = tuple(path for path in drop.files if fnmatch(_relative(path, folder), pattern))
+    return Drop(drop.key, kept, drop.root, drop.sidecar_file)
+
+
+def _is_data(name: str) -> bool:
+    lowered = name.lower()
+    for ending in COMPRESSIONS:
+        lowered = lowered.removesuffix(ending)
+    return lowered.endswith(EXTENSIONS)
+
+
+def _is_ignored(name: str) -> bool:
+    return any(part.startswith(".") for part in name.split("/")) or name.lower().endswith(_UNFINISHED)
+
+
+def _relative(path: UPath, root: UPath) -> str:
+    return path.path.removeprefix(root.path).strip("/")
+
+
+def _digest(parts: Any) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -1,0 +1,311 @@
+"""Structure of a text of XML-like tags, as agent frameworks log it: reasoning, calls, results and the answer.
+
+The text is not XML: tags stay open, close twice, and tools quote tags in what they return. So this is a tokenizer
+with a grammar, not a parser of documents. What it takes as text (not as structure):
+
+* everything inside reasoning, inside a result, inside a call's arguments, and after the start of the answer;
+* a tag nobody closes, unless it is one of the vocabulary;
+* any other closed tag, unless it was handed to the executor: its block is followed by a result.
+
+It reads each text once: every search starts where the last one ended or remembers its answer, so that time is linear
+in the length of the text, also for 200 kB of open tags.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from evaluation_assets.core.trajectories.model import Repair, RepairAction
+
+REASONING = ("think", "sub_task_think")
+RESULT = "result"
+ANSWER = "answer"
+MARKERS = frozenset({"execute_tools", "parallel", "sequential"})
+JSON_CALL = "tool_call"
+DEFAULT_SERVERS = ("microsandbox", "deepsearch", "browser_use", "search_tool", "tavily", "perform_web_task")
+
+_TAG = re.compile(r"<(/?)([A-Za-z_][\w.\-]*)(?:\s[^<>]*|/)?>")
+_EXECUTED = re.compile(r"<execute_tools\s*/?>|<result>")
+_NEXT_THOUGHT = re.compile(r"<(?:think|sub_task_think|answer)>|<execute_tools\s*/?>")
+_MARKER_GAP = re.compile(r"(?:\s|</?(?:execute_tools|parallel|sequential)\s*/?>)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A structural block: `text[start:end]` with its tags, `text[inner:inner_end]` without them."""
+
+    kind: str
+    name: str
+    start: int
+    inner: int
+    inner_end: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The blocks of a text in order, and how its unbalanced tags were read."""
+
+    blocks: tuple[Block, ...]
+    repairs: tuple[Repair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Close:
+    """Where a block ends: its content, its closing tag, and how it was found."""
+
+    inner_end: int
+    end: int
+    repaired: bool = False
+
+
+class _Places:
+    """Where a pattern occurs; searched for once, and only when somebody asks."""
+
+    def __init__(self, pattern: re.Pattern[str], text: str) -> None:
+        self._pattern, self._text = pattern, text
+        self._starts: list[int] | None = None
+
+    def after(self, position: int) -> int:
+        """Start of the first match at or after `position`; the length of the text when there is none."""
+        if self._starts is None:
+            self._starts = [match.start() for match in self._pattern.finditer(self._text)]
+        index = bisect_left(self._starts, position)
+        return self._starts[index] if index < len(self._starts) else len(self._text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    start: int
+    end: int
+    closing: bool
+
+
+class _Pairs:
+    """All tags of one name and which opening goes with which closing, by nesting alone."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self.tokens = tokens
+        self.closings = [token for token in tokens if token.closing]
+        self._closing_starts = [token.start for token in self.closings]
+        self.partner: dict[int, _Token] = {}
+        pending: list[_Token] = []
+        for token in tokens:
+            if not token.closing:
+                pending.append(token)
+            elif pending:
+                self.partner[pending.pop().start] = token
+
+    def first_closing(self, position: int) -> _Token | None:
+        index = bisect_left(self._closing_starts, position)
+        return self.closings[index] if index < len(self.closings) else None
+
+
+@cache
+def _name_pattern(name: str) -> re.Pattern[str]:
+    return re.compile(rf"<(/?){re.escape(name)}(?:\s[^<>]*)?(?<!/)>")
+
+
+@cache
+def _boundary_pattern(servers: tuple[str, ...]) -> re.Pattern[str]:
+    names = "|".join(map(re.escape, (*REASONING, RESULT, ANSWER, JSON_CALL, *servers)))
+    return re.compile(rf"<(?:{names})(?:\s[^<>]*)?>|<execute_tools\s*/?>")
+
+
+class _Reader:
+    """One pass over one text."""
+
+    def __init__(self, text: str, servers: tuple[str, ...]) -> None:
+        self.text = text
+        self.servers = frozenset(servers)
+        self.repairs: list[Repair] = []
+        self._structural = _Places(_boundary_pattern(servers), text)
+        self._executed = _Places(_EXECUTED, text)
+        self._next_thought = _Places(_NEXT_THOUGHT, text)
+        self._exhausted: set[str] = set()
+        self._index: dict[str, list[_Token]] | None = None
+        self._pairs: dict[str, _Pairs] = {}
+        self._handed_over: dict[int, bool] = {}
+
+    def blocks(self) -> Iterator[Block]:
+        """The structural blocks in order."""
+        text, position = self.text, 0
+        while (tag := _TAG.search(text, position)) is not None:
+            closing, name = tag.groups()
+            start, position = tag.span()
+            if name in MARKERS:
+                continue
+            if closing:
+                if name in self.servers or name in (*REASONING, RESULT, ANSWER, JSON_CALL):
+                    self._repair(name, start, "kept_as_text")
+                continue
+            if self._is_self_closing(position):
+                if name in self.servers:
+                    yield Block("call", name, start, position, position, position)
+                continue
+            if name == ANSWER:
+                end = self._answer_end(position)
+                yield Block("answer", name, start, position, end.inner_end, end.end)
+                return
+            if name in REASONING:
+                end = self._end(name, start, position, self._executed)
+                kind = "thought"
+            elif name == RESULT:
+                end = self._end(name, start, position, self._next_thought)
+                end = self._extend_over_stray_closings(end)
+                kind = "result"
+            elif name in self.servers or name == JSON_CALL:
+                end = self._call_end(name, start, position)
+                kind = "call"
+            elif self._is_handed_over(name, position):
+                closing_tag = self._pairs_of(name).first_closing(position)
+                assert closing_tag is not None
+                end = _Close(closing_tag.start, closing_tag.end)
+                kind = "call"
+            else:
+                continue
+            yield Block(kind, name, start, position, end.inner_end, end.end)
+            position = end.end
+
+    def _is_self_closing(self, tag_end: int) -> bool:
+        return self.text[tag_end - 2] == "/"
+
+    def _repair(self, tag: str, offset: int, action: RepairAction) -> None:
+        self.repairs.append(Repair(tag=tag, offset=offset, action=action))
+
+    def _pairs_of(self, name: str) -> _Pairs:
+        if self._index is None:
+            self._index = {}
+            for tag in _TAG.finditer(self.text):
+                if not self._is_self_closing(tag.end()):
+                    self._index.setdefault(tag[2], []).append(_Token(tag.start(), tag.end(), bool(tag[1])))
+        if name not in self._pairs:
+            self._pairs[name] = _Pairs(self._index.get(name, []))
+        return self._pairs[name]
+
+    def _end(self, name: str, start: int, inner: int, interruption: _Places) -> _Close:
+        """Where the block opened at `start` ends.
+
+        A tag of the same name inside is a quotation, unless `interruption` comes before it: then the block was never
+        closed and the closing tag further down belongs to the later one.
+        """
+        following = None if name in self._exhausted else _name_pattern(name).search(self.text, inner)
+        if following is None:
+            self._exhausted.add(name)
+            return self._close_before_structure(name, inner)
+        if following[1]:
+            return _Close(following.start(), following.end())
+        pairs = self._pairs_of(name)
+        first = pairs.first_closing(inner)
+        if first is None or interruption.after(inner) < following.start():
+            return self._close_before_structure(name, inner)
+        partner = pairs.partner.get(start)
+        if partner is not None and interruption.after(first.end) >= partner.start:
+            return _Close(partner.start, partner.end)
+        return _Close(first.start, first.end)
+
+    def _close_before_structure(self, name: str, inner: int) -> _Close:
+        return self._close_at(name, inner, self._structural.after(inner))
+
+    def _close_at(self, name: str, inner: int, boundary: int) -> _Close:
+        """Close a block that has no end before the white space in front of `boundary`."""
+        offset = boundary
+        while offset > inner and self.text[offset - 1].isspace():
+            offset -= 1
+        self._repair(name, offset, "closed")
+        return _Close(offset, offset, repaired=True)
+
+    def _extend_over_stray_closings(self, end: _Close) -> _Close:
+        """Producers that cut a result append a second closing tag: it belongs to the same result."""
+        if end.repaired:
+            return end
+        while (stray := _STRAY_RESULT_END.match(self.text, end.end)) is not None:
+            self._repair(RESULT, stray.start(1), "extended")
+            end = _Close(stray.start(1), stray.end())
+        return end
+
+    def _call_end(self, name: str, start: int, inner: int) -> _Close:
+        end = self._end(name, start, inner, self._executed)
+        if end.repaired or self._is_structural_end(end.end):
+            return end
+        # The closing tag is followed by more text: it may be quoted in the arguments of the tool inside the block.
+        tool = _TAG.match(self.text, _skip_space(self.text, inner))
+        if tool is None or tool[1]:
+            return end
+        limit = self._structural.after(end.end)
+        closing = self._pairs_of(tool[2]).first_closing(end.end)
+        while closing is not None and closing.start < limit:
+            outer = _TAG.match(self.text, _skip_space(self.text, closing.end))
+            if outer is not None and outer[1] and outer[2] == name:
+                return _Close(outer.start(), outer.end())
+            closing = self._pairs_of(tool[2]).first_closing(closing.end)
+        return end
+
+    def _is_structural_end(self, position: int) -> bool:
+        position = _skip_space(self.text, position)
+        return position == len(self.text) or _TAG.match(self.text, position) is not None
+
+    def _is_handed_over(self, name: str, inner: int) -> bool:
+        """Whether a tag outside the vocabulary is a call: closed, and followed by blocks and then their results."""
+        chain: list[int] = []
+        while True:
+            if inner in self._handed_over:
+                answered = self._handed_over[inner]
+                break
+            chain.append(inner)
+            closing = self._pairs_of(name).first_closing(inner)
+            if closing is None or self._wraps_execution(inner, closing.start):
+                answered = False
+                break
+            gap = _MARKER_GAP.match(self.text, closing.end)
+            following = _TAG.match(self.text, gap.end() if gap else closing.end)
+            if following is None or following[1]:
+                answered = False
+                break
+            if following[2] == RESULT:
+                answered = True
+                break
+            name, inner = following[2], following.end()
+            if name in self.servers or name in (*REASONING, ANSWER, JSON_CALL):
+                answered = False
+                break
+        for position in chain:
+            self._handed_over[position] = answered
+        return answered
+
+    def _wraps_execution(self, inner: int, inner_end: int) -> bool:
+        """A tag around whole steps is a wrapper, not a call."""
+        return self._executed.after(inner) < inner_end
+
+    def _answer_end(self, inner: int) -> _Close:
+        """The answer ends at its closing tag, where it starts over, or where the framework appends a result."""
+        pattern = _name_pattern(ANSWER)
+        following = pattern.search(self.text, inner)
+        if following is not None and following[1]:
+            return _Close(following.start(), following.end())
+        if following is not None:
+            return self._close_at(ANSWER, inner, following.start())
+        appended = _APPENDED_RESULT.search(self.text, inner)
+        return self._close_at(ANSWER, inner, appended.start() if appended else len(self.text))
+
+
+_STRAY_RESULT_END = re.compile(r"\s*(</result\s*>)")
+_APPENDED_RESULT = re.compile(r"^<result>", re.MULTILINE)
+
+
+def _skip_space(text: str, position: int) -> int:
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return position
+
+
+def read_structure(text: str, servers: tuple[str, ...] = DEFAULT_SERVERS) -> Structure:
+    """The structural blocks of a tagged text: thoughts, calls, results and at most one answer, in order.
+
+    Blocks never overlap. Never raises; a text without tags has no blocks.
+    """
+    reader = _Reader(text, servers)
+    blocks = tuple(reader.blocks())
+    return Structure(blocks, tuple(sorted(reader.repairs, key=lambda repair: repair.offset)))

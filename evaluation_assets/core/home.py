@@ -1,0 +1,57 @@
+"""Where everything of an installation lies."""
+
+import os
+from dataclasses import dataclass
+from typing import Self
+
+from upath import UPath
+
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.tables import TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder of an installation: drops, lake, reports, panel, Dagster's own files.
+
+    `root` and `lake` may be any universal_pathlib URL; `dagster` has to be local.
+    """
+
+    root: UPath
+    lake: UPath
+
+    @classmethod
+    def at(cls, url: str, lake_url: str | None = None) -> Self:
+        """The installation at a path or URL."""
+        root = UPath(url)
+        if root.protocol in ("", "file", "local"):
+            root = UPath(os.path.abspath(root.path))
+        return cls(root, UPath(lake_url) if lake_url else root / "lake")
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """The installation that `EVALUATION_HOME` and `EVALUATION_LAKE_URL` name; default `.evaluation`."""
+        return cls.at(os.environ.get("EVALUATION_HOME", ".evaluation"), os.environ.get("EVALUATION_LAKE_URL"))
+
+    @property
+    def drops(self) -> UPath:
+        """Where people put files of trajectories."""
+        return self.root / "drops"
+
+    @property
+    def panel_file(self) -> UPath:
+        """The judges in use."""
+        return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
+
+    @property
+    def dagster(self) -> UPath:
+        """DAGSTER_HOME."""
+        return self.root / "dagster"
+
+    def reports(self, drop: str) -> UPath:
+        """The report files of a drop."""
+        return self.root / "reports" / drop
+
+    def table(self, drop: str, *path: str) -> Stored:
+        """A table of a drop: the table's name, then the judge where there is one file a judge."""
+        return Stored(TABLES[path[0]], self.lake.joinpath(*path) / f"{drop}.parquet")

@@ -1,0 +1,83 @@
+"""The interface every judge has, and how a panel of them works through chains of subjects."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from evaluation_assets.core.judging.subjects import Chain, Subject
+from evaluation_assets.core.judging.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A subject and what one judge said about it."""
+
+    subject: Subject
+    verdict: Verdict
+
+
+class Judge(Protocol):
+    """A model with its settings, or a set of rules. Judges know nothing of each other."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the panel, and in asset keys."""
+        ...
+
+    @property
+    def provider(self) -> str:
+        """Who runs it."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """What it is."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes whenever its verdicts may: model, parameters, prompts, rules."""
+        ...
+
+    @property
+    def chains_in_flight(self) -> int:
+        """How many trajectories it works on at a time."""
+        ...
+
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
+        """The verdict on a subject, given its own verdicts on the subjects before it in the chain.
+
+        Never raises because a model or an endpoint failed: that is a `failed` verdict.
+        """
+        ...
+
+
+async def judge_chains(judge: Judge, chains: Iterable[Chain]) -> AsyncIterator[list[Judgement]]:
+    """Judge chains side by side and the subjects of each in order; the results come in the order of the chains.
+
+    `chains` is read only as far as the judge keeps up, so that memory does not grow with their number.
+    """
+    running: deque[asyncio.Task[list[Judgement]]] = deque()
+    try:
+        for chain in chains:
+            running.append(asyncio.create_task(_judge_chain(judge, chain)))
+            if len(running) >= judge.chains_in_flight:
+                yield await running.popleft()
+        while running:
+            yield await running.popleft()
+    finally:
+        for task in running:
+            task.cancel()
+
+
+async def _judge_chain(judge: Judge, chain: Chain) -> list[Judgement]:
+    judgements: list[Judgement] = []
+    for subject in chain.subjects:
+        try:
+            verdict = await judge.judge(subject, judgements)
+        except Exception as problem:  # a judge with a defect must not take the panel down; its message may quote text
+            verdict = Verdict(outcome="failed", error_kind="internal", error=type(problem).__name__)
+        judgements.append(Judgement(subject, verdict))
+    return judgements

@@ -1,0 +1,279 @@
+"""What can be seen in a trajectory without understanding it: failures, repeats, sources, use of results, an answer."""
+
+import ast
+import re
+import warnings
+from functools import cached_property
+
+from evaluation_assets.core.judging.rules.words import share, words
+from evaluation_assets.core.preprocessing.rules import call_key
+from evaluation_assets.core.trajectories.model import Step, Trajectory
+
+_HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
+_URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_REFUSAL = re.compile(
+    r"\b(?:i (?:can(?:no|')t|could(?: not|n't)|was unable|am unable|am not able|cannot)|unable to (?:find|determine|answer)"
+    r"|not_found|no (?:reliable )?information (?:was )?(?:found|available)|could not be (?:found|determined))\b"
+    r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定)|没有找到|抱歉",
+    re.IGNORECASE,
+)
+_CORRECTION = re.compile(
+    r"\b(?:mistake|wrong|incorrect|unrealistic|error|fail\w*|invalid|instead|retry|try again|correct(?:ed)? (?:the|this))\b"
+    r"|错误|失败|不对|重新|修正|改用|再试",
+    re.IGNORECASE,
+)
+_CODE_TOOL = re.compile(r"python|execute|code|sandbox|run", re.IGNORECASE)
+
+
+class Evidence:
+    """What is seen in a whole trajectory; read once, whatever the number of judgements."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self.trajectory = trajectory
+        self.steps = tuple(trajectory.steps)
+
+    @cached_property
+    def calls(self) -> list["CallEvidence"]:
+        """Every call with what is around it, in order."""
+        return [CallEvidence(self, position) for position, step in enumerate(self.steps) if step.call is not None]
+
+    @cached_property
+    def call_keys(self) -> list[tuple[str, str, str] | None]:
+        """What each step asked for."""
+        return [call_key(step) if step.call else None for step in self.steps]
+
+    @cached_property
+    def result_words(self) -> list[frozenset[str]]:
+        """Words of each step's result."""
+        return [words(step.result.content) if step.result else frozenset() for step in self.steps]
+
+    @cached_property
+    def written_words(self) -> list[frozenset[str]]:
+        """Words the agent wrote in each step: reasoning, arguments, messages."""
+        return [
+            words(step.thought or "") | words(step.call.raw if step.call else "") | words(step.message or "")
+            for step in self.steps
+        ]
+
+    @cached_property
+    def first_seen(self) -> dict[str, int]:
+        """The step whose result brought a word up; -1 for words of the task, or that the agent brought up itself."""
+        seen = dict.fromkeys(words(self.trajectory.task), -1)
+        for position, (written, returned) in enumerate(zip(self.written_words, self.result_words, strict=True)):
+            for word in written:
+                seen.setdefault(word, -1)
+            for word in returned:
+                seen.setdefault(word, position)
+        return seen
+
+    @cached_property
+    def last_written(self) -> dict[str, int]:
+        """The last step in which the agent wrote a word; the answer comes after all steps."""
+        last: dict[str, int] = {}
+        for position, written in enumerate(self.written_words):
+            last.update(dict.fromkeys(written, position))
+        last.update(dict.fromkeys(words(self.answer), len(self.steps)))
+        return last
+
+    @property
+    def answer(self) -> str:
+        """The final answer; empty when there is none."""
+        return (self.trajectory.final_answer or "").strip()
+
+    @property
+    def refused(self) -> bool:
+        """Whether the answer says that nothing was found or can be done."""
+        return _REFUSAL.search(self.answer[:600]) is not None
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the run ended at its step limit."""
+        return "step_limit" in self.trajectory.flags
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """Numbers in the answer."""
+        return _figures(self.answer)
+
+    @cached_property
+    def known_figures(self) -> frozenset[str]:
+        """Numbers in the task, the results and the reasoning."""
+        return _figures(self.trajectory.task).union(
+            *(_figures(step.result.content if step.result else "") | _figures(step.thought or "") for step in self.steps)
+        )
+
+    @cached_property
+    def answer_words_seen(self) -> float | None:
+        """Share of the answer's words that stand in the task, in results or in the reasoning."""
+        seen = words(self.trajectory.task).union(*self.result_words, *(words(step.thought or "") for step in self.steps))
+        return share(words(self.answer), seen)
+
+    @property
+    def last_failure_open(self) -> bool:
+        """Whether the last call failed, so that nothing was put right after it."""
+        return bool(self.calls) and self.calls[-1].error is not None
+
+
+class CallEvidence:
+    """What is seen around one call."""
+
+    def __init__(self, whole: Evidence, position: int) -> None:
+        self.whole = whole
+        self.position = position
+        self.step = whole.steps[position]
+
+    @property
+    def query(self) -> str:
+        """The arguments the agent wrote."""
+        return self.step.call.raw if self.step.call else ""
+
+    @property
+    def returned(self) -> str:
+        """What the tool returned; empty when nothing came."""
+        return self.step.result.content if self.step.result else ""
+
+    @property
+    def error(self) -> str | None:
+        """The failure the result reports."""
+        return self.step.result.error if self.step.result else None
+
+    @property
+    def answered(self) -> bool:
+        """Whether a result came."""
+        return self.step.result is not None
+
+    @property
+    def thought(self) -> str:
+        """The reasoning before the call."""
+        return self.step.thought or ""
+
+    @cached_property
+    def twin(self) -> Step | None:
+        """The last earlier step that asked for exactly the same."""
+        keys = self.whole.call_keys
+        earlier = (other for other in reversed(range(self.position)) if keys[other] == keys[self.position])
+        return next((self.whole.steps[other] for other in earlier), None)
+
+    @cached_property
+    def earlier_with_tool(self) -> list[Step]:
+        """Earlier calls to the same server (or to the same tool, where there is no server)."""
+        return [step for step in self.whole.steps[: self.position] if step.call and _same_tool(step, self.step)]
+
+    @cached_property
+    def next_call(self) -> Step | None:
+        """The call after this one."""
+        return next((step for step in self.whole.steps[self.position + 1 :] if step.call), None)
+
+    @property
+    def next_repeats(self) -> bool:
+        """Whether the next call asks for exactly the same."""
+        return self.next_call is not None and call_key(self.next_call) == call_key(self.step)
+
+    @property
+    def next_has_tool(self) -> bool:
+        """Whether the next call goes to the same tool."""
+        return self.next_call is not None and _same_tool(self.next_call, self.step)
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """Internet hosts the result names."""
+        return frozenset(host.lower() for host in _HOST.findall(self.returned))
+
+    @cached_property
+    def visited_url(self) -> str | None:
+        """The address the call goes to."""
+        found = _URL.search(self.query)
+        return found.group().rstrip("/") if found else None
+
+    @cached_property
+    def url_was_seen(self) -> bool:
+        """Whether an earlier result or the task named the address the call goes to."""
+        earlier = (step.result.content for step in self.whole.steps[: self.position] if step.result)
+        url = self.visited_url
+        return url is not None and any(url in text for text in (self.whole.trajectory.task, *earlier))
+
+    @cached_property
+    def new_words(self) -> frozenset[str]:
+        """Words that this result brought into the trajectory."""
+        first = self.whole.first_seen
+        return frozenset(word for word in self.whole.result_words[self.position] if first[word] == self.position)
+
+    @property
+    def taken_up(self) -> int:
+        """How many new words of the result the agent wrote later."""
+        last = self.whole.last_written
+        return sum(last.get(word, -1) > self.position for word in self.new_words)
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the agent wrote anything afterwards."""
+        return bool(self.whole.answer) or any(self.whole.written_words[self.position + 1 :])
+
+    @cached_property
+    def query_on_topic(self) -> float | None:
+        """Share of the query's words that the task, the reasoning or earlier results have."""
+        known = words(self.whole.trajectory.task).union(words(self.thought), *self.whole.result_words[: self.position])
+        return share(words(self.query), known)
+
+    @cached_property
+    def task_in_result(self) -> float | None:
+        """Share of the task's words that the result has."""
+        return share(words(self.whole.trajectory.task), self.whole.result_words[self.position])
+
+    @cached_property
+    def failure_noticed(self) -> bool:
+        """Whether what the agent writes next speaks of something going wrong."""
+        later = (step.thought or step.message for step in self.whole.steps[self.position + 1 :])
+        following = next((text for text in later if text), None)
+        return following is not None and _CORRECTION.search(following) is not None
+
+    @cached_property
+    def code(self) -> ast.Module | SyntaxError | None:
+        """The call's Python code parsed (never run), the syntax error in it, or `None` when it is no code."""
+        call = self.step.call
+        if call is None or not (_CODE_TOOL.search(call.name) or _CODE_TOOL.search(call.server or "")):
+            return None
+        source = (call.arguments or {}).get("code", call.raw)
+        if not isinstance(source, str) or not source.strip():
+            return None
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                return ast.parse(source)
+        except SyntaxError as problem:
+            return problem
+        except (ValueError, RecursionError, MemoryError):
+            return None
+
+    @property
+    def loop_depth(self) -> int | None:
+        """How deep loops are nested in the code."""
+        return _loop_depth(self.code) if isinstance(self.code, ast.Module) else None
+
+    @property
+    def guards(self) -> bool:
+        """Whether the code handles exceptions or checks its input."""
+        return isinstance(self.code, ast.Module) and any(
+            isinstance(node, ast.Try | ast.Assert | ast.Raise) for node in ast.walk(self.code)
+        )
+
+
+def _figures(text: str) -> frozenset[str]:
+    return frozenset(number.replace(",", "") for number in _NUMBER.findall(text))
+
+
+def _same_tool(one: Step, other: Step) -> bool:
+    a, b = one.call, other.call
+    return a is not None and b is not None and (a.server or a.name) == (b.server or b.name)
+
+
+def _loop_depth(node: ast.AST) -> int:
+    """Loops around the innermost statement. Walks a stack of its own: hostile code may be nested deeply."""
+    deepest = 0
+    pending: list[tuple[ast.AST, int]] = [(node, 0)]
+    while pending:
+        current, depth = pending.pop()
+        depth += isinstance(current, ast.For | ast.AsyncFor | ast.While | ast.comprehension)
+        deepest = max(deepest, depth)
+        pending += [(child, depth) for child in ast.iter_child_nodes(current)]
+    return deepest

@@ -1,0 +1,55 @@
+"""The embedded judge: deterministic, from evidence, for every rubric. A floor that a model judge has to beat."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation_assets.core.judging.judge import Judgement
+from evaluation_assets.core.judging.rules.criteria import Finding, find
+from evaluation_assets.core.judging.rules.evidence import Evidence
+from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
+
+RULES_VERSION = "1"
+"""Raise it with every change that can change a score."""
+
+
+@dataclass
+class RulesJudge:
+    """Scores what can be seen, and leaves open what cannot.
+
+    Half and whole points are given as the evidence allows; a verdict without any scored criterion is `abstained`.
+    """
+
+    name: str = "rules"
+    provider: str = "rules"
+    model: str = "embedded"
+    version: str = RULES_VERSION
+    chains_in_flight: int = 1
+
+    def __post_init__(self) -> None:
+        self._evidence: Evidence | None = None
+
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
+        """The verdict on a subject; its reasoning lists the evidence for each criterion."""
+        whole = self._evidence_of(subject)
+        calls = [whole.calls[clip.index] for clip in subject.focus if not clip.is_final]
+        findings = {criterion.key: find(criterion.key, whole, calls) for criterion in subject.criteria}
+        scores = {key: None if f.points is None else round(f.points / 10, 4) for key, f in findings.items()}
+        scored = sum(score is not None for score in scores.values())
+        return Verdict(
+            outcome="scored" if scored else "abstained",
+            scores=scores,
+            summary=f"{scored} of {len(scores)} criteria scored from evidence.",
+            reasoning="\n".join(_line(key, finding) for key, finding in findings.items()),
+            share_seen=1.0,
+        )
+
+    def _evidence_of(self, subject: Subject) -> Evidence:
+        if self._evidence is None or self._evidence.trajectory is not subject.trajectory:
+            self._evidence = Evidence(subject.trajectory)
+        return self._evidence
+
+
+def _line(key: str, finding: Finding) -> str:
+    points = "open" if finding.points is None else f"{finding.points:g}/10"
+    return f"{key}: {points}: {finding.reason}"

@@ -1,0 +1,106 @@
+"""What is judged: a clip, the clips of one category, a trajectory, its answer; each with all a judge may look at."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluation_assets.core.clips.segmentation import Clip
+from evaluation_assets.core.rubrics.model import Criterion, Level, Rubric, Rubrics
+from evaluation_assets.core.trajectories.model import Trajectory
+
+Scores = Mapping[str, float]
+"""Panel means by criterion."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One thing to judge.
+
+    `name` is the clip's index, the category, or the level itself. `focus` are the clips that are judged, `clips` all
+    of the trajectory. `clip_scores` (by clip index) and `assessments` (by category) are what the panel said before.
+    """
+
+    level: Level
+    name: str
+    rubric: Rubric
+    trajectory: Trajectory
+    clips: Sequence[Clip]
+    focus: Sequence[Clip]
+    clip_scores: Mapping[int, Scores] = field(default_factory=dict)
+    assessments: Mapping[str, Scores] = field(default_factory=dict)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The criteria that can be asked of this subject."""
+        return self.rubric.criteria_for(has_reference=self.trajectory.reference_answer is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The subjects of one trajectory, in the order they are judged."""
+
+    trajectory: Trajectory
+    subjects: tuple[Subject, ...]
+
+
+def clip_chain(trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) -> Chain:
+    """Every clip by the rubric of its tool type."""
+    subjects = (
+        Subject(
+            level="clip",
+            name=str(clip.index),
+            rubric=rubrics.choose("clip", clip.tool_type),
+            trajectory=trajectory,
+            clips=clips,
+            focus=(clip,),
+        )
+        for clip in clips
+    )
+    return Chain(trajectory, tuple(subjects))
+
+
+def category_chain(
+    trajectory: Trajectory, clips: Sequence[Clip], clip_scores: Mapping[int, Scores], rubrics: Rubrics
+) -> Chain:
+    """Every tool type that was called, in order of its first call."""
+    categories: dict[str, list[Clip]] = {}
+    for clip in clips:
+        if not clip.is_final:
+            categories.setdefault(clip.tool_type, []).append(clip)
+    subjects = (
+        Subject(
+            level="category",
+            name=category,
+            rubric=rubrics.choose("category", category),
+            trajectory=trajectory,
+            clips=clips,
+            focus=focus,
+            clip_scores=clip_scores,
+        )
+        for category, focus in categories.items()
+    )
+    return Chain(trajectory, tuple(subjects))
+
+
+def trajectory_chain(
+    trajectory: Trajectory,
+    clips: Sequence[Clip],
+    clip_scores: Mapping[int, Scores],
+    assessments: Mapping[str, Scores],
+    rubrics: Rubrics,
+) -> Chain:
+    """The trajectory as a whole, and its final answer where it has one."""
+    levels: tuple[Level, ...] = ("trajectory", "answer") if trajectory.final_answer else ("trajectory",)
+    subjects = (
+        Subject(
+            level=level,
+            name=level,
+            rubric=rubrics.choose(level),
+            trajectory=trajectory,
+            clips=clips,
+            focus=clips,
+            clip_scores=clip_scores,
+            assessments=assessments,
+        )
+        for level in levels
+    )
+    return Chain(trajectory, tuple(subjects))

@@ -1,0 +1,47 @@
+"""What a judge says about a subject."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evaluation_assets.core.trajectories.model import Usage
+
+Outcome = Literal["scored", "abstained", "failed", "not_run"]
+ErrorKind = Literal[
+    "rate_limit",
+    "timeout",
+    "auth",
+    "quota",
+    "refusal",
+    "invalid_json",
+    "out_of_range",
+    "missing_criterion",
+    "truncated",
+    "content_filter",
+    "context_length",
+    "server",
+    "internal",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One judge's outcome on one subject.
+
+    `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
+    verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown. What a deterministic
+    judge does not have (tokens, cost, ledger key) stays `None`.
+    """
+
+    outcome: Outcome
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    summary: str | None = None
+    reasoning: str | None = None
+    error_kind: ErrorKind | None = None
+    error: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    latency_ms: float | None = None
+    attempts: int = 0
+    from_ledger: bool = False
+    share_seen: float | None = None
+    ledger_key: str | None = None

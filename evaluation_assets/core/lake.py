@@ -1,0 +1,255 @@
+"""Tables on disk: parquet files written whole and read as a stream, with the columns `tables.py` says."""
+
+import tempfile
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import IO, Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from upath import UPath
+
+from evaluation_assets.core.tables import Table
+
+Row = Mapping[str, Any]
+
+_BATCH_ROWS = 2048
+_BATCH_BYTES = 8 << 20
+"""A batch is closed at whichever comes first: trajectories are large, verdicts are many."""
+
+_ROW_GROUP_BYTES = 32 << 20
+_SPOOL_BYTES = 16 << 20
+
+
+class SchemaMismatch(ValueError):
+    """Rows do not have the columns of their table; the message names the difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A table on its way to the lake: batches, facts kept in the file, and what is known once all have passed."""
+
+    table: Table
+    batches: Iterator[pa.RecordBatch]
+    summary: Callable[[], Mapping[str, Any]] = field(default=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A stored table: where, how much, and its first rows."""
+
+    path: UPath
+    rows: int
+    bytes: int
+    head: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A table in the lake that is read as a stream. A file that is not there reads as a table without rows."""
+
+    table: Table
+    path: UPath
+
+    @property
+    def exists(self) -> bool:
+        """Whether the file is there."""
+        return self.path.exists()
+
+    def batches(self, columns: Sequence[str] | None = None, batch_size: int = 256) -> Iterator[pa.RecordBatch]:
+        """The rows in stored order, as record batches of the named columns."""
+        if not self.exists:
+            return
+        with self.path.open("rb") as source:
+            yield from pq.ParquetFile(source, pre_buffer=False).iter_batches(batch_size, columns=columns)
+
+    def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows in stored order, as dictionaries. Maps come as dictionaries too."""
+        maps = [column.name for column in self.table.schema if pa.types.is_map(column.type)]
+        for batch in self.batches(columns):
+            for row in batch.to_pylist():
+                for name in maps:
+                    if row.get(name) is not None:
+                        row[name] = dict(row[name])
+                yield row
+
+    @property
+    def count(self) -> int:
+        """Number of rows, from the file's footer."""
+        if not self.exists:
+            return 0
+        with self.path.open("rb") as source:
+            return pq.ParquetFile(source).metadata.num_rows
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the writer noted about the table as a whole, from the file's footer."""
+        if not self.exists:
+            return {}
+        with self.path.open("rb") as source:
+            noted = pq.ParquetFile(source).metadata.metadata or {}
+        return {key.decode(): value.decode() for key, value in noted.items() if key != b"ARROW:schema"}
+
+
+def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
+    """Rows as record batches with exactly the table's columns and types.
+
+    Raises:
+        SchemaMismatch: a row lacks a column or has one more, or a value does not fit its type.
+    """
+    texts = [column.name for column in table.schema if pa.types.is_large_string(column.type)]
+    pending: list[Row] = []
+    size = 0
+    for row in rows:
+        pending.append(row)
+        size += sum(len(row[name] or "") for name in texts if name in row)
+        if len(pending) == _BATCH_ROWS or size >= _BATCH_BYTES:
+            yield _batch(pending, table)
+            pending, size = [], 0
+    if pending:
+        yield _batch(pending, table)
+
+
+def _batch(rows: list[Row], table: Table) -> pa.RecordBatch:
+    expected = set(table.schema.names)
+    for row in rows:
+        if row.keys() != expected:
+            raise SchemaMismatch(
+                f"{table.name}: missing {sorted(expected - row.keys())}, unknown {sorted(row.keys() - expected)}"
+            )
+    try:
+        columns = [
+            pa.array([_items(row[column.name]) for row in rows] if pa.types.is_map(column.type)
+                     else [row[column.name] for row in rows], type=column.type)
+            for column in table.schema
+        ]
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
+        raise SchemaMismatch(f"{table.name}: {problem}") from problem
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
+
+
+def _items(mapping: Mapping[str, Any] | None) -> list[tuple[str, Any]] | None:
+    return None if mapping is None else list(mapping.items())
+
+
+def write(path: UPath, stream: Stream) -> Written:
+    """Write a table whole: a reader sees the old file or the new one, never a part of it.
+
+    Raises:
+        SchemaMismatch: a batch has other columns or types than the table.
+    """
+    rows, head = 0, []
+
+    def pour(sink: IO[bytes]) -> None:
+        nonlocal rows
+        with pq.ParquetWriter(sink, stream.table.schema, compression="zstd", compression_level=1) as writer:
+            for batch in _regrouped(stream):
+                if not head:
+                    head.extend(batch.slice(0, 5).to_pylist())
+                rows += batch.num_rows
+                writer.write_batch(batch)
+            if stream.facts:
+                writer.add_key_value_metadata(dict(stream.facts))
+
+    publish(path, pour)
+    return Written(path, rows, path.stat().st_size, head)
+
+
+def _regrouped(stream: Stream) -> Iterator[pa.RecordBatch]:
+    """The batches joined to row groups of a size that compresses and reads well."""
+    pending: list[pa.RecordBatch] = []
+    size = 0
+    for batch in stream.batches:
+        if not batch.schema.equals(stream.table.schema):
+            raise SchemaMismatch(f"{stream.table.name}: expected {stream.table.schema}, got {batch.schema}")
+        pending.append(batch)
+        size += batch.nbytes
+        if size >= _ROW_GROUP_BYTES:
+            yield pa.concat_batches(pending)
+            pending, size = [], 0
+    if pending:
+        yield pa.concat_batches(pending)
+
+
+def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
+    """Call `write_to` with an open file that appears under `path` once it is complete.
+
+    Local files are renamed into place. Object stores show an upload only when it is complete.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.protocol not in ("", "file", "local"):
+        with path.open("wb") as sink:
+            write_to(sink)
+        return
+    staging = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        with staging.open("wb") as sink:
+            write_to(sink)
+        staging.replace(path)
+    except BaseException:
+        staging.unlink(missing_ok=True)
+        raise
+
+
+class Spool:
+    """Rows set aside while another table passes; in memory while they are few, else in a temporary file."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.count = 0
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)
+        self._writer = pa.ipc.new_stream(self._file, table.schema)
+        self._pending: list[Row] = []
+        self._pending_bytes = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, row: Row) -> None:
+        """Set a row aside."""
+        self.count += 1
+        self._pending.append(row)
+        self._pending_bytes += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(self._pending) >= _BATCH_ROWS or self._pending_bytes >= _BATCH_BYTES:
+            self._flush()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows in the order they came. Nothing can be added afterwards."""
+        self._flush()
+        self._writer.close()
+        self._file.seek(0)
+        yield from pa.ipc.open_stream(self._file)
+
+    def _flush(self) -> None:
+        for batch in batched(self._pending, self.table):
+            self._writer.write_batch(batch)
+        self._pending, self._pending_bytes = [], 0
+
+
+def grouped(rows: Iterable[dict[str, Any]], column: str = "trajectory_id") -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+    """Runs of neighbouring rows with the same value; tables of the lake keep a trajectory's rows together."""
+    for key, group in groupby(rows, key=itemgetter(column)):
+        yield key, list(group)
+
+
+class Aligned:
+    """Groups of a second table beside those of a first: both in the same order, the second may lack some."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]], column: str = "trajectory_id") -> None:
+        self._groups = grouped(rows, column)
+        self._next = next(self._groups, None)
+
+    def at(self, key: Any) -> list[dict[str, Any]]:
+        """The rows of a key; keys must be asked for in the order of the table."""
+        if self._next is None or self._next[0] != key:
+            return []
+        _, rows = self._next
+        self._next = next(self._groups, None)
+        return rows

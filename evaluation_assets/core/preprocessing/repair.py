@@ -1,0 +1,47 @@
+"""Write the closing tags a text lacks into it; nothing is dropped and nothing else is changed."""
+
+from bisect import bisect_right
+from dataclasses import replace
+
+from evaluation_assets.core.trajectories.model import Interaction, Repair, Trajectory, Turn
+
+
+def repaired(trajectory: Trajectory) -> Trajectory:
+    """The trajectory with every missing closing tag where its block ends, and the steps moved along.
+
+    `repairs` stays as it is: the log of what was amiss, with offsets into the text as it came.
+    """
+    insertions = [repair for repair in trajectory.repairs if repair.action == "closed"]
+    if not insertions:
+        return trajectory
+    text = _with_insertions(trajectory.text, insertions)
+    offsets = [repair.offset for repair in insertions]
+    lengths = [0]
+    for repair in insertions:
+        lengths.append(lengths[-1] + len(_closing(repair)))
+
+    def moved(position: int) -> int:
+        return position + lengths[bisect_right(offsets, position)]
+
+    def moved_interaction(interaction: Interaction) -> Interaction:
+        steps = tuple(replace(step, start=moved(step.start), end=moved(step.end)) for step in interaction.steps)
+        return replace(interaction, steps=steps)
+
+    turns: tuple[Turn, ...] = tuple(
+        replace(turn, interactions=tuple(map(moved_interaction, turn.interactions))) for turn in trajectory.turns
+    )
+    return replace(trajectory, text=text, turns=turns)
+
+
+def _closing(repair: Repair) -> str:
+    return f"</{repair.tag}>"
+
+
+def _with_insertions(text: str, insertions: list[Repair]) -> str:
+    pieces: list[str] = []
+    position = 0
+    for repair in insertions:
+        pieces += (text[position : repair.offset], _closing(repair))
+        position = repair.offset
+    pieces.append(text[position:])
+    return "".join(pieces)

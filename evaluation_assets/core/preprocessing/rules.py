@@ -1,0 +1,75 @@
+"""The rules a trajectory is measured against before it is judged: how many calls, and which were repeated."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+
+from evaluation_assets.core.trajectories.model import Step, ToolCall, Trajectory
+
+Rule = Literal["frequency", "duplicates"]
+OnViolation = Literal["remove", "flag"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How records are preprocessed.
+
+    More than `beta_threshold` tool calls, or a duplicate call, is a violation: the record is removed, or kept and
+    flagged.
+    """
+
+    beta_threshold: int = 15
+    on_violation: OnViolation = "remove"
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """Calls that repeat the one before: `retries` after a failed result, `duplicates` after any other."""
+
+    duplicates: int
+    retries: int
+
+
+def repetition(trajectory: Trajectory) -> Repetition:
+    """Count calls equal to the call right before them.
+
+    Equal means the same server, the same action and the same arguments; white space and the order of JSON keys do
+    not matter.
+    """
+    duplicates = retries = 0
+    previous: Step | None = None
+    for step in trajectory.calls:
+        if previous is not None and call_key(step) == call_key(previous):
+            if previous.result is not None and previous.result.error is not None:
+                retries += 1
+            else:
+                duplicates += 1
+        previous = step
+    return Repetition(duplicates, retries)
+
+
+def call_key(step: Step) -> tuple[str, str, str]:
+    """What two calls have in common when they ask for the same thing."""
+    call = step.call
+    return ("", "", "") if call is None else (call.server or "", call.name, _canonical_arguments(call))
+
+
+def _canonical_arguments(call: ToolCall) -> str:
+    data: object = call.arguments
+    if data is None:
+        try:
+            data = orjson.loads(call.raw)
+        except orjson.JSONDecodeError:
+            return " ".join(call.raw.split())
+    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def violation(trajectory: Trajectory, repeated: Repetition, settings: Settings) -> tuple[Rule, str] | None:
+    """The first rule the trajectory breaks, with the figures that show it."""
+    calls = len(trajectory.calls)
+    if calls > settings.beta_threshold:
+        return "frequency", f"{calls} tool calls, more than {settings.beta_threshold}"
+    if repeated.duplicates:
+        return "duplicates", f"{repeated.duplicates} calls repeat the call before them although it had not failed"
+    return None

@@ -1,0 +1,29 @@
+"""Kept records in numbered files, for those who take them elsewhere."""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def numbered_files(items: Iterable[Item], stem: str, size: int, total: int) -> Iterator[tuple[str, Iterator[Item]]]:
+    """File names `<stem>NN.jsonl` with `size` items each, the last with the rest.
+
+    NN has two digits, more where `total` items need more files. Take each file's items before the next file.
+
+    Raises:
+        ValueError: `size` is below 1.
+    """
+    if size < 1:
+        raise ValueError(f"a file holds at least one record, not {size}")
+    digits = max(2, len(str(math.ceil(total / size))))
+    iterator = iter(items)
+    for number, first in enumerate(iterator, 1):
+        yield f"{stem}{number:0{digits}d}.jsonl", _with_first(first, iterator, size)
+
+
+def _with_first(first: Item, rest: Iterator[Item], size: int) -> Iterator[Item]:
+    yield first
+    for _, item in zip(range(size - 1), rest, strict=False):
+        yield item

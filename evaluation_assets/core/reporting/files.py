@@ -1,0 +1,76 @@
+"""The report files of a drop."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+import orjson
+from upath import UPath
+
+from evaluation_assets.core.lake import publish
+from evaluation_assets.core.reporting.render import as_html, as_json, as_markdown
+from evaluation_assets.core.reporting.results import result_records
+from evaluation_assets.core.reporting.summary import DropReport, DropTables
+
+JUDGE_FILES = "model_evaluations"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFiles:
+    """Where the files of a report are."""
+
+    html: UPath
+    markdown: UPath
+    json: UPath
+    results: UPath
+
+
+def report_files(folder: UPath, drop: str) -> ReportFiles:
+    """The places of a drop's report files."""
+    name = drop.rsplit("/", 1)[-1]
+    return ReportFiles(folder / "report.html", folder / "report.md", folder / "report.json", folder / f"{name}_eva.jsonl")
+
+
+def write_report(folder: UPath, report: DropReport, tables: DropTables) -> ReportFiles:
+    """Write all files; each appears whole. Files of judges and trajectories that are gone are removed."""
+    paths = report_files(folder, report.drop)
+    for path, text in (
+        (paths.json, as_json(report)),
+        (paths.markdown, as_markdown(report)),
+        (paths.html, as_html(report)),
+    ):
+        publish(path, lambda sink, text=text: _write(sink, text.encode()))
+    written: set[str] = set()
+
+    def records() -> Iterator[dict[str, Any]]:
+        for record, judge_files in result_records(tables):
+            for name, content in judge_files.items():
+                written.add(name)
+                document = orjson.dumps(content, option=orjson.OPT_INDENT_2)
+                publish(folder / JUDGE_FILES / name, lambda sink, document=document: _write(sink, document))
+            yield record
+
+    write_json_lines(paths.results, records())
+    if (folder / JUDGE_FILES).exists():
+        for path in (folder / JUDGE_FILES).iterdir():
+            if path.name not in written:
+                path.unlink()
+    return paths
+
+
+def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:
+    """Write records one a line; the file appears whole. Returns their number."""
+    count = 0
+
+    def pour(sink: IO[bytes]) -> None:
+        nonlocal count
+        for record in records:
+            sink.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+
+    publish(path, pour)
+    return count
+
+
+def _write(sink: IO[bytes], content: bytes) -> None:
+    sink.write(content)

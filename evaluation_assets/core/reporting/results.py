@@ -1,0 +1,181 @@
+"""Result records: the source's records with evaluations embedded after each clip, and one file per judge and task."""
+
+import html
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.clips.segmentation import Clip
+from evaluation_assets.core.formats.tags import read_structure
+from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.preprocessing.rules import repetition
+from evaluation_assets.core.reporting.summary import DropTables
+from evaluation_assets.core.rows import trajectory_of, with_clips
+from evaluation_assets.core.scoring.scores import clip_weighted_overall, tool_averages
+from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+Row = dict[str, Any]
+
+
+def preprocessed_records(trajectories: Stored) -> Iterator[JsonObject]:
+    """The kept records as they came, with the repaired text and what preprocessing found."""
+    for row in trajectories.rows(["trajectory", "text"]):
+        yield preprocessed_record(trajectory_of(row))
+
+
+def preprocessed_record(trajectory: Trajectory) -> JsonObject:
+    """One kept record: its own fields, `raw_response`, and `preprocessing_metadata`."""
+    tags: dict[str, int] = {}
+    for block in read_structure(trajectory.text).blocks:
+        tags[block.name] = tags.get(block.name, 0) + 1
+    return {
+        "task_id": trajectory.task_id,
+        "task_description": trajectory.task,
+        **trajectory.extra,
+        "raw_response": trajectory.text,
+        "preprocessing_metadata": {
+            "tool_call_count": len(trajectory.calls),
+            "has_duplicates": repetition(trajectory).duplicates > 0,
+            "format_corrected": bool(trajectory.repairs),
+            "repairs": [
+                {"tag": repair.tag, "offset": repair.offset, "action": repair.action} for repair in trajectory.repairs
+            ],
+            "tag_analysis": tags,
+        },
+    }
+
+
+def result_records(tables: DropTables) -> Iterator[tuple[JsonObject, dict[str, JsonObject]]]:
+    """For every trajectory the result record, and by file name what each judge said about its clips."""
+    scores = Aligned(tables.clip_scores.rows())
+    verdicts = {judge: Aligned(table.rows()) for judge, table in tables.clip_verdicts.items()}
+    for trajectory, clips in with_clips(tables.preprocessed, tables.clips):
+        by_judge = {judge: aligned.at(trajectory.id) for judge, aligned in verdicts.items()}
+        clip_scores = scores.at(trajectory.id)
+        judge_files = {
+            judge_file_name(rows[0], trajectory): _judge_record(trajectory, clips, rows)
+            for rows in by_judge.values()
+            if rows
+        }
+        yield _result_record(trajectory, clips, clip_scores, by_judge), judge_files
+
+
+def judge_file_name(verdict: Row, trajectory: Trajectory) -> str:
+    """`<provider>_<model>_<trajectory id>_eva.json`, safe as a file name whatever the id holds."""
+    return f"{_safe(verdict['provider'])}_{_safe(verdict['model'])}_{_safe(trajectory.id)}_eva.json"
+
+
+def embed(clips: list[Clip], evaluations: Mapping[int, str]) -> str:
+    """The trajectory's text with each evaluation right behind the clip it judges, after one line break."""
+    return "".join(
+        clip.content + (f"\n{evaluations[clip.index]}" if clip.index in evaluations else "") for clip in clips
+    )
+
+
+def _result_record(
+    trajectory: Trajectory, clips: list[Clip], clip_scores: list[Row], by_judge: Mapping[str, list[Row]]
+) -> JsonObject:
+    means = {
+        index: {row["criterion"]: row["mean"] for row in rows} for index, rows in grouped(clip_scores, "clip_index")
+    }
+    opinions: dict[int, list[Row]] = {}
+    for rows in by_judge.values():
+        for row in rows:
+            opinions.setdefault(row["clip_index"], []).append(row)
+    averages = tool_averages(clip_scores)
+    scored = sum(any(mean is not None for mean in criteria.values()) for criteria in means.values())
+    models = [f"{rows[0]['provider']}_{rows[0]['model']}" for rows in by_judge.values() if rows]
+    return {
+        **preprocessed_record(trajectory),
+        "full_response_with_evaluations": embed(
+            clips, {index: _evaluation(means.get(index, {}), rows) for index, rows in opinions.items()}
+        ),
+        "evaluation_metadata": {
+            "total_clips": len(clips),
+            "num_clips": len(clips),
+            "num_models": len(models),
+            "model_names": models,
+            "successful_evaluations": scored,
+            "success_rate": scored / len(clips) if clips else None,
+            "overall_trajectory_score": clip_weighted_overall(averages),
+            "tool_averages": {
+                tool: {
+                    "average_scores": dict(average.criteria),
+                    "clip_count": average.clip_count,
+                    "overall_average": average.overall,
+                }
+                for tool, average in averages.items()
+            },
+        },
+    }
+
+
+def _evaluation(means: Mapping[str, float | None], verdicts: list[Row]) -> str:
+    """One judge's scores as elements; a panel's averages as JSON, with every judge's words."""
+    known = {criterion: mean for criterion, mean in means.items() if mean is not None}
+    scored = [row for row in verdicts if row["outcome"] == "scored"]
+    if not scored:
+        outcomes = ", ".join(f"{row['judge']}: {row['outcome']}" for row in verdicts)
+        return f"<clip_evaluation>\n<outcome>{html.escape(outcomes, quote=False)}</outcome>\n</clip_evaluation>"
+    if len(verdicts) == 1:
+        scores = "\n".join(f"<{criterion}>{mean:.3f}</{criterion}>" for criterion, mean in known.items())
+    else:
+        scores = orjson.dumps({criterion: round(mean, 3) for criterion, mean in known.items()}).decode()
+    lines = [
+        "<clip_evaluation>",
+        "<scores>",
+        scores,
+        "</scores>",
+        f"<summary>{_combined(scored, 'summary')}</summary>",
+        f"<reasoning>{_combined(scored, 'reasoning')}</reasoning>",
+    ]
+    if len(verdicts) > 1:
+        lines.append(f"<model_info>Averaged from {len(scored)} of {len(verdicts)} models</model_info>")
+    return "\n".join([*lines, "</clip_evaluation>"])
+
+
+def _combined(verdicts: list[Row], column: str) -> str:
+    texts = [row[column] or "" for row in verdicts]
+    if len(texts) > 1:
+        return html.escape("Combined evaluation: " + " | ".join(texts), quote=False)
+    return html.escape(texts[0], quote=False)
+
+
+def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row]) -> JsonObject:
+    contents = {clip.index: clip for clip in clips}
+    return {
+        "task_id": trajectory.task_id,
+        "trajectory_id": trajectory.id,
+        "model_name": f"{verdicts[0]['provider']}_{verdicts[0]['model']}",
+        "total_clips": len(clips),
+        "evaluations": [
+            {
+                "clip_index": row["clip_index"],
+                "tool_type": row["tool_type"],
+                "clip_content": contents[row["clip_index"]].content,
+                "evaluation_input": {
+                    "tool_type": row["tool_type"],
+                    "has_tool_call": not contents[row["clip_index"]].is_final,
+                },
+                "evaluation_output": {
+                    "success": row["outcome"] == "scored",
+                    "outcome": row["outcome"],
+                    "scores": row["scores"],
+                    "summary": row["summary"],
+                    "reasoning": row["reasoning"],
+                    "model_name": row["model"],
+                    "provider": row["provider"],
+                    "error_message": row["error"],
+                },
+            }
+            for row in verdicts
+        ],
+    }
+
+
+def _safe(name: str) -> str:
+    """A name without separators or surprises; one that had to change keeps apart from others by a digest."""
+    safe = "".join(character if character.isalnum() or character in "-_." else "-" for character in name)[:80]
+    return safe if safe == name and not name.startswith(".") else f"{safe.lstrip('.')}-{digest(name)[:8]}"

@@ -1,0 +1,450 @@
+"""What a report says about a drop, as data: one model that JSON, Markdown and HTML are made from."""
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from statistics import fmean, median, pstdev
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.scoring.scores import OVERALL
+
+Row = dict[str, Any]
+
+WORST_CLIPS = 20
+LISTED = 200
+"""Rejected records and trajectories that a report lists; the tables hold all."""
+
+EXCERPT = 1200
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Statistic(_Model):
+    """A criterion over subjects, 0..1. The mean is over the `n_scored` of `n_total` subjects that have a score."""
+
+    mean: float | None
+    std: float | None
+    min: float | None
+    median: float | None
+    max: float | None
+    n_scored: int
+    n_total: int
+
+
+class CriterionSummary(_Model):
+    """One criterion at one level."""
+
+    level: str
+    criterion: str
+    statistic: Statistic
+
+
+class ToolSummary(_Model):
+    """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none."""
+
+    tool_type: str
+    clip_count: int
+    scored_clips: int
+    overall: float | None
+    criteria: dict[str, Statistic]
+    calls: dict[str, int]
+
+
+class JudgeSummary(_Model):
+    """One judge: outcomes by level, and what it cost. Unknown cost is `None`."""
+
+    judge: str
+    provider: str
+    model: str
+    outcomes: dict[str, dict[str, int]]
+    share_seen: float | None
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    errors: dict[str, int]
+
+
+class Opinion(_Model):
+    """What one judge said about one clip."""
+
+    judge: str
+    outcome: str
+    scores: dict[str, float | None]
+    summary: str | None
+    reasoning: str | None
+    error: str | None
+
+
+class ClipSummary(_Model):
+    """A clip with its score (mean over criteria) and every judge's opinion. `excerpt` is cut in the middle."""
+
+    trajectory_id: str
+    clip_index: int
+    tool_type: str
+    tool_name: str | None
+    call_status: str
+    score: float
+    excerpt: str
+    opinions: list[Opinion]
+
+
+class TrajectorySummary(_Model):
+    """One trajectory: its scores by criterion (`overall` is the clip-weighted mean) and what is special about it."""
+
+    trajectory_id: str
+    task_id: str
+    task: str
+    success: bool | None
+    n_tool_calls: int
+    overall: float | None
+    scores: dict[str, float | None]
+    flags: list[str]
+    repairs: int
+
+
+class RejectedRecord(_Model):
+    """A record that was not judged."""
+
+    source: str
+    line: int | None
+    stage: str
+    reason: str
+    detail: str
+    excerpt: str
+
+
+class RepairedTag(_Model):
+    """One unbalanced tag and how it was read."""
+
+    trajectory_id: str
+    tag: str
+    offset: int
+    action: str
+
+
+class Records(_Model):
+    """Where every record went: `total = kept + removed + unreadable`."""
+
+    total: int
+    kept: int
+    removed: dict[str, int]
+    unreadable: dict[str, int]
+    repaired: int
+    flags: dict[str, int]
+    kept_share: float | None
+
+
+class DropReport(_Model):
+    """Everything a report says. All scores are 0..1; `None` is missing, never 0."""
+
+    drop: str
+    sidecar: Sidecar
+    comparability: dict[str, str]
+    records: Records
+    recorded_success: int
+    recorded_outcomes: int
+    overall: Statistic
+    total_clips: int
+    scored_clips: int
+    criteria: list[CriterionSummary]
+    tools: list[ToolSummary]
+    judges: list[JudgeSummary]
+    worst_clips: list[ClipSummary]
+    trajectories: list[TrajectorySummary]
+    trajectories_total: int
+    rejected: list[RejectedRecord]
+    rejected_total: int
+    repairs: list[RepairedTag]
+    repairs_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class DropTables:
+    """The tables of one drop; verdicts by judge."""
+
+    preprocessed: Stored
+    rejected: Stored
+    clips: Stored
+    clip_scores: Stored
+    category_assessments: Stored
+    trajectory_scores: Stored
+    clip_verdicts: Mapping[str, Stored]
+    category_verdicts: Mapping[str, Stored]
+    trajectory_verdicts: Mapping[str, Stored]
+
+
+def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables: DropTables) -> DropReport:
+    """The report of a drop. Reads each table as a stream; holds figures and the listed rows, never the texts."""
+    records, repairs, repairs_total = _records(tables)
+    trajectories = _Best(LISTED)
+    outcomes: list[bool] = []
+    overall: list[float | None] = []
+    scores = Aligned(tables.trajectory_scores.rows())
+    by_criterion: dict[tuple[str, str], list[float | None]] = {}
+    columns = ["trajectory_id", "task_id", "task", "success", "n_tool_calls", "repairs", "flags"]
+    total = 0
+    for total, row in enumerate(tables.preprocessed.rows(columns), 1):
+        own = {score["criterion"]: score["mean"] for score in scores.at(row["trajectory_id"])}
+        for criterion, mean in own.items():
+            if criterion != OVERALL:
+                by_criterion.setdefault(_level(criterion), []).append(mean)
+        overall.append(own.get(OVERALL))
+        if row["success"] is not None:
+            outcomes.append(row["success"])
+        trajectories.offer(2.0 if own.get(OVERALL) is None else own[OVERALL], total, _trajectory(row, own))
+    for row in tables.category_assessments.rows(["criterion", "mean"]):
+        by_criterion.setdefault(("category", row["criterion"]), []).append(row["mean"])
+    tools, clip_criteria, worst, total_clips, scored_clips = _clips(tables)
+    rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
+    return DropReport(
+        drop=drop,
+        sidecar=sidecar,
+        comparability=comparability,
+        records=records,
+        recorded_success=sum(outcomes),
+        recorded_outcomes=len(outcomes),
+        overall=statistic(overall),
+        total_clips=total_clips,
+        scored_clips=scored_clips,
+        criteria=[
+            CriterionSummary(level=level, criterion=criterion, statistic=statistic(values))
+            for (level, criterion), values in [*sorted(by_criterion.items()), *clip_criteria]
+        ],
+        tools=tools,
+        judges=[_judge(judge, tables) for judge in tables.clip_verdicts],
+        worst_clips=worst,
+        trajectories=trajectories.items(),
+        trajectories_total=total,
+        rejected=rejected,
+        rejected_total=tables.rejected.count,
+        repairs=repairs,
+        repairs_total=repairs_total,
+    )
+
+
+def statistic(values: Sequence[float | None]) -> Statistic:
+    """Describe the values that are there; all figures are `None` when there is none."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Statistic(mean=None, std=None, min=None, median=None, max=None, n_scored=0, n_total=len(values))
+    return Statistic(
+        mean=fmean(known),
+        std=pstdev(known),
+        min=min(known),
+        median=median(known),
+        max=max(known),
+        n_scored=len(known),
+        n_total=len(values),
+    )
+
+
+class _Best:
+    """The items with the lowest values, without holding the others. Ties go to the earlier one."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._heap: list[tuple[float, int, Any]] = []
+
+    def offer(self, value: float, position: int, item: Any) -> None:
+        entry = (-value, -position, item)
+        if len(self._heap) < self._size:
+            heapq.heappush(self._heap, entry)
+        elif entry[:2] > self._heap[0][:2]:
+            heapq.heapreplace(self._heap, entry)
+
+    def items(self) -> list[Any]:
+        """Lowest value first."""
+        return [item for _, _, item in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1]))]
+
+
+def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:
+    reasons: dict[str, Counter[str]] = {"read": Counter(), "preprocess": Counter()}
+    for row in tables.rejected.rows(["stage", "reason"]):
+        reasons[row["stage"]][row["reason"]] += 1
+    kept = repaired = repairs_total = 0
+    flags: Counter[str] = Counter()
+    repairs: list[RepairedTag] = []
+    for row in tables.preprocessed.rows(["trajectory_id", "repairs", "flags"]):
+        kept += 1
+        flags.update(row["flags"])
+        repaired += bool(row["repairs"])
+        repairs_total += len(row["repairs"])
+        for repair in row["repairs"][: LISTED - len(repairs)]:
+            repairs.append(RepairedTag(trajectory_id=row["trajectory_id"], **repair))
+    total = kept + reasons["read"].total() + reasons["preprocess"].total()
+    records = Records(
+        total=total,
+        kept=kept,
+        removed=dict(sorted(reasons["preprocess"].items())),
+        unreadable=dict(sorted(reasons["read"].items())),
+        repaired=repaired,
+        flags=dict(sorted(flags.items())),
+        kept_share=kept / total if total else None,
+    )
+    return records, repairs, repairs_total
+
+
+@dataclass(slots=True)
+class _Tool:
+    clips: int = 0
+    scored: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    criteria: dict[str, list[float | None]] = field(default_factory=dict)
+
+
+def _clips(
+    tables: DropTables,
+) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], list[float | None]]], list[ClipSummary], int, int]:
+    """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
+    tools: dict[str, _Tool] = {}
+    worst = _Best(WORST_CLIPS)
+    scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
+    position = 0
+    for trajectory_id, clips in grouped(
+        tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
+    ):
+        by_clip = dict(grouped(scores.at(trajectory_id), "clip_index"))
+        for clip in clips:
+            position += 1
+            tool = tools.setdefault(clip["tool_type"], _Tool())
+            tool.clips += 1
+            if not clip["is_final"]:
+                tool.calls[clip["call_status"]] += 1
+            own = by_clip.get(clip["clip_index"], [])
+            for score in own:
+                tool.criteria.setdefault(score["criterion"], []).append(score["mean"])
+            known = [score["mean"] for score in own if score["mean"] is not None]
+            if known:
+                tool.scored += 1
+                worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
+    summaries = [
+        ToolSummary(
+            tool_type=name,
+            clip_count=tool.clips,
+            scored_clips=tool.scored,
+            overall=_overall(tool),
+            criteria={criterion: statistic(values) for criterion, values in sorted(tool.criteria.items())},
+            calls=dict(sorted(tool.calls.items())),
+        )
+        for name, tool in sorted(tools.items())
+    ]
+    merged: dict[str, list[float | None]] = {}
+    for _, tool in sorted(tools.items()):
+        for criterion, values in tool.criteria.items():
+            merged.setdefault(criterion, []).extend(values)
+    criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
+    total, scored = position, sum(tool.scored for tool in tools.values())
+    return summaries, criteria, _with_opinions(worst.items(), tables), total, scored
+
+
+def _overall(tool: _Tool) -> float | None:
+    means = [fmean(known) for values in tool.criteria.values() if (known := [v for v in values if v is not None])]
+    return fmean(means) if means else None
+
+
+def _with_opinions(worst: list[tuple[str, int, Row, float]], tables: DropTables) -> list[ClipSummary]:
+    wanted = {(trajectory_id, index) for trajectory_id, index, _, _ in worst}
+    contents = {
+        (row["trajectory_id"], row["clip_index"]): excerpt(row["content"])
+        for row in tables.clips.rows(["trajectory_id", "clip_index", "content"])
+        if (row["trajectory_id"], row["clip_index"]) in wanted
+    }
+    opinions: dict[tuple[str, int], list[Opinion]] = {}
+    columns = ["trajectory_id", "clip_index", "judge", "outcome", "scores", "summary", "reasoning", "error"]
+    for table in tables.clip_verdicts.values():
+        for row in table.rows(columns):
+            place = (row.pop("trajectory_id"), row.pop("clip_index"))
+            if place in wanted:
+                opinions.setdefault(place, []).append(Opinion.model_validate(row))
+    return [
+        ClipSummary(
+            trajectory_id=trajectory_id,
+            clip_index=index,
+            tool_type=clip["tool_type"],
+            tool_name=clip["tool_name"],
+            call_status=clip["call_status"],
+            score=score,
+            excerpt=contents[trajectory_id, index],
+            opinions=opinions.get((trajectory_id, index), []),
+        )
+        for trajectory_id, index, clip, score in worst
+    ]
+
+
+def _judge(judge: str, tables: DropTables) -> JudgeSummary:
+    outcomes: dict[str, Counter[str]] = {}
+    errors: Counter[str] = Counter()
+    identity: Row = {"provider": "", "model": ""}
+    seen: list[float] = []
+    tokens = Counter[str]()
+    cost: float | None = None
+    columns = ["provider", "model", "outcome", "error_kind", "input_tokens", "output_tokens", "cost_usd", "share_seen"]
+    levels = {"clip": tables.clip_verdicts, "category": tables.category_verdicts, "trajectory": tables.trajectory_verdicts}
+    for level, by_judge in levels.items():
+        counts = outcomes.setdefault(level, Counter())
+        for row in by_judge[judge].rows(columns):
+            identity = row
+            counts[row["outcome"]] += 1
+            if row["error_kind"]:
+                errors[row["error_kind"]] += 1
+            tokens.update(input=row["input_tokens"] or 0, output=row["output_tokens"] or 0)
+            cost = cost if row["cost_usd"] is None else (cost or 0.0) + row["cost_usd"]
+            if row["share_seen"] is not None:
+                seen.append(row["share_seen"])
+    return JudgeSummary(
+        judge=judge,
+        provider=identity["provider"],
+        model=identity["model"],
+        outcomes={level: dict(sorted(counts.items())) for level, counts in outcomes.items()},
+        share_seen=fmean(seen) if seen else None,
+        input_tokens=tokens["input"],
+        output_tokens=tokens["output"],
+        cost_usd=cost,
+        errors=dict(sorted(errors.items())),
+    )
+
+
+def _trajectory(row: Row, scores: dict[str, float | None]) -> TrajectorySummary:
+    return TrajectorySummary(
+        trajectory_id=row["trajectory_id"],
+        task_id=row["task_id"],
+        task=excerpt(row["task"], 300),
+        success=row["success"],
+        n_tool_calls=row["n_tool_calls"],
+        overall=scores.get(OVERALL),
+        scores={criterion: mean for criterion, mean in scores.items() if criterion != OVERALL},
+        flags=row["flags"],
+        repairs=len(row["repairs"]),
+    )
+
+
+def _rejected(row: Row) -> RejectedRecord:
+    return RejectedRecord(
+        source=row["source"],
+        line=row["line"],
+        stage=row["stage"],
+        reason=row["reason"],
+        detail=row["detail"],
+        excerpt=excerpt(row["raw"], 300),
+    )
+
+
+def _level(criterion: str) -> tuple[str, str]:
+    level, dot, name = criterion.partition(".")
+    return (level, name) if dot else ("trajectory", criterion)
+
+
+def excerpt(text: str, limit: int = EXCERPT) -> str:
+    """The text, cut in the middle with a visible mark when it is longer than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"

@@ -1,0 +1,179 @@
+"""The domain's objects as rows of the lake's tables, and back."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation_assets.core.clips.segmentation import Clip
+from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.subjects import Chain, Scores, category_chain, clip_chain, trajectory_chain
+from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.preprocessing.preprocess import Removal
+from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
+
+Row = dict[str, Any]
+
+
+def trajectory_row(drop: str, trajectory: Trajectory) -> Row:
+    """A row of `raw_trajectories` and `preprocessed_trajectories`."""
+    return {
+        "drop": drop,
+        "trajectory_id": trajectory.id,
+        "task_id": trajectory.task_id,
+        "trial": trajectory.trial,
+        "format": trajectory.format,
+        "task": trajectory.task,
+        "final_answer": trajectory.final_answer,
+        "success": trajectory.success,
+        "started_at": trajectory.started_at,
+        "duration_s": trajectory.duration_s,
+        "n_turns": len(trajectory.turns),
+        "n_tool_calls": len(trajectory.calls),
+        "text": trajectory.text,
+        "trajectory": to_json(trajectory),
+        "repairs": [
+            {"tag": repair.tag, "offset": repair.offset, "action": repair.action} for repair in trajectory.repairs
+        ],
+        "flags": list(trajectory.flags),
+    }
+
+
+def trajectory_of(row: Row) -> Trajectory:
+    """The trajectory in a row; the columns `trajectory` and `text` are enough."""
+    return from_json(row["trajectory"], row["text"])
+
+
+def unreadable_row(drop: str, rejection: Rejection) -> Row:
+    """A row of `unreadable_records`."""
+    return {
+        "drop": drop,
+        "source": rejection.source,
+        "line": rejection.line,
+        "stage": "read",
+        "reason": rejection.reason,
+        "detail": rejection.detail,
+        "raw": rejection.raw,
+    }
+
+
+def removal_row(drop: str, removal: Removal) -> Row:
+    """A row of `rejected_records` for a trajectory a rule took out; `source` is its id, `raw` its text."""
+    return {
+        "drop": drop,
+        "source": removal.trajectory.id,
+        "line": None,
+        "stage": "preprocess",
+        "reason": removal.reason,
+        "detail": removal.detail,
+        "raw": removal.trajectory.text,
+    }
+
+
+def clip_row(drop: str, trajectory_id: str, clip: Clip) -> Row:
+    """A row of `clips`."""
+    return {
+        "drop": drop,
+        "trajectory_id": trajectory_id,
+        "clip_index": clip.index,
+        "tool_type": clip.tool_type,
+        "tool_name": clip.tool_name,
+        "is_final": clip.is_final,
+        "content": clip.content,
+        "start": clip.start,
+        "end": clip.end,
+        "call_status": clip.call_status,
+    }
+
+
+def clip_of(row: Row) -> Clip:
+    """The clip in a row of `clips`."""
+    return Clip(
+        index=row["clip_index"],
+        tool_type=row["tool_type"],
+        tool_name=row["tool_name"],
+        is_final=row["is_final"],
+        start=row["start"],
+        end=row["end"],
+        call_status=row["call_status"],
+        content=row["content"],
+    )
+
+
+def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
+    """A row of `clip_verdicts`, `category_verdicts` or `trajectory_verdicts`."""
+    subject, verdict = judgement.subject, judgement.verdict
+    if subject.level == "clip":
+        place: Row = {"clip_index": subject.focus[0].index, "tool_type": subject.focus[0].tool_type}
+    else:
+        place = {"subject": subject.name}
+    return {
+        "drop": drop,
+        "trajectory_id": subject.trajectory.id,
+        **place,
+        "judge": judge.name,
+        "provider": judge.provider,
+        "model": judge.model,
+        "rubric": subject.rubric.name,
+        "rubric_version": subject.rubric.version_name,
+        "outcome": verdict.outcome,
+        "scores": dict(verdict.scores),
+        "summary": verdict.summary,
+        "reasoning": verdict.reasoning,
+        "error_kind": verdict.error_kind,
+        "error": verdict.error,
+        "input_tokens": verdict.usage.input_tokens,
+        "cached_tokens": verdict.usage.cached_tokens,
+        "output_tokens": verdict.usage.output_tokens,
+        "cost_usd": verdict.usage.cost_usd,
+        "latency_ms": verdict.latency_ms,
+        "attempts": verdict.attempts,
+        "from_ledger": verdict.from_ledger,
+        "share_seen": verdict.share_seen,
+        "ledger_key": verdict.ledger_key,
+    }
+
+
+def with_clips(trajectories: Stored, clips: Stored) -> Iterator[tuple[Trajectory, list[Clip]]]:
+    """Every trajectory with its clips, in the order of the tables."""
+    groups = Aligned(clips.rows())
+    for row in trajectories.rows(["trajectory", "text"]):
+        trajectory = trajectory_of(row)
+        yield trajectory, [clip_of(clip) for clip in groups.at(trajectory.id)]
+
+
+def clip_chains(trajectories: Stored, clips: Stored, rubrics: Rubrics) -> Iterator[Chain]:
+    """What is judged at clip level."""
+    for trajectory, own in with_clips(trajectories, clips):
+        yield clip_chain(trajectory, own, rubrics)
+
+
+def category_chains(
+    trajectories: Stored, clips: Stored, clip_scores: Stored, rubrics: Rubrics
+) -> Iterator[Chain]:
+    """What is judged at category level."""
+    scores = Aligned(clip_scores.rows())
+    for trajectory, own in with_clips(trajectories, clips):
+        yield category_chain(trajectory, own, _means(scores.at(trajectory.id), "clip_index"), rubrics)
+
+
+def trajectory_chains(
+    trajectories: Stored, clips: Stored, clip_scores: Stored, assessments: Stored, rubrics: Rubrics
+) -> Iterator[Chain]:
+    """What is judged at trajectory level."""
+    scores, categories = Aligned(clip_scores.rows()), Aligned(assessments.rows())
+    for trajectory, own in with_clips(trajectories, clips):
+        yield trajectory_chain(
+            trajectory,
+            own,
+            _means(scores.at(trajectory.id), "clip_index"),
+            _means(categories.at(trajectory.id), "category"),
+            rubrics,
+        )
+
+
+def _means(rows: list[Row], subject: str) -> dict[Any, Scores]:
+    means: dict[Any, dict[str, float]] = {}
+    for key, group in grouped(rows, subject):
+        means[key] = {row["criterion"]: row["mean"] for row in group if row["mean"] is not None}
+    return means

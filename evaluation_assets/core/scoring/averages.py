@@ -1,0 +1,119 @@
+"""What a panel's verdicts average to. A mean names how many judges it rests on; nothing missing is made up."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, pstdev
+from typing import Any
+
+import numpy as np
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """One criterion of one subject over a panel, 0..1.
+
+    `n_scored` judges gave a score, of `n_judges`. Below the quorum all statistics are `None`. `std` is the spread of
+    these judges (population standard deviation).
+    """
+
+    mean: float | None
+    adjusted_mean: float | None
+    median: float | None
+    min: float | None
+    max: float | None
+    std: float | None
+    n_scored: int
+    n_judges: int
+
+
+def average(scores: Mapping[str, float], n_judges: int, quorum: int, leniency: Mapping[str, float]) -> Average:
+    """Average the judges' scores of one criterion. `leniency` is what each judge gives above the panel."""
+    values = list(scores.values())
+    if len(values) < max(quorum, 1):
+        return Average(None, None, None, None, None, None, len(values), n_judges)
+    adjusted = fmean(score - leniency.get(judge, 0.0) for judge, score in scores.items())
+    return Average(
+        mean=fmean(values),
+        adjusted_mean=min(1.0, max(0.0, adjusted)),
+        median=median(values),
+        min=min(values),
+        max=max(values),
+        std=pstdev(values),
+        n_scored=len(values),
+        n_judges=n_judges,
+    )
+
+
+class Leniency:
+    """Each judge's leniency per criterion by the two-way additive model `score = subject + judge`.
+
+    Least squares with the judges' effects summing to 0. The subjects' effects are eliminated, so that one pass that
+    sums a judges x judges matrix is enough: for a subject scored by a set S of n judges, A += I_S - 11'/n and
+    b += scores - mean. Source: Searle, Casella and McCulloch, Variance Components (1992), section 4.4 (within-group
+    elimination in the two-way crossed model without interaction).
+    """
+
+    def __init__(self, judges: Sequence[str]) -> None:
+        self._position = {judge: index for index, judge in enumerate(judges)}
+        self._systems: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def add(self, criterion: str, scores: Mapping[str, float]) -> None:
+        """Take in one subject's scores. A subject that one judge scored says nothing about leniency."""
+        if len(scores) < 2:
+            return
+        size = len(self._position)
+        matrix, vector = self._systems.setdefault(criterion, (np.zeros((size, size)), np.zeros(size)))
+        who = [self._position[judge] for judge in scores]
+        values = np.fromiter(scores.values(), float)
+        matrix[np.ix_(who, who)] += np.eye(len(who)) - 1 / len(who)
+        vector[who] += values - values.mean()
+
+    def effects(self, criterion: str) -> dict[str, float]:
+        """What each judge gives above the panel, by name; judges that share no subject with others get 0."""
+        if criterion not in self._systems:
+            return {}
+        matrix, vector = self._systems[criterion]
+        solution = np.linalg.pinv(matrix, hermitian=True) @ vector
+        return {judge: float(solution[index]) for judge, index in self._position.items()}
+
+
+def panel_scores(verdicts: Mapping[str, Row]) -> dict[str, dict[str, float]]:
+    """Scores by criterion and judge, of one subject's verdict rows by judge. Only `scored` verdicts count."""
+    found: dict[str, dict[str, float]] = {}
+    for judge, row in verdicts.items():
+        for criterion, score in (row["scores"] or {}).items():
+            by_judge = found.setdefault(criterion, {})
+            if row["outcome"] == "scored" and score is not None:
+                by_judge[judge] = score
+    return found
+
+
+class StaleVerdicts(ValueError):
+    """Verdicts on subjects the drop no longer has: the judge has to run again."""
+
+
+def by_subject(
+    tables: Mapping[str, Iterable[Row]], order: Iterable[tuple[Any, ...]], key: Sequence[str]
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Row]]]:
+    """Bring the judges' tables together: every subject of `order` with the verdicts there are on it, by judge.
+
+    All tables are in that order; a judge without a verdict on a subject is left out there.
+
+    Raises:
+        StaleVerdicts: a table holds a subject that is not in `order`.
+    """
+    iterators = {judge: iter(rows) for judge, rows in tables.items()}
+    waiting = {judge: next(rows, None) for judge, rows in iterators.items()}
+    for subject in order:
+        found: dict[str, Row] = {}
+        for judge, row in waiting.items():
+            if row is not None and tuple(row[name] for name in key) == subject:
+                found[judge] = row
+        for judge in found:
+            waiting[judge] = next(iterators[judge], None)
+        yield subject, found
+    for judge, row in waiting.items():
+        if row is not None:
+            raise StaleVerdicts(f"judge {judge} judged another version of this drop; materialise its verdicts again")

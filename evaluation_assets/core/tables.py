@@ -1,0 +1,177 @@
+"""Every table in the lake: its columns, their types, and what a row is.
+
+The columns here are a public contract; files are read by DuckDB, pandas and polars without us. All shares and scores
+are 0..1, money is US dollars, a missing value is null.
+"""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the lake. Tables `per_judge` have one file a judge and partition."""
+
+    name: str
+    row: str
+    schema: pa.Schema
+    per_judge: bool = False
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    return pa.schema(list(columns.items()))
+
+
+_TEXT, _INT, _FLOAT, _BOOL = pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
+_NAME = pa.string()
+
+_TRAJECTORIES = _schema(
+    drop=_NAME,
+    trajectory_id=_NAME,
+    task_id=_NAME,
+    trial=_INT,
+    format=_NAME,
+    task=_TEXT,
+    final_answer=_TEXT,
+    success=_BOOL,
+    started_at=_NAME,
+    duration_s=_FLOAT,
+    n_turns=_INT,
+    n_tool_calls=_INT,
+    text=_TEXT,
+    trajectory=_TEXT,
+    repairs=pa.list_(pa.struct([("tag", _NAME), ("offset", _INT), ("action", _NAME)])),
+    flags=pa.list_(_NAME),
+)
+
+_REJECTED = _schema(drop=_NAME, source=_NAME, line=_INT, stage=_NAME, reason=_NAME, detail=_NAME, raw=_TEXT)
+
+_VERDICT = (
+    ("judge", _NAME),
+    ("provider", _NAME),
+    ("model", _NAME),
+    ("rubric", _NAME),
+    ("rubric_version", _NAME),
+    ("outcome", _NAME),
+    ("scores", pa.map_(_NAME, _FLOAT)),
+    ("summary", _TEXT),
+    ("reasoning", _TEXT),
+    ("error_kind", _NAME),
+    ("error", _NAME),
+    ("input_tokens", _INT),
+    ("cached_tokens", _INT),
+    ("output_tokens", _INT),
+    ("cost_usd", _FLOAT),
+    ("latency_ms", _FLOAT),
+    ("attempts", _INT),
+    ("from_ledger", _BOOL),
+    ("share_seen", _FLOAT),
+    ("ledger_key", _NAME),
+)
+
+RAW_TRAJECTORIES = Table("raw_trajectories", "a trajectory as it came", _TRAJECTORIES)
+UNREADABLE_RECORDS = Table("unreadable_records", "a record no trajectory could be made of", _REJECTED)
+PREPROCESSED_TRAJECTORIES = Table("preprocessed_trajectories", "a kept trajectory, repaired", _TRAJECTORIES)
+REJECTED_RECORDS = Table("rejected_records", "a record that was not kept, and why", _REJECTED)
+CLIPS = Table(
+    "clips",
+    "a piece of a trajectory that ends with a tool's result, or the final piece",
+    _schema(
+        drop=_NAME,
+        trajectory_id=_NAME,
+        clip_index=_INT,
+        tool_type=_NAME,
+        tool_name=_NAME,
+        is_final=_BOOL,
+        content=_TEXT,
+        start=_INT,
+        end=_INT,
+        call_status=_NAME,
+    ),
+)
+CLIP_VERDICTS = Table(
+    "clip_verdicts",
+    "one judge's verdict on one clip",
+    pa.schema([("drop", _NAME), ("trajectory_id", _NAME), ("clip_index", _INT), ("tool_type", _NAME), *_VERDICT]),
+    per_judge=True,
+)
+CATEGORY_VERDICTS = Table(
+    "category_verdicts",
+    "one judge's verdict on all clips of one tool type in a trajectory",
+    pa.schema([("drop", _NAME), ("trajectory_id", _NAME), ("subject", _NAME), *_VERDICT]),
+    per_judge=True,
+)
+TRAJECTORY_VERDICTS = Table(
+    "trajectory_verdicts",
+    "one judge's verdict on a trajectory, or on its final answer",
+    pa.schema([("drop", _NAME), ("trajectory_id", _NAME), ("subject", _NAME), *_VERDICT]),
+    per_judge=True,
+)
+CLIP_SCORES = Table(
+    "clip_scores",
+    "the panel's score of a clip by one criterion",
+    _schema(
+        drop=_NAME,
+        trajectory_id=_NAME,
+        clip_index=_INT,
+        tool_type=_NAME,
+        criterion=_NAME,
+        mean=_FLOAT,
+        adjusted_mean=_FLOAT,
+        median=_FLOAT,
+        min=_FLOAT,
+        max=_FLOAT,
+        std=_FLOAT,
+        n_scored=_INT,
+        n_judges=_INT,
+    ),
+)
+CATEGORY_ASSESSMENTS = Table(
+    "category_assessments",
+    "the panel's score of a tool type in a trajectory by one criterion",
+    _schema(
+        drop=_NAME,
+        trajectory_id=_NAME,
+        category=_NAME,
+        criterion=_NAME,
+        mean=_FLOAT,
+        adjusted_mean=_FLOAT,
+        std=_FLOAT,
+        n_scored=_INT,
+        n_judges=_INT,
+        clip_count=_INT,
+    ),
+)
+TRAJECTORY_SCORES = Table(
+    "trajectory_scores",
+    "the panel's score of a trajectory by one criterion; `overall` is the clip-weighted mean over its clips",
+    _schema(
+        drop=_NAME,
+        trajectory_id=_NAME,
+        task_id=_NAME,
+        criterion=_NAME,
+        mean=_FLOAT,
+        adjusted_mean=_FLOAT,
+        std=_FLOAT,
+        n_scored=_INT,
+        n_judges=_INT,
+    ),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        RAW_TRAJECTORIES,
+        UNREADABLE_RECORDS,
+        PREPROCESSED_TRAJECTORIES,
+        REJECTED_RECORDS,
+        CLIPS,
+        CLIP_VERDICTS,
+        CLIP_SCORES,
+        CATEGORY_VERDICTS,
+        CATEGORY_ASSESSMENTS,
+        TRAJECTORY_VERDICTS,
+        TRAJECTORY_SCORES,
+    )
+}

@@ -1,0 +1,181 @@
+"""The canonical trajectory: what every reader produces and everything after it speaks.
+
+A trajectory is one task done by one or more agents. It is a tree (turns, interactions, steps) and, beside it, one
+linear `text`; every step knows the piece of the text it covers, so that clips are cut from the text and nothing is
+ever in two clips or in none. A value that the source did not have is `None`, never 0 and never a guess.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import orjson
+from pydantic import TypeAdapter
+
+JsonObject = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool an agent may call. `parameters` is a JSON Schema or a flat map of name to type."""
+
+    name: str
+    description: str = ""
+    parameters: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """One participant: who it is and which tools it was given (`None`: unknown, empty: none)."""
+
+    id: str
+    name: str | None = None
+    role: str | None = None
+    description: str | None = None
+    model: str | None = None
+    version: str | None = None
+    tools: tuple[Tool, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens and US dollars of one step, interaction or trajectory. `input_tokens` includes the cached ones."""
+
+    input_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool block handed to the executor.
+
+    `raw` is the arguments as the agent wrote them; `arguments` is what they parse to, where they are a JSON object.
+    """
+
+    name: str
+    server: str | None = None
+    id: str | None = None
+    raw: str = ""
+    arguments: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What came back. `error` names the failure, in the tool's own words, when the call failed."""
+
+    content: str
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Reasoning, at most one tool call, and its result: `text[start:end]` of the trajectory.
+
+    `message` is what the agent said in this step to a user or to another agent.
+    """
+
+    start: int
+    end: int
+    thought: str | None = None
+    call: ToolCall | None = None
+    result: ToolResult | None = None
+    message: str | None = None
+    latency_ms: float | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interaction:
+    """The steps one agent took before it answered or handed over."""
+
+    agent_id: str
+    steps: tuple[Step, ...] = ()
+    response: str | None = None
+    latency_ms: float | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """A user's message and what the agents did about it. `knowledge` is what the answer has to agree with."""
+
+    interactions: tuple[Interaction, ...]
+    user_message: str | None = None
+    knowledge: str | None = None
+
+
+RepairAction = Literal["closed", "extended", "matched", "kept_as_text"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """How one unbalanced tag is read. `offset` counts characters of the text as it came.
+
+    `closed`: the block had no end; its closing tag belongs at `offset`. `extended`: the block ends at a later
+    closing tag than its first. `matched`: the closing tag at `offset` is misspelt and closes what it should have
+    named. `kept_as_text`: the tag at `offset` closes nothing and stays where it is, as text.
+    """
+
+    tag: str
+    offset: int
+    action: RepairAction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectory:
+    """What agents did on one task.
+
+    `task_id` pairs runs of the same task across drops, `trial` tells repeated runs of it apart. `success` is the
+    outcome the source recorded, whatever that meant there. `labels` are recorded outcomes and human labels, which no
+    judge ever sees; `extra` keeps the source's own fields.
+    """
+
+    id: str
+    task_id: str
+    format: str
+    task: str
+    text: str
+    turns: tuple[Turn, ...]
+    trial: int = 0
+    agents: tuple[Agent, ...] = ()
+    final_answer: str | None = None
+    reference_answer: str | None = None
+    success: bool | None = None
+    started_at: str | None = None
+    duration_s: float | None = None
+    usage: Usage | None = None
+    repairs: tuple[Repair, ...] = ()
+    flags: tuple[str, ...] = ()
+    labels: JsonObject = field(default_factory=dict)
+    extra: JsonObject = field(default_factory=dict)
+
+    @property
+    def steps(self) -> Iterator[Step]:
+        """All steps in the order of the text."""
+        for turn in self.turns:
+            for interaction in turn.interactions:
+                yield from interaction.steps
+
+    @property
+    def calls(self) -> list[Step]:
+        """The steps that made a tool call."""
+        return [step for step in self.steps if step.call is not None]
+
+
+_ADAPTER = TypeAdapter(Trajectory)
+
+
+def to_json(trajectory: Trajectory) -> str:
+    """The trajectory as JSON without its text, which tables hold in a column of its own."""
+    return orjson.dumps(replace(trajectory, text="")).decode()
+
+
+def from_json(document: str, text: str) -> Trajectory:
+    """What `to_json` was given, from its JSON and its text.
+
+    Raises:
+        pydantic.ValidationError: the JSON is not a trajectory.
+    """
+    return replace(_ADAPTER.validate_json(document), text=text)

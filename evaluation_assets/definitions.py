@@ -1,0 +1,67 @@
+"""The code location: everything in `defs`, put together for one installation and one panel."""
+
+import json
+
+import dagster as dg
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
+from evaluation_assets.core.reporting.comparability import comparability
+from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.defs import checks, ingest, reports, scores
+from evaluation_assets.defs.jobs import evaluate_job, preprocess_job
+from evaluation_assets.defs.judging import judging_assets
+from evaluation_assets.defs.schedules import nightly_schedule
+from evaluation_assets.defs.sensors import new_drops
+from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.parquet import ParquetIOManager
+
+
+def build_definitions(
+    home: Home, panel: Panel, loggers: dict[str, dg.LoggerDefinition] | None = None
+) -> dg.Definitions:
+    """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`."""
+    judges = judges_of(panel)
+    rubrics = load_rubrics()
+    evaluation_key = digest(
+        json.dumps(comparability(judges, rubrics, panel.quorum, {})),
+        ingest.READER_VERSION,
+        ingest.PREPROCESSING_VERSION,
+        scores.SCORING_VERSION,
+        reports.REPORT_VERSION,
+    )
+    urls = {"lake_url": str(home.lake)}
+    return dg.Definitions(
+        assets=[
+            ingest.read_drop,
+            ingest.preprocess,
+            ingest.clips,
+            *judging_assets(judges, rubrics),
+            *scores.scores_assets(judges, panel.quorum),
+            reports.preprocessed_files,
+            reports.report_asset(judges, rubrics, panel.quorum, evaluation_key),
+        ],
+        asset_checks=[
+            checks.records_add_up,
+            checks.reject_rate,
+            *checks.schema_checks(judges),
+            checks.enough_scored,
+        ],
+        jobs=[evaluate_job, preprocess_job],
+        sensors=[new_drops],
+        schedules=[nightly_schedule(evaluation_key)],
+        resources={
+            "home": HomeResource(url=str(home.root), **urls),
+            "io_manager": ParquetIOManager(home_url=str(home.root), **urls),
+        },
+        executor=dg.in_process_executor,
+        loggers=loggers,
+    )
+
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    """The installation that the environment names."""
+    home = Home.from_environment()
+    return build_definitions(home, load_panel(home.panel_file))

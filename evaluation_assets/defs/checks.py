@@ -1,0 +1,114 @@
+"""Asset checks: does everything add up, is it in shape, was enough of it judged."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+import pyarrow.parquet as pq
+
+from evaluation_assets.core import tables
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.tables import Table
+from evaluation_assets.defs.partitions import DROPS
+
+MAX_REJECTED = 0.2
+"""Share of records above which a drop deserves a look before its scores are believed."""
+
+MIN_SCORED = 0.9
+"""Share of clips with a score below which an evaluation does not count as one."""
+
+
+@dg.asset_check(
+    asset="rejected_records",
+    partitions_def=DROPS,
+    additional_ins={name: dg.AssetIn(name) for name in ("raw_trajectories", "unreadable_records", "preprocessed_trajectories")},
+    description="Every record of the drop is kept, removed or rejected, and only one of these.",
+)
+def records_add_up(
+    rejected_records: Stored,
+    raw_trajectories: Stored,
+    unreadable_records: Stored,
+    preprocessed_trajectories: Stored,
+) -> dg.AssetCheckResult:
+    """Compare counts and, for trajectories, the ids on both sides of preprocessing."""
+    came = raw_trajectories.count + unreadable_records.count
+    left = preprocessed_trajectories.count + rejected_records.count
+    removed = [row["source"] for row in rejected_records.rows(["source", "stage"]) if row["stage"] == "preprocess"]
+    kept = [row["trajectory_id"] for row in preprocessed_trajectories.rows(["trajectory_id"])]
+    before = [row["trajectory_id"] for row in raw_trajectories.rows(["trajectory_id"])]
+    return dg.AssetCheckResult(
+        passed=came == left and sorted(kept + removed) == sorted(before) and len(set(before)) == len(before),
+        metadata={"records": came, "kept": len(kept), "removed": len(removed), "unreadable": unreadable_records.count},
+    )
+
+
+@dg.asset_check(
+    asset="rejected_records",
+    partitions_def=DROPS,
+    additional_ins={"preprocessed_trajectories": dg.AssetIn("preprocessed_trajectories")},
+    description=f"At most {MAX_REJECTED:.0%} of the records were removed or could not be read.",
+)
+def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> dg.AssetCheckResult:
+    """The share of records that is not judged."""
+    total = rejected_records.count + preprocessed_trajectories.count
+    share = rejected_records.count / total if total else None
+    reasons: dict[str, int] = {}
+    for row in rejected_records.rows(["reason"]):
+        reasons[row["reason"]] = reasons.get(row["reason"], 0) + 1
+    return dg.AssetCheckResult(
+        passed=share is not None and share <= MAX_REJECTED,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"records": total, **({} if share is None else {"rejected_share": share}), **dict(sorted(reasons.items()))},
+    )
+
+
+def schema_checks(judges: Sequence[Judge]) -> list[dg.AssetChecksDefinition]:
+    """For every table of the lake: the stored file has the columns and types that others rely on."""
+    checks: list[dg.AssetChecksDefinition] = []
+    for table in tables.TABLES.values():
+        keys = [[table.name, judge.name] for judge in judges] if table.per_judge else [[table.name]]
+        checks += [_schema_check(table, dg.AssetKey(key)) for key in keys]
+    return checks
+
+
+def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
+    @dg.asset_check(
+        name="schema",
+        asset=key,
+        partitions_def=DROPS,
+        description="The stored file has exactly the columns and types of its table.",
+    )
+    def schema(stored: Stored) -> dg.AssetCheckResult:
+        with stored.path.open("rb") as source:
+            found = pq.ParquetFile(source).schema_arrow
+        missing = [field.name for field in table.schema if field not in found]
+        unknown = [field.name for field in found if field not in table.schema]
+        return dg.AssetCheckResult(
+            passed=not missing and not unknown,
+            metadata={"columns": len(found.names), "missing": ", ".join(missing), "unknown": ", ".join(unknown)},
+        )
+
+    return schema
+
+
+@dg.asset_check(
+    asset="evaluation_report",
+    partitions_def=DROPS,
+    blocking=True,
+    additional_ins={name: dg.AssetIn(name) for name in ("clips", "clip_scores")},
+    description=f"At least {MIN_SCORED:.0%} of the clips have a score. Blocks at the end, when the report exists.",
+)
+def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
+    """A drop without any clip fails: nothing was judged."""
+    scored = {
+        (row["trajectory_id"], row["clip_index"])
+        for row in clip_scores.rows(["trajectory_id", "clip_index", "mean"])
+        if row["mean"] is not None
+    }
+    total = clips.count
+    share = len(scored) / total if total else None
+    return dg.AssetCheckResult(
+        passed=share is not None and share >= MIN_SCORED,
+        metadata={"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},
+        description=None if total else "The drop has no clips: every record was removed or could not be read.",
+    )

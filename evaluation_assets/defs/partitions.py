@@ -1,0 +1,5 @@
+"""The one partition dimension: drops."""
+
+import dagster as dg
+
+DROPS = dg.DynamicPartitionsDefinition(name="drops")

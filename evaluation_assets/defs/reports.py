@@ -1,0 +1,115 @@
+"""[reports] What people read about a drop, and the records they take elsewhere."""
+
+import json
+from collections.abc import Sequence
+
+import dagster as dg
+
+from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.preprocessing.split import numbered_files
+from evaluation_assets.core.reporting.comparability import comparability
+from evaluation_assets.core.reporting.files import write_json_lines, write_report
+from evaluation_assets.core.reporting.render import as_markdown
+from evaluation_assets.core.reporting.results import preprocessed_records
+from evaluation_assets.core.reporting.summary import DropTables, summarise
+from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.resources.home import HomeResource
+
+REPORT_VERSION = "1"
+"""Raise it when the same tables are reported differently."""
+
+class FilesConfig(dg.Config):
+    """How kept records are written: in files of `split_size`, or only whole when it is 0."""
+
+    split_size: int = 0
+
+
+@dg.asset(
+    partitions_def=DROPS,
+    group_name="reports",
+    code_version=REPORT_VERSION,
+    kinds={"json"},
+    description="The kept records as JSON Lines with what preprocessing found; whole, and split into numbered files.",
+)
+def preprocessed_files(
+    context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource, preprocessed_trajectories: Stored
+) -> dg.MaterializeResult:
+    """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` where a split size is given."""
+    name = context.partition_key.rsplit("/", 1)[-1]
+    folder = home.home.reports(context.partition_key)
+    path = folder / f"{name}_preprocessed.jsonl"
+    count = write_json_lines(path, preprocessed_records(preprocessed_trajectories))
+    files = 0
+    if config.split_size:
+        records = preprocessed_records(preprocessed_trajectories)
+        for files, (file, part) in enumerate(numbered_files(records, name, config.split_size, count), 1):
+            write_json_lines(folder / f"pre{name}" / file, part)
+    return dg.MaterializeResult(metadata={"path": str(path), "records": count, "split_files": files})
+
+
+def report_asset(
+    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str
+) -> dg.AssetsDefinition:
+    """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
+    levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts")
+    tables = (
+        "raw_trajectories",
+        "preprocessed_trajectories",
+        "rejected_records",
+        "clips",
+        "clip_scores",
+        "category_assessments",
+        "trajectory_scores",
+    )
+    verdicts = {f"{level}_{judge.name}": dg.AssetIn([level, judge.name]) for level in levels for judge in judges}
+
+    @dg.asset(
+        partitions_def=DROPS,
+        group_name="reports",
+        code_version=REPORT_VERSION,
+        ins={name: dg.AssetIn(name) for name in tables} | verdicts,
+        kinds={"json", "markdown", "html"},
+        description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, a file per judge.",
+    )
+    def evaluation_report(
+        context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored
+    ) -> dg.MaterializeResult:
+        """Write the report files."""
+        name = context.partition_key
+        raw, preprocessed = stored["raw_trajectories"], stored["preprocessed_trajectories"]
+        settings = json.loads(preprocessed.facts.get("settings", "{}"))
+        key = comparability(judges, rubrics, quorum, settings)
+        own = DropTables(
+            preprocessed=preprocessed,
+            rejected=stored["rejected_records"],
+            clips=stored["clips"],
+            clip_scores=stored["clip_scores"],
+            category_assessments=stored["category_assessments"],
+            trajectory_scores=stored["trajectory_scores"],
+            **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
+        )
+        sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))
+        report = summarise(name, sidecar, key, own)
+        paths = write_report(home.home.reports(name), report, own)
+        figures = {
+            "overall": report.overall.mean,
+            "kept_share": report.records.kept_share,
+            "clips": report.total_clips,
+            "scored_clips": report.scored_clips,
+            "trajectories": report.trajectories_total,
+        }
+        return dg.MaterializeResult(
+            metadata={
+                "report": dg.MetadataValue.md(as_markdown(report)),
+                "path": dg.MetadataValue.path(str(paths.html)),
+                "content": raw.facts.get("content", ""),
+                "stamp": raw.facts.get("stamp", ""),
+                "evaluation_key": evaluation_key,
+                **{figure: value for figure, value in figures.items() if value is not None},
+            }
+        )
+
+    return evaluation_report

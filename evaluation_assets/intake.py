@@ -1,0 +1,105 @@
+"""Bring files into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
+
+import shutil
+from importlib.resources import files as resources
+from pathlib import Path
+
+from upath import UPath
+
+from evaluation_assets.core.drops import DIRECTORY_SIDECAR, Drop, InvalidDrop, Scan, scan
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.lake import publish
+
+
+def prepare(home: Home) -> None:
+    """Make the folders of an installation and give Dagster its settings; what is there stays as it is."""
+    for folder in (home.drops, home.lake, home.root / "reports", home.root / "baselines", home.dagster):
+        folder.mkdir(parents=True, exist_ok=True)
+    settings = home.dagster / "dagster.yaml"
+    if not settings.exists():
+        settings.write_text((resources("evaluation_assets") / "dagster.yaml").read_text("utf-8"))
+
+
+def take_in(home: Home, inputs: list[Path], *, one_drop: bool) -> list[Drop]:
+    """Copy the inputs below `drops/`, unless they are there already, and give the drops they are.
+
+    A file's drop is named by its stem; files below a directory by their path in it. With `one_drop`, a directory is
+    one drop of all its files.
+
+    Raises:
+        InvalidDrop: an input holds nothing that can be read, or its name is taken.
+    """
+    keys: list[str] = []
+    for path in inputs:
+        source = UPath(path.resolve())
+        inside = _inside(source, home.drops)
+        if path.is_dir() and one_drop:
+            keys += [_copy_directory(source, home)]
+        elif path.is_dir():
+            found = _readable(scan(source), path)
+            keys += [_key_inside(drop, home) for drop in found] if inside else _copy_drops(found, home)
+        else:
+            found = _readable(_scan_file(source), path)
+            keys += [_key_inside(drop, home) for drop in found] if inside else _copy_drops(found, home)
+    known = scan(home.drops)
+    missing = [key for key in keys if key not in known.drops]
+    if missing:
+        raise InvalidDrop(f"{', '.join(missing)}: {' '.join(known.problems)}")
+    return [known.drops[key] for key in dict.fromkeys(keys)]
+
+
+def inspect(inputs: list[Path]) -> list[Drop]:
+    """The drops that inputs would be, where they lie; nothing is copied.
+
+    Raises:
+        InvalidDrop: an input holds nothing that can be read.
+    """
+    drops: list[Drop] = []
+    for path in inputs:
+        source = UPath(path.resolve())
+        drops += _readable(scan(source) if path.is_dir() else _scan_file(source), path)
+    return drops
+
+
+def _scan_file(path: UPath) -> Scan:
+    around = scan(path.parent)
+    return Scan({key: drop for key, drop in around.drops.items() if path in drop.files}, around.problems)
+
+
+def _readable(found: Scan, path: Path) -> list[Drop]:
+    if not found.drops:
+        reasons = " ".join(found.problems) or "it holds no .jsonl, .json or .parquet file (plain, .gz or .zst)"
+        raise InvalidDrop(f"{path}: {reasons}")
+    return list(found.drops.values())
+
+
+def _inside(path: UPath, folder: UPath) -> bool:
+    return f"{path.path}/".startswith(f"{folder.path}/")
+
+
+def _key_inside(drop: Drop, home: Home) -> str:
+    prefix = drop.root.path.removeprefix(home.drops.path).strip("/")
+    return f"{prefix}/{drop.key}".strip("/")
+
+
+def _copy_drops(drops: list[Drop], home: Home) -> list[str]:
+    for drop in drops:
+        for path in (*drop.files, *([drop.sidecar_file] if drop.sidecar_file else [])):
+            _copy(path, home.drops / path.path.removeprefix(drop.root.path).strip("/"))
+    return [drop.key for drop in drops]
+
+
+def _copy_directory(source: UPath, home: Home) -> str:
+    target = home.drops / source.name
+    if not _inside(source, home.drops):
+        for path in source.rglob("*"):
+            if path.is_file():
+                _copy(path, target / path.path.removeprefix(source.path).strip("/"))
+    if not (target / DIRECTORY_SIDECAR).exists():
+        (target / DIRECTORY_SIDECAR).write_text("# one drop of all files in this folder\n")
+    return source.name
+
+
+def _copy(source: UPath, target: UPath) -> None:
+    with source.open("rb") as stream:
+        publish(target, lambda sink: shutil.copyfileobj(stream, sink, 1 << 20))

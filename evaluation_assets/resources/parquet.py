@@ -1,0 +1,68 @@
+"""The IO manager of the lake: assets give a stream of batches and are given one back."""
+
+from typing import Any
+
+import dagster as dg
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.lake import Stored, Stream, write
+from evaluation_assets.core.tables import Table
+
+_CELL = 120
+"""Characters of a value shown in the preview."""
+
+
+class ParquetIOManager(dg.ConfigurableIOManager):
+    """One parquet file per asset partition, `<lake>/<asset path>/<partition>.parquet`, written atomically."""
+
+    home_url: str
+    lake_url: str | None = None
+
+    def handle_output(self, context: dg.OutputContext, obj: Stream) -> None:
+        """Write the stream and describe what was written."""
+        stored = self._stored(context)
+        written = write(stored.path, obj)
+        context.add_output_metadata(
+            {
+                "dagster/row_count": written.rows,
+                "dagster/column_schema": column_schema(stored.table),
+                "dagster/uri": str(stored.path),
+                "size": written.bytes,
+                "preview": preview(written.head),
+                **obj.summary(),
+            }
+        )
+
+    def load_input(self, context: dg.InputContext) -> Stored:
+        """The table, to be read as a stream; a table that was never written reads as empty."""
+        return self._stored(context)
+
+    def _stored(self, context: dg.OutputContext | dg.InputContext) -> Stored:
+        home = Home.at(self.home_url, self.lake_url)
+        return home.table(context.asset_partition_key, *context.asset_key.path)
+
+
+def column_schema(table: Table) -> dg.TableSchema:
+    """The columns of a table, for the UI."""
+    return dg.TableSchema([dg.TableColumn(field.name, str(field.type)) for field in table.schema])
+
+
+def preview(rows: list[dict[str, Any]]) -> dg.MetadataValue:
+    """The first rows as a Markdown table. Cell text is hostile: it is cut and cannot leave its cell."""
+    if not rows:
+        return dg.MetadataValue.md("no rows")
+    names = list(rows[0])
+    lines = ["| " + " | ".join(names) + " |", "|" + " --- |" * len(names)]
+    lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in rows]
+    return dg.MetadataValue.md("\n".join(lines))
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    text = " ".join(text[: _CELL + 1].split())
+    text = text[:_CELL] + ("…" if len(text) > _CELL else "")
+    for character, safe in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "&#124;"), ("`", "&#96;"), ("[", "&#91;")):
+        text = text.replace(character, safe)
+    return text
+
+

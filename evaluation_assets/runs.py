@@ -1,0 +1,144 @@
+"""Run the jobs of an installation from Python: one run a drop, in this process, in the installation's instance."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import dagster as dg
+
+from evaluation_assets.core.drops import Drop
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.jobs import EVALUATE, PREPROCESS_ONLY
+from evaluation_assets.progress import RunProgress
+
+Status = Literal["passed", "check_failed", "unusable", "broken"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What to run. `select` replaces the job's assets, in Dagster's selection syntax."""
+
+    settings: Settings = field(default_factory=Settings)
+    split_size: int | None = None
+    preprocess_only: bool = False
+    select: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """How a drop's run ended.
+
+    `unusable`: the drop cannot be read; `broken`: a step failed for another reason; `message` says why. `metadata` is
+    what each asset said about itself.
+    """
+
+    drop: Drop
+    status: Status
+    message: str | None
+    failed_checks: tuple[str, ...]
+    metadata: Mapping[str, Mapping[str, Any]]
+
+
+@contextmanager
+def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
+    """The Dagster instance of an installation: what ran here is seen in its UI."""
+    os.environ["DAGSTER_HOME"] = home.dagster.path
+    with dg.DagsterInstance.get() as instance:
+        yield instance
+
+
+def evaluate_drops(
+    home: Home, panel: Panel, drops: Sequence[Drop], options: RunOptions, progress: RunProgress
+) -> Iterator[RunOutcome]:
+    """Materialise the chosen assets of each drop, one run after the other.
+
+    Raises:
+        dagster.DagsterInvalidSubsetError: `select` names no asset.
+    """
+    definitions = build_definitions(home, panel, progress.loggers())
+    with instance_of(home) as instance, progress.over(len(drops)):
+        instance.add_dynamic_partitions("drops", [drop.key for drop in drops])
+        for drop in drops:
+            progress.start(drop.key)
+            outcome = _run(definitions, instance, drop, options)
+            progress.finish()
+            yield outcome
+
+
+def _run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, drop: Drop, options: RunOptions
+) -> RunOutcome:
+    job, selection = _job(definitions, options)
+    result = job.execute_in_process(
+        partition_key=drop.key,
+        instance=instance,
+        asset_selection=selection,
+        run_config=_run_config(job, selection, options),
+        raise_on_error=False,
+    )
+    failed = tuple(
+        f"{check.asset_key.to_user_string()}: {check.check_name}"
+        for check in result.get_asset_check_evaluations()
+        if not check.passed
+    )
+    metadata: dict[str, dict[str, Any]] = {}
+    for event in result.get_asset_materialization_events():
+        materialization = event.step_materialization_data.materialization
+        metadata[materialization.asset_key.to_user_string()] = {
+            name: value.value for name, value in materialization.metadata.items()
+        }
+    status, message = _status(result)
+    return RunOutcome(drop, status, message, failed, metadata)
+
+
+def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
+    if result.success:
+        return "passed", None
+    for event in result.all_events:
+        if not event.is_step_failure:
+            continue
+        failure = event.step_failure_data
+        if failure.user_failure_data is not None:
+            return "unusable", failure.user_failure_data.description
+        error = failure.error
+        if error is not None and error.cls_name == "DagsterAssetCheckFailedError":
+            return "check_failed", None
+        cause = error.cause if error is not None and error.cause is not None else error
+        return "broken", f"{event.step_key}: {cause.message.strip() if cause else 'failed'}"
+    return "broken", "the run failed before its first step; --verbose shows why"
+
+
+def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefinition, list[dg.AssetKey] | None]:
+    """The named job, or the assets that were asked for out of all."""
+    if options.preprocess_only:
+        return definitions.resolve_job_def(PREPROCESS_ONLY), None
+    named = definitions.resolve_job_def(EVALUATE)
+    if options.select is None and options.split_size is None:
+        return named, None
+    everything = definitions.resolve_implicit_global_asset_job_def()
+    if options.select is None:
+        return everything, list(everything.asset_layer.selected_asset_keys)
+    graph = definitions.resolve_asset_graph()
+    chosen = dg.AssetSelection.from_string(options.select).resolve(graph)
+    return everything, sorted(chosen)
+
+
+def _run_config(
+    job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, options: RunOptions
+) -> dict[str, Any]:
+    """Settings for the steps that will run; Dagster refuses settings for others."""
+    configs: dict[str, tuple[dg.AssetKey, dict[str, Any]]] = {
+        "preprocess": (
+            dg.AssetKey("preprocessed_trajectories"),
+            {"beta_threshold": options.settings.beta_threshold, "on_violation": options.settings.on_violation},
+        ),
+        "preprocessed_files": (dg.AssetKey("preprocessed_files"), {"split_size": options.split_size or 0}),
+    }
+    running = set(job.asset_layer.selected_asset_keys if selection is None else selection)
+    ops = {step: {"config": config} for step, (asset, config) in configs.items() if asset in running}
+    return {"loggers": {"console": {}}, "ops": ops}
