@@ -116,9 +116,10 @@ def evaluate(
     except (InvalidDrop, InvalidPanel) as problem:
         _stop(str(problem))
 
-    warnings.filterwarnings("ignore", module="evaluation_assets.defs")  # Dagster's partitioned checks are a preview
     import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
 
+    for preview in (dg.PreviewWarning, dg.BetaWarning):  # checks per partition, data versions; the version is bounded
+        warnings.simplefilter("ignore", preview)
     from evaluation_assets.progress import RunProgress  # noqa: PLC0415
     from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
 
@@ -204,7 +205,8 @@ def ui(home_url: str, port: int, host: str) -> None:
         _stop(str(problem))
     click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": home.dagster.path, "EVALUATION_HOME": str(home.root)}
-    command = [sys.executable, "-W", "ignore", "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
+    environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
     with subprocess.Popen([*command, "--port", str(port), "--host", host], env=environment) as server:
         signal.signal(signal.SIGTERM, lambda *_: server.send_signal(signal.SIGINT))
         try:

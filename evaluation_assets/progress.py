@@ -52,7 +52,6 @@ class RunProgress:
     def loggers(self) -> dict[str, dg.LoggerDefinition]:
         """Dagster's console logger, replaced by one that feeds the bars and writes to stderr."""
 
-        @dg.logger(description="Feeds progress bars; writes warnings, or everything when verbose, to stderr.")
         def console(init_context: dg.InitLoggerContext) -> logging.Logger:
             logger = logging.Logger("evaluation_assets")
             lines = logging.StreamHandler(sys.stderr)
@@ -62,7 +61,7 @@ class RunProgress:
             logger.addHandler(_Steps(self._show_step))
             return logger
 
-        return {"console": console}
+        return {"console": dg.LoggerDefinition(console, description="Progress bars and warnings, on stderr.")}
 
 
 class _Steps(logging.Handler):

@@ -70,9 +70,7 @@ def evaluate_drops(
             yield outcome
 
 
-def _run(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, drop: Drop, options: RunOptions
-) -> RunOutcome:
+def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, drop: Drop, options: RunOptions) -> RunOutcome:
     job, selection = _job(definitions, options)
     result = job.execute_in_process(
         partition_key=drop.key,
@@ -128,9 +126,7 @@ def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefini
     return everything, sorted(chosen)
 
 
-def _run_config(
-    job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, options: RunOptions
-) -> dict[str, Any]:
+def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, options: RunOptions) -> dict[str, Any]:
     """Settings for the steps that will run; Dagster refuses settings for others."""
     configs: dict[str, tuple[dg.AssetKey, dict[str, Any]]] = {
         "preprocess": (

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
 from upath import UPath
@@ -25,7 +26,7 @@ class Home:
         """The installation at a path or URL."""
         root = UPath(url)
         if root.protocol in ("", "file", "local"):
-            root = UPath(os.path.abspath(root.path))
+            root = UPath(Path(root.path).resolve())
         return cls(root, UPath(lake_url) if lake_url else root / "lake")
 
     @classmethod

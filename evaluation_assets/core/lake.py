@@ -3,6 +3,7 @@
 import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -20,8 +21,8 @@ _BATCH_ROWS = 2048
 _BATCH_BYTES = 8 << 20
 """A batch is closed at whichever comes first: trajectories are large, verdicts are many."""
 
-_ROW_GROUP_BYTES = 32 << 20
-_SPOOL_BYTES = 16 << 20
+_ROW_GROUP_BYTES = 16 << 20
+_SPOOL_BYTES = 8 << 20
 
 
 class SchemaMismatch(ValueError):
@@ -123,8 +124,12 @@ def _batch(rows: list[Row], table: Table) -> pa.RecordBatch:
             )
     try:
         columns = [
-            pa.array([_items(row[column.name]) for row in rows] if pa.types.is_map(column.type)
-                     else [row[column.name] for row in rows], type=column.type)
+            pa.array(
+                [_items(row[column.name]) for row in rows]
+                if pa.types.is_map(column.type)
+                else [row[column.name] for row in rows],
+                type=column.type,
+            )
             for column in table.schema
         ]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
@@ -147,11 +152,15 @@ def write(path: UPath, stream: Stream) -> Written:
     def pour(sink: IO[bytes]) -> None:
         nonlocal rows
         with pq.ParquetWriter(sink, stream.table.schema, compression="zstd", compression_level=1) as writer:
-            for batch in _regrouped(stream):
-                if not head:
-                    head.extend(batch.slice(0, 5).to_pylist())
-                rows += batch.num_rows
-                writer.write_batch(batch)
+            with ThreadPoolExecutor(1) as background:  # compression releases the GIL: it runs beside the reading
+                written = background.submit(int)
+                for batch in _regrouped(stream):
+                    if not head:
+                        head.extend(batch.slice(0, 5).to_pylist())
+                    rows += batch.num_rows
+                    written.result()
+                    written = background.submit(writer.write_batch, batch)
+                written.result()
             if stream.facts:
                 writer.add_key_value_metadata(dict(stream.facts))
 
@@ -201,7 +210,7 @@ class Spool:
     def __init__(self, table: Table) -> None:
         self.table = table
         self.count = 0
-        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
         self._writer = pa.ipc.new_stream(self._file, table.schema)
         self._pending: list[Row] = []
         self._pending_bytes = 0
@@ -233,7 +242,9 @@ class Spool:
         self._pending, self._pending_bytes = [], 0
 
 
-def grouped(rows: Iterable[dict[str, Any]], column: str = "trajectory_id") -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+def grouped(
+    rows: Iterable[dict[str, Any]], column: str = "trajectory_id"
+) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
     """Runs of neighbouring rows with the same value; tables of the lake keep a trajectory's rows together."""
     for key, group in groupby(rows, key=itemgetter(column)):
         yield key, list(group)

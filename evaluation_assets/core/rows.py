@@ -1,6 +1,6 @@
 """The domain's objects as rows of the lake's tables, and back."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.clips.segmentation import Clip
@@ -148,9 +148,7 @@ def clip_chains(trajectories: Stored, clips: Stored, rubrics: Rubrics) -> Iterat
         yield clip_chain(trajectory, own, rubrics)
 
 
-def category_chains(
-    trajectories: Stored, clips: Stored, clip_scores: Stored, rubrics: Rubrics
-) -> Iterator[Chain]:
+def category_chains(trajectories: Stored, clips: Stored, clip_scores: Stored, rubrics: Rubrics) -> Iterator[Chain]:
     """What is judged at category level."""
     scores = Aligned(clip_scores.rows())
     for trajectory, own in with_clips(trajectories, clips):
@@ -172,7 +170,7 @@ def trajectory_chains(
         )
 
 
-def _means(rows: list[Row], subject: str) -> dict[Any, Scores]:
+def _means(rows: list[Row], subject: str) -> Mapping[Any, Scores]:
     means: dict[Any, dict[str, float]] = {}
     for key, group in grouped(rows, subject):
         means[key] = {row["criterion"]: row["mean"] for row in group if row["mean"] is not None}

@@ -21,7 +21,9 @@ MIN_SCORED = 0.9
 @dg.asset_check(
     asset="rejected_records",
     partitions_def=DROPS,
-    additional_ins={name: dg.AssetIn(name) for name in ("raw_trajectories", "unreadable_records", "preprocessed_trajectories")},
+    additional_ins={
+        name: dg.AssetIn(name) for name in ("raw_trajectories", "unreadable_records", "preprocessed_trajectories")
+    },
     description="Every record of the drop is kept, removed or rejected, and only one of these.",
 )
 def records_add_up(
@@ -58,7 +60,11 @@ def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> 
     return dg.AssetCheckResult(
         passed=share is not None and share <= MAX_REJECTED,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"records": total, **({} if share is None else {"rejected_share": share}), **dict(sorted(reasons.items()))},
+        metadata={
+            "records": total,
+            **({} if share is None else {"rejected_share": share}),
+            **dict(sorted(reasons.items())),
+        },
     )
 
 

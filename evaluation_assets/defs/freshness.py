@@ -8,6 +8,7 @@ import dagster as dg
 from evaluation_assets.core.drops import Drop
 
 REPORT = dg.AssetKey("evaluation_report")
+RAW = dg.AssetKey("raw_trajectories")
 PREPROCESSED = dg.AssetKey("preprocessed_trajectories")
 
 
@@ -30,9 +31,11 @@ def run_config_of(instance: dg.DagsterInstance, drop: str) -> dict[str, Any]:
 def is_stale(instance: dg.DagsterInstance, drop: Drop, evaluation_key: str) -> bool:
     """Whether a drop was never reported, has changed, or would be evaluated differently now."""
     report = latest_metadata(instance, REPORT, drop.key)
-    if report is None or report.get("evaluation_key") != evaluation_key:
+    read = latest_metadata(instance, RAW, drop.key)
+    if report is None or read is None or report.get("evaluation_key") != evaluation_key:
         return True
-    return report.get("stamp") != drop.stamp() and report.get("content") != drop.content_hash()
+    content = read.get("content") if read.get("stamp") == drop.stamp() else drop.content_hash()
+    return content != report.get("content")
 
 
 def evaluated_content(instance: dg.DagsterInstance, drop: str) -> str | None:

@@ -75,11 +75,13 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
                 batched(readable(), tables.RAW_TRAJECTORIES),
                 lambda: {
                     "unreadable": unreadable.count,
+                    "content": content,
+                    "stamp": stamp,
                     "format": ", ".join(sorted(formats)) or "none",
                     "source": ", ".join(source for _, source in drop.sources[:20]),
                     **{key: value for key, value in sidecar.model_dump().items() if isinstance(value, str)},
                 },
-                {"content": content, "stamp": stamp, "sidecar": sidecar.model_dump_json()},
+                {"content": content, "sidecar": sidecar.model_dump_json()},
             ),
             "raw_trajectories",
             data_version=version,
@@ -114,9 +116,7 @@ def preprocess(
 ) -> Iterator[dg.Output]:
     """Apply the rules and the repairs, and account for every record."""
     name = context.partition_key
-    preprocessor = Preprocessor(
-        Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
-    )
+    preprocessor = Preprocessor(Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation))
     statistics = preprocessor.statistics
     with Spool(tables.REJECTED_RECORDS) as rejected:
         for row in unreadable_records.rows():

@@ -21,6 +21,7 @@ from evaluation_assets.resources.home import HomeResource
 REPORT_VERSION = "1"
 """Raise it when the same tables are reported differently."""
 
+
 class FilesConfig(dg.Config):
     """How kept records are written: in files of `split_size`, or only whole when it is 0."""
 
@@ -42,17 +43,16 @@ def preprocessed_files(
     folder = home.home.reports(context.partition_key)
     path = folder / f"{name}_preprocessed.jsonl"
     count = write_json_lines(path, preprocessed_records(preprocessed_trajectories))
-    files = 0
+    split: list[str] = []
     if config.split_size:
         records = preprocessed_records(preprocessed_trajectories)
-        for files, (file, part) in enumerate(numbered_files(records, name, config.split_size, count), 1):
+        for file, part in numbered_files(records, name, config.split_size, count):
             write_json_lines(folder / f"pre{name}" / file, part)
-    return dg.MaterializeResult(metadata={"path": str(path), "records": count, "split_files": files})
+            split.append(file)
+    return dg.MaterializeResult(metadata={"path": str(path), "records": count, "split_files": len(split)})
 
 
-def report_asset(
-    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str
-) -> dg.AssetsDefinition:
+def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str) -> dg.AssetsDefinition:
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
     levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts")
     tables = (
@@ -106,7 +106,6 @@ def report_asset(
                 "report": dg.MetadataValue.md(as_markdown(report)),
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "content": raw.facts.get("content", ""),
-                "stamp": raw.facts.get("stamp", ""),
                 "evaluation_key": evaluation_key,
                 **{figure: value for figure, value in figures.items() if value is not None},
             }

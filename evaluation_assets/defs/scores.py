@@ -41,9 +41,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             summary = Summary()
             given = [stored[name] for name in inputs]
             rows = rows_of(context.partition_key, *given, by_judge(stored), quorum)
-            return dg.MaterializeResult(
-                value=Stream(table, batched(summary.over(rows), table), summary.metadata)
-            )
+            return dg.MaterializeResult(value=Stream(table, batched(summary.over(rows), table), summary.metadata))
 
         return panel_scores
 

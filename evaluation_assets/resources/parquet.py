@@ -61,8 +61,13 @@ def _cell(value: Any) -> str:
     text = "" if value is None else str(value)
     text = " ".join(text[: _CELL + 1].split())
     text = text[:_CELL] + ("…" if len(text) > _CELL else "")
-    for character, safe in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "&#124;"), ("`", "&#96;"), ("[", "&#91;")):
+    for character, safe in (
+        ("&", "&amp;"),
+        ("<", "&lt;"),
+        (">", "&gt;"),
+        ("|", "&#124;"),
+        ("`", "&#96;"),
+        ("[", "&#91;"),
+    ):
         text = text.replace(character, safe)
     return text
-
-

@@ -28,4 +28,4 @@ def _category(name: str) -> str:
 
 @cache
 def _categories() -> dict[str, list[str]]:
-    return yaml.safe_load((files(__package__) / "tool_types.yaml").read_text("utf-8"))["categories"]
+    return yaml.safe_load((files("evaluation_assets.core.clips") / "tool_types.yaml").read_text("utf-8"))["categories"]

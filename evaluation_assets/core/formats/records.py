@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 import ijson
 import orjson
@@ -50,12 +50,12 @@ def _opened(path: UPath) -> Iterator[io.BufferedReader]:
         magic = raw.read(4)
         raw.seek(0)
         if magic[:2] == b"\x1f\x8b":
-            stream: IO[bytes] = gzip.GzipFile(fileobj=raw)
+            stream: Any = gzip.GzipFile(fileobj=raw)
         elif magic == b"\x28\xb5\x2f\xfd":
             stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
         else:
             stream = raw
-        yield io.BufferedReader(stream, 1 << 20)  # type: ignore[arg-type]
+        yield io.BufferedReader(stream, 1 << 20)
 
 
 def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
@@ -92,7 +92,9 @@ def _reread(source: str, number: int, line: bytes, problem: ValueError) -> Recor
     try:
         data = orjson.loads(orjson.dumps(json.loads(line)))
     except (ValueError, RecursionError):
-        return Rejection(source, number, "bad_json", str(problem), line.decode("utf-8", "backslashreplace").rstrip("\r\n"))
+        return Rejection(
+            source, number, "bad_json", str(problem), line.decode("utf-8", "backslashreplace").rstrip("\r\n")
+        )
     return Record(source, number, data, line)
 
 

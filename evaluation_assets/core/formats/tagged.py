@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import orjson
-
 from evaluation_assets.core.formats.base import Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
 from evaluation_assets.core.trajectories.failures import failure_in
@@ -20,11 +18,13 @@ from evaluation_assets.core.trajectories.model import (
     Interaction,
     JsonObject,
     Repair,
+    Span,
     Step,
     ToolCall,
     ToolResult,
     Trajectory,
     Turn,
+    json_object,
 )
 
 NAME = "tagged"
@@ -35,7 +35,7 @@ _JUDGED_TEXT = ("full_response_with_evaluations", "full_response_with_evaluation
 _TASK = ("task_description", "task", "question", "query", "instruction")
 _STEP_LIMIT = re.compile(r"已达最大步骤|最大步数|max(?:imum)?(?: number of)? steps|step limit", re.IGNORECASE)
 _INNER_TAG = re.compile(r"\s*<([A-Za-z_][\w.\-]*)(?:\s[^<>]*)?(/?)>")
-_CLOSING_TAG_AT_END = re.compile(r"</([A-Za-z_][\w.\-]*)\s*>\Z")
+_CLOSING_TAG = re.compile(r"</([A-Za-z_][\w.\-]*)\s*>")
 _EVALUATION_START = "<clip_evaluation>"
 _EVALUATION_END = "</clip_evaluation>"
 
@@ -149,17 +149,17 @@ def _interaction(text: str, blocks: tuple[Block, ...], answer: str | None, repai
             Step(
                 start=position,
                 end=end,
-                thought=_thought(text, thoughts, text[position : block.start]),
+                thought=_thought(text, thoughts, position, block.start),
                 call=_tool_call(text, block, repairs),
                 result=_tool_result(text, results),
             )
         )
         thoughts, position = [], end
-    rest = text[position:]
-    if rest.strip():
-        prose = "" if answer is not None else rest
-        thought = _thought(text, thoughts, prose)
-        steps.append(Step(start=position, end=len(text), thought=thought, message=answer))
+    if text[position:].strip():
+        said = blocks[-1] if blocks and blocks[-1].kind == ANSWER else None
+        thought = _thought(text, thoughts, position, said.start if said else len(text))
+        message = None if said is None else _stripped(text, said.inner, said.inner_end)
+        steps.append(Step(start=position, end=len(text), thought=thought, message=message))
     elif steps:
         steps[-1] = replace(steps[-1], end=len(text))
     return Interaction(agent_id="agent", steps=tuple(steps), response=answer)
@@ -189,55 +189,74 @@ def _answers(blocks: tuple[Block, ...]) -> dict[int, list[int]]:
     return answers
 
 
-def _thought(text: str, thoughts: list[Block], prose: str) -> str | None:
-    """The reasoning before a call: what stands in reasoning tags, else the words outside of any tag."""
+def _thought(text: str, thoughts: list[Block], start: int, end: int) -> Span | None:
+    """The reasoning before a call: from the first reasoning tag to the last, else the words outside of any tag."""
     if thoughts:
-        return "\n".join(text[block.inner : block.inner_end].strip() for block in thoughts)
-    return prose.strip() or None if "<" not in prose else None
+        return _stripped(text, thoughts[0].inner, thoughts[-1].inner_end)
+    prose = _stripped(text, start, end)
+    return prose if prose[0] < prose[1] and "<" not in text[prose[0] : prose[1]] else None
 
 
 def _tool_call(text: str, block: Block, repairs: list[Repair]) -> ToolCall:
-    content = text[block.inner : block.inner_end]
     if block.name == JSON_CALL:
-        return _json_call(content)
-    tool = _INNER_TAG.match(content)
+        return _json_call(text, _stripped(text, block.inner, block.inner_end))
+    tool = _INNER_TAG.match(text, block.inner, block.inner_end)
     if tool is None:
-        return ToolCall(name=block.name, server=block.name, raw=content.strip(), arguments=_json_object(content))
-    raw = "" if tool[2] else _arguments(content, tool, block.inner, repairs)
-    return ToolCall(name=tool[1], server=block.name, raw=raw, arguments=_json_object(raw))
+        return ToolCall(name=block.name, server=block.name, raw=_stripped(text, block.inner, block.inner_end))
+    end = tool.end() if tool[2] else _arguments_end(text, tool, block, repairs)
+    if end is None:
+        return ToolCall(name=block.name, server=block.name, raw=_stripped(text, block.inner, block.inner_end))
+    return ToolCall(name=tool[1], server=block.name, raw=_stripped(text, tool.end(), end))
 
 
-def _arguments(content: str, tool: re.Match[str], offset: int, repairs: list[Repair]) -> str:
-    """What stands between a tool's tags. Models mistype the closing one, so any closing tag at the end counts."""
-    end = len(content.rstrip())
-    closing = _CLOSING_TAG_AT_END.search(content, tool.end(), end)
+def _arguments_end(text: str, tool: re.Match[str], block: Block, repairs: list[Repair]) -> int | None:
+    """Where the arguments of the tool in a server's block end; `None` when the block holds several elements.
+
+    Models mistype the closing tag, so any closing tag at the end counts.
+    """
+    end = _stripped(text, block.inner, block.inner_end)[1]
+    last = text.rfind("</", tool.end(), end)
+    closing = None if last < 0 else _CLOSING_TAG.fullmatch(text, last, end)
     if closing is None:
-        repairs.append(Repair(tag=tool[1], offset=offset + end, action="closed"))
-    elif closing[1] != tool[1]:
-        repairs.append(Repair(tag=closing[1], offset=offset + closing.start(), action="matched"))
-    return content[tool.end() : closing.start() if closing else end].strip()
+        repairs.append(Repair(tag=tool[1], offset=end, action="closed"))
+        return end
+    if closing[1] != tool[1]:
+        if text.find(f"</{tool[1]}>", tool.end(), last) >= 0:
+            return None
+        repairs.append(Repair(tag=closing[1], offset=closing.start(), action="matched"))
+    return closing.start()
 
 
-def _json_call(content: str) -> ToolCall:
-    data = _json_object(content)
+def _json_call(text: str, raw: Span) -> ToolCall:
+    data = json_object(text[raw[0] : raw[1]])
     if data is None:
-        return ToolCall(name=JSON_CALL, raw=content.strip())
+        return ToolCall(name=JSON_CALL, raw=raw)
     arguments = data.get("arguments", data.get("parameters"))
     if isinstance(arguments, str):
-        arguments = _json_object(arguments)
+        arguments = json_object(arguments)
     return ToolCall(
         name=_string(data.get("name")) or JSON_CALL,
         id=_string(data.get("id")),
-        raw=content.strip(),
-        arguments=arguments if isinstance(arguments, dict) else None,
+        raw=raw,
+        arguments=arguments if isinstance(arguments, dict) else {},
     )
 
 
 def _tool_result(text: str, results: list[Block]) -> ToolResult | None:
+    """What came back; several results of one call are one piece, with the tags between them."""
     if not results:
         return None
-    content = "\n".join(text[block.inner : block.inner_end].strip() for block in results)
-    return ToolResult(content=content, error=failure_in(content))
+    content = _stripped(text, results[0].inner, results[-1].inner_end)
+    return ToolResult(content=content, error=failure_in(text, content))
+
+
+def _stripped(text: str, start: int, end: int) -> Span:
+    """The span without white space at its ends."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
 
 
 def _flags(stopped: bool, answer: str | None) -> tuple[str, ...]:
@@ -258,16 +277,6 @@ def _missing_text(data: JsonObject) -> str:
         if field in data:
             return f"{field} is {_json_type(data[field])}, not a text"
     return "none of raw_response, sft_data.output, full_response_with_evaluation(s) is there"
-
-
-def _json_object(text: str) -> JsonObject | None:
-    if not text.lstrip().startswith("{"):
-        return None
-    try:
-        data = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    return data if isinstance(data, dict) else None
 
 
 def _first_text(data: Any, fields: tuple[str, ...]) -> str | None:

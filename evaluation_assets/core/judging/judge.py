@@ -77,7 +77,7 @@ async def _judge_chain(judge: Judge, chain: Chain) -> list[Judgement]:
     for subject in chain.subjects:
         try:
             verdict = await judge.judge(subject, judgements)
-        except Exception as problem:  # a judge with a defect must not take the panel down; its message may quote text
+        except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down; its message may quote text
             verdict = Verdict(outcome="failed", error_kind="internal", error=type(problem).__name__)
         judgements.append(Judgement(subject, verdict))
     return judgements

@@ -1,11 +1,11 @@
 """`panel.yaml`: the judges in use."""
 
 import re
-from upath import UPath
 from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from upath import UPath
 
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.rules.judge import RulesJudge

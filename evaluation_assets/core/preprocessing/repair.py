@@ -1,9 +1,9 @@
 """Write the closing tags a text lacks into it; nothing is dropped and nothing else is changed."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
-from evaluation_assets.core.trajectories.model import Interaction, Repair, Trajectory, Turn
+from evaluation_assets.core.trajectories.model import Interaction, Repair, Span, Step, Trajectory, Turn
 
 
 def repaired(trajectory: Trajectory) -> Trajectory:
@@ -23,9 +23,24 @@ def repaired(trajectory: Trajectory) -> Trajectory:
     def moved(position: int) -> int:
         return position + lengths[bisect_right(offsets, position)]
 
+    def moved_span(span: Span) -> Span:
+        """A closing tag at the end of a piece does not belong to it."""
+        return span[0] + lengths[bisect_left(offsets, span[0])], span[1] + lengths[bisect_left(offsets, span[1])]
+
+    def moved_step(step: Step) -> Step:
+        call, result = step.call, step.result
+        return replace(
+            step,
+            start=moved(step.start),
+            end=moved(step.end),
+            thought=step.thought and moved_span(step.thought),
+            message=step.message and moved_span(step.message),
+            call=call and replace(call, raw=moved_span(call.raw)),
+            result=result and replace(result, content=moved_span(result.content)),
+        )
+
     def moved_interaction(interaction: Interaction) -> Interaction:
-        steps = tuple(replace(step, start=moved(step.start), end=moved(step.end)) for step in interaction.steps)
-        return replace(interaction, steps=steps)
+        return replace(interaction, steps=tuple(map(moved_step, interaction.steps)))
 
     turns: tuple[Turn, ...] = tuple(
         replace(turn, interactions=tuple(map(moved_interaction, turn.interactions))) for turn in trajectory.turns

@@ -40,7 +40,11 @@ def repetition(trajectory: Trajectory) -> Repetition:
     duplicates = retries = 0
     previous: Step | None = None
     for step in trajectory.calls:
-        if previous is not None and call_key(step) == call_key(previous):
+        if (
+            previous is not None
+            and _same_tool(step, previous)
+            and call_key(trajectory, step) == call_key(trajectory, previous)
+        ):
             if previous.result is not None and previous.result.error is not None:
                 retries += 1
             else:
@@ -49,19 +53,27 @@ def repetition(trajectory: Trajectory) -> Repetition:
     return Repetition(duplicates, retries)
 
 
-def call_key(step: Step) -> tuple[str, str, str]:
-    """What two calls have in common when they ask for the same thing."""
+def _same_tool(step: Step, other: Step) -> bool:
+    a, b = step.call, other.call
+    return a is not None and b is not None and (a.name, a.server) == (b.name, b.server)
+
+
+def call_key(trajectory: Trajectory, step: Step) -> tuple[str, str, str]:
+    """What two calls of a trajectory have in common when they ask for the same thing."""
     call = step.call
-    return ("", "", "") if call is None else (call.server or "", call.name, _canonical_arguments(call))
+    if call is None:
+        return "", "", ""
+    return call.server or "", call.name, _canonical_arguments(trajectory, call)
 
 
-def _canonical_arguments(call: ToolCall) -> str:
-    data: object = call.arguments
+def _canonical_arguments(trajectory: Trajectory, call: ToolCall) -> str:
+    data: object = trajectory.arguments(call)
     if data is None:
+        raw = trajectory.piece(call.raw)
         try:
-            data = orjson.loads(call.raw)
+            data = orjson.loads(raw)
         except orjson.JSONDecodeError:
-            return " ".join(call.raw.split())
+            return " ".join(raw.split())
     return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
 
 

@@ -28,7 +28,9 @@ class ReportFiles:
 def report_files(folder: UPath, drop: str) -> ReportFiles:
     """The places of a drop's report files."""
     name = drop.rsplit("/", 1)[-1]
-    return ReportFiles(folder / "report.html", folder / "report.md", folder / "report.json", folder / f"{name}_eva.jsonl")
+    return ReportFiles(
+        folder / "report.html", folder / "report.md", folder / "report.json", folder / f"{name}_eva.jsonl"
+    )
 
 
 def write_report(folder: UPath, report: DropReport, tables: DropTables) -> ReportFiles:

@@ -1,5 +1,6 @@
 """A report as files: JSON for programs, Markdown for reviews, HTML for people. Text in them is hostile and escaped."""
 
+import re
 from functools import cache
 
 import jinja2
@@ -26,7 +27,7 @@ def as_html(report: DropReport) -> str:
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__ or "evaluation_assets.core.reporting", "templates"),
-        autoescape=lambda name: name is not None and name.endswith(".html.j2"),
+        autoescape=lambda name: name is not None and name.endswith(".html.j2"),  # noqa: S701 (Markdown has its own)
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -41,23 +42,38 @@ def _score(value: float | None) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}"
+    """A share in whole per cent; 100 % and 0 % only where they are exact."""
+    if value is None:
+        return "–"
+    if 0 < value < 0.005:
+        return "<1%"
+    if 0.995 <= value < 1:
+        return ">99%"
+    return f"{value:.0%}"
 
 
-_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]()#+-!|~"} | {"<": "&lt;", ">": "&gt;"})
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_MARKUP = str.maketrans(
+    {character: f"\\{character}" for character in "\\`*_{}[]()#+-!|~$"}
+    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b", ":": "&#58;"}
+)
+"""Characters that mean something in Markdown, and what would become a mention or a link."""
+
+
+def _plain(text: str) -> str:
+    """Without characters that steer a terminal or turn the writing direction."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def _cell(text: object, limit: int = 160) -> str:
     """Hostile text for a Markdown table: one line, no markup of its own."""
-    line = " ".join(str(text).split())
-    return (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKDOWN)
+    line = " ".join(_plain(str(text)).split())
+    return (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKUP)
 
 
 def _fenced(text: str) -> str:
     """Hostile text as a Markdown code block that it cannot close."""
-    longest = run = 0
-    for character in text:
-        run = run + 1 if character == "`" else 0
-        longest = max(longest, run)
+    text = _plain(text)
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"

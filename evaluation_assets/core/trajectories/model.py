@@ -1,8 +1,9 @@
 """The canonical trajectory: what every reader produces and everything after it speaks.
 
-A trajectory is one task done by one or more agents. It is a tree (turns, interactions, steps) and, beside it, one
-linear `text`; every step knows the piece of the text it covers, so that clips are cut from the text and nothing is
-ever in two clips or in none. A value that the source did not have is `None`, never 0 and never a guess.
+A trajectory is one task done by one or more agents. It is one linear `text` and, over it, a tree (turns, interactions,
+steps) that says what each piece of the text is. The tree holds spans, not copies: the text is the only source, a
+megabyte of tool output is stored once, and clips are cut from it so that nothing is ever in two clips or in none.
+A value that the source did not have is `None`, never 0 and never a guess.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ import orjson
 from pydantic import TypeAdapter
 
 JsonObject = dict[str, Any]
+
+Span = tuple[int, int]
+"""A piece of the trajectory's text: `text[start:end]`, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +55,14 @@ class Usage:
 class ToolCall:
     """A tool block handed to the executor.
 
-    `raw` is the arguments as the agent wrote them; `arguments` is what they parse to, where they are a JSON object.
+    `raw` is what the agent wrote as arguments. `arguments` is what it means, where that is more than the JSON object
+    that `raw` parses to; see `Trajectory.arguments`.
     """
 
     name: str
+    raw: Span
     server: str | None = None
     id: str | None = None
-    raw: str = ""
     arguments: JsonObject | None = None
 
 
@@ -65,7 +70,7 @@ class ToolCall:
 class ToolResult:
     """What came back. `error` names the failure, in the tool's own words, when the call failed."""
 
-    content: str
+    content: Span
     error: str | None = None
 
 
@@ -78,10 +83,10 @@ class Step:
 
     start: int
     end: int
-    thought: str | None = None
+    thought: Span | None = None
     call: ToolCall | None = None
     result: ToolResult | None = None
-    message: str | None = None
+    message: Span | None = None
     latency_ms: float | None = None
     usage: Usage | None = None
 
@@ -162,6 +167,25 @@ class Trajectory:
     def calls(self) -> list[Step]:
         """The steps that made a tool call."""
         return [step for step in self.steps if step.call is not None]
+
+    def piece(self, span: Span | None) -> str:
+        """The text of a span; empty for none."""
+        return "" if span is None else self.text[span[0] : span[1]]
+
+    def arguments(self, call: ToolCall) -> JsonObject | None:
+        """The arguments of a call as an object; `None` where the agent wrote no JSON object."""
+        return json_object(self.piece(call.raw)) if call.arguments is None else call.arguments
+
+
+def json_object(text: str) -> JsonObject | None:
+    """The JSON object that a text is, else `None`."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        data = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return data if isinstance(data, dict) else None
 
 
 _ADAPTER = TypeAdapter(Trajectory)

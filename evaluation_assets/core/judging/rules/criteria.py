@@ -25,7 +25,9 @@ CallScorer = Callable[[CallEvidence], Finding]
 WholeScorer = Callable[[Evidence], Finding]
 
 _LIMIT_HIT = re.compile(r"time.?out|timed out|memory|超时", re.IGNORECASE)
-_UNKNOWN_TOOL = re.compile(r"unknown tool|no such tool|tool not found|not a valid tool|unsupported action", re.IGNORECASE)
+_UNKNOWN_TOOL = re.compile(
+    r"unknown tool|no such tool|tool not found|not a valid tool|unsupported action", re.IGNORECASE
+)
 _BAD_PARAMETERS = re.compile(r"validation|parameter|argument|missing required|参数", re.IGNORECASE)
 
 
@@ -120,7 +122,9 @@ def relevance_of_result(call: CallEvidence) -> Finding:
     topic = call.task_in_result
     if topic is None:
         return Finding(None, "the task has no words to compare with")
-    return Finding(_steps(topic, (0.5, 8), (0.25, 6), (0.1, 4), below=1), f"{topic:.0%} of the task's words are in the result")
+    return Finding(
+        _steps(topic, (0.5, 8), (0.25, 6), (0.1, 4), below=1), f"{topic:.0%} of the task's words are in the result"
+    )
 
 
 def relevance_of_query(call: CallEvidence) -> Finding:

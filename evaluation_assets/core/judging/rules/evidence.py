@@ -13,13 +13,15 @@ _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _REFUSAL = re.compile(
-    r"\b(?:i (?:can(?:no|')t|could(?: not|n't)|was unable|am unable|am not able|cannot)|unable to (?:find|determine|answer)"
+    r"\b(?:i (?:can(?:no|')t|could(?: not|n't)|was unable|am unable|am not able|cannot)"
+    r"|unable to (?:find|determine|answer)"
     r"|not_found|no (?:reliable )?information (?:was )?(?:found|available)|could not be (?:found|determined))\b"
     r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定)|没有找到|抱歉",
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"\b(?:mistake|wrong|incorrect|unrealistic|error|fail\w*|invalid|instead|retry|try again|correct(?:ed)? (?:the|this))\b"
+    r"\b(?:mistake|wrong|incorrect|unrealistic|error|fail\w*|invalid|instead|retry|try again"
+    r"|correct(?:ed)? (?:the|this))\b"
     r"|错误|失败|不对|重新|修正|改用|再试",
     re.IGNORECASE,
 )
@@ -33,6 +35,14 @@ class Evidence:
         self.trajectory = trajectory
         self.steps = tuple(trajectory.steps)
 
+    def query_of(self, step: Step) -> str:
+        """The arguments the agent wrote in a step."""
+        return self.trajectory.piece(step.call.raw) if step.call else ""
+
+    def result_of(self, step: Step) -> str:
+        """What the tool returned in a step; empty when nothing came."""
+        return self.trajectory.piece(step.result.content) if step.result else ""
+
     @cached_property
     def calls(self) -> list["CallEvidence"]:
         """Every call with what is around it, in order."""
@@ -41,19 +51,19 @@ class Evidence:
     @cached_property
     def call_keys(self) -> list[tuple[str, str, str] | None]:
         """What each step asked for."""
-        return [call_key(step) if step.call else None for step in self.steps]
+        return [call_key(self.trajectory, step) if step.call else None for step in self.steps]
 
     @cached_property
     def result_words(self) -> list[frozenset[str]]:
         """Words of each step's result."""
-        return [words(step.result.content) if step.result else frozenset() for step in self.steps]
+        return [words(self.result_of(step)) for step in self.steps]
 
     @cached_property
     def written_words(self) -> list[frozenset[str]]:
         """Words the agent wrote in each step: reasoning, arguments, messages."""
+        piece = self.trajectory.piece
         return [
-            words(step.thought or "") | words(step.call.raw if step.call else "") | words(step.message or "")
-            for step in self.steps
+            words(piece(step.thought)) | words(self.query_of(step)) | words(piece(step.message)) for step in self.steps
         ]
 
     @cached_property
@@ -99,14 +109,15 @@ class Evidence:
     @cached_property
     def known_figures(self) -> frozenset[str]:
         """Numbers in the task, the results and the reasoning."""
-        return _figures(self.trajectory.task).union(
-            *(_figures(step.result.content if step.result else "") | _figures(step.thought or "") for step in self.steps)
-        )
+        pieces = (self.result_of(step) + "\n" + self.trajectory.piece(step.thought) for step in self.steps)
+        return _figures(self.trajectory.task).union(*map(_figures, pieces))
 
     @cached_property
     def answer_words_seen(self) -> float | None:
         """Share of the answer's words that stand in the task, in results or in the reasoning."""
-        seen = words(self.trajectory.task).union(*self.result_words, *(words(step.thought or "") for step in self.steps))
+        seen = words(self.trajectory.task).union(
+            *self.result_words, *(words(self.trajectory.piece(step.thought)) for step in self.steps)
+        )
         return share(words(self.answer), seen)
 
     @property
@@ -126,12 +137,12 @@ class CallEvidence:
     @property
     def query(self) -> str:
         """The arguments the agent wrote."""
-        return self.step.call.raw if self.step.call else ""
+        return self.whole.query_of(self.step)
 
     @property
     def returned(self) -> str:
         """What the tool returned; empty when nothing came."""
-        return self.step.result.content if self.step.result else ""
+        return self.whole.result_of(self.step)
 
     @property
     def error(self) -> str | None:
@@ -146,7 +157,7 @@ class CallEvidence:
     @property
     def thought(self) -> str:
         """The reasoning before the call."""
-        return self.step.thought or ""
+        return self.whole.trajectory.piece(self.step.thought)
 
     @cached_property
     def twin(self) -> Step | None:
@@ -168,7 +179,9 @@ class CallEvidence:
     @property
     def next_repeats(self) -> bool:
         """Whether the next call asks for exactly the same."""
-        return self.next_call is not None and call_key(self.next_call) == call_key(self.step)
+        keys = self.whole.call_keys
+        following = next((key for key in keys[self.position + 1 :] if key is not None), None)
+        return following == keys[self.position]
 
     @property
     def next_has_tool(self) -> bool:
@@ -189,7 +202,7 @@ class CallEvidence:
     @cached_property
     def url_was_seen(self) -> bool:
         """Whether an earlier result or the task named the address the call goes to."""
-        earlier = (step.result.content for step in self.whole.steps[: self.position] if step.result)
+        earlier = map(self.whole.result_of, self.whole.steps[: self.position])
         url = self.visited_url
         return url is not None and any(url in text for text in (self.whole.trajectory.task, *earlier))
 
@@ -225,8 +238,8 @@ class CallEvidence:
     def failure_noticed(self) -> bool:
         """Whether what the agent writes next speaks of something going wrong."""
         later = (step.thought or step.message for step in self.whole.steps[self.position + 1 :])
-        following = next((text for text in later if text), None)
-        return following is not None and _CORRECTION.search(following) is not None
+        following = self.whole.trajectory.piece(next((span for span in later if span), None))
+        return _CORRECTION.search(following) is not None
 
     @cached_property
     def code(self) -> ast.Module | SyntaxError | None:
@@ -234,7 +247,7 @@ class CallEvidence:
         call = self.step.call
         if call is None or not (_CODE_TOOL.search(call.name) or _CODE_TOOL.search(call.server or "")):
             return None
-        source = (call.arguments or {}).get("code", call.raw)
+        source = (self.whole.trajectory.arguments(call) or {}).get("code", self.query)
         if not isinstance(source, str) or not source.strip():
             return None
         try:

@@ -4,10 +4,12 @@ import re
 
 _WORD = re.compile(r"[A-Za-zÀ-ɏͰ-ӿ]{3,}|\d+(?:[.,]\d+)*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _STOP = frozenset(
-    "the and for with that this from are was were has have had not you your can could will would what which who how "
-    "when where why into onto than then them they their there here its our out use using used all any also been being "
-    "but does did done each get got more most other some such only very about after before between over under please "
-    "http https www com org html".split()
+    """
+    the and for with that this from are was were has have had not you your can could will would what which who how when
+    where why into onto than then them they their there here its our out use using used all any also been being but does
+    did done each get got more most other some such only very about after before between over under please http https
+    www com org html
+    """.split()
 )
 _LIMIT = 20_000
 """Only the first characters of a text are read: a result of megabytes says no more about its use."""

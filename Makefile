@@ -1,0 +1,45 @@
+# Every target makes what it needs: a virtual environment in .venv with the versions in constraints.txt.
+
+PYTHON ?= python3
+HOME_DIR ?= .evaluation
+BIN := .venv/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo ui test lint format bench clean
+
+demo: .venv/.base  ## evaluate the sample drop with the embedded judge
+	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
+
+ui: .venv/.base  ## the Dagster UI and its daemon; files dropped into $(HOME_DIR)/drops are evaluated
+	$(BIN)/evaluation-assets ui --home $(HOME_DIR)
+
+test: .venv/.dev  ## all tests
+	$(BIN)/python -m pytest
+
+lint: .venv/.dev  ## format, lint, layers, types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+format: .venv/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.base  ## throughput and memory of ingest
+	$(BIN)/python benchmarks/ingest.py
+
+clean:
+	rm -rf .venv $(HOME_DIR)
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+
+.venv/.base: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) -e .
+	touch $@
+
+.venv/.dev: .venv/bin/python pyproject.toml constraints.txt
+	$(INSTALL) -e ".[dev]"
+	touch .venv/.base $@
