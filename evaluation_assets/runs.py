@@ -122,8 +122,9 @@ def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefini
     if options.select is None:
         return everything, list(everything.asset_layer.selected_asset_keys)
     graph = definitions.resolve_asset_graph()
-    chosen = dg.AssetSelection.from_string(options.select).resolve(graph)
-    return everything, sorted(chosen)
+    chosen = dg.AssetSelection.from_string(options.select)
+    # Assets that one step makes together come together: the drop's readable and unreadable records, for instance.
+    return everything, sorted((chosen | chosen.required_multi_asset_neighbors()).resolve(graph))
 
 
 def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, options: RunOptions) -> dict[str, Any]:

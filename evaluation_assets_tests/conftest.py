@@ -1,0 +1,68 @@
+"""An installation in a folder of its own, and runs in it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import orjson
+import pytest
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.definitions import build_definitions
+
+SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl"
+
+
+@dataclass
+class Installation:
+    """A home, its definitions, and an instance that forgets."""
+
+    home: Home
+    definitions: dg.Definitions
+    instance: dg.DagsterInstance
+
+    def drop(self, key: str, content: bytes) -> Path:
+        """Put a file into the drops folder."""
+        path = Path(self.home.drops.path) / f"{key}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    def run(self, key: str, job: str = "evaluate", **config: object) -> dg.ExecuteInProcessResult:
+        """Run a job on a drop."""
+        self.instance.add_dynamic_partitions("drops", [key])
+        return self.definitions.resolve_job_def(job).execute_in_process(
+            partition_key=key, instance=self.instance, raise_on_error=False, run_config=dict(config)
+        )
+
+    def table(self, drop: str, *path: str) -> Stored:
+        """A table of a drop."""
+        return self.home.table(drop, *path)
+
+    def rows(self, drop: str, *path: str) -> list[dict]:
+        """All rows of a table."""
+        return list(self.table(drop, *path).rows())
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    home = Home.at(str(tmp_path / "home"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield Installation(home, build_definitions(home, Panel()), instance)
+
+
+def record(task_id: str = "t1", text: str = "<think>why</think><answer>42</answer>", **fields: object) -> bytes:
+    """One line of a drop."""
+    data = {"task_id": task_id, "task_description": "What is six times seven?", "raw_response": text} | fields
+    return orjson.dumps(data, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def call(query: str, result: str, server: str = "browser_use", tool: str = "browser_search_google") -> str:
+    """The text of one tool call with its result."""
+    return (
+        f"<think>look for {query}</think>\n<{server}><{tool}>{query}</{tool}></{server}>\n"
+        f"<execute_tools />\n<result>{result}</result>\n"
+    )

@@ -1,0 +1,157 @@
+"""The commands, as processes: what they print, where, and their exit status."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets_tests.conftest import SAMPLE, call, record
+
+
+def command(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"EVALUATION_HOME": str(home)} | environment,
+    )
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_evaluate_prints_the_summary_and_where_the_report_is(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--output", tmp_path / "out", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    lines = {tuple(line.split()) for line in done.stdout.splitlines()}
+    assert {("records", "17"), ("valid", "14"), ("removed", "frequency", "1"), ("removed", "duplicates", "1")} <= lines
+    assert {("unreadable", "1"), ("repaired", "3"), ("success", "rate", "82.4%")} <= lines
+    report = tmp_path / "home" / "reports" / "assistants" / "report.html"
+    assert ("report", str(report)) in lines
+    assert report.exists()
+    assert (tmp_path / "out" / "assistants" / "report.json").exists()
+    assert (tmp_path / "home" / "drops" / "assistants.jsonl").read_bytes() == SAMPLE.read_bytes()
+    assert done.stderr == ""
+
+
+def test_the_same_bytes_come_out_whatever_the_hash_seed(tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        done = command("evaluate", SAMPLE, "--quiet", home=tmp_path / seed, PYTHONHASHSEED=seed)
+        assert done.returncode == 0, done.stderr
+    for folder in ("lake", "reports"):
+        first, second = checksums(tmp_path / "1" / folder), checksums(tmp_path / "2" / folder)
+        assert len(first) > 10
+        assert first == second
+
+
+def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
+    loop = call("same", "same result")
+    (tmp_path / "loop.jsonl").write_bytes(record(text=loop + loop))
+    done = command("evaluate", tmp_path / "loop.jsonl", home=tmp_path / "home")
+    assert done.returncode == 1
+    assert "check failed       evaluation_report: enough_scored" in done.stdout
+
+
+def test_unusable_input_is_exit_status_2_and_the_others_are_evaluated(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "bad.jsonl").write_bytes(b"no json at all\n")
+    (folder / "good.jsonl").write_bytes(record())
+    done = command("evaluate", folder, home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "no format recognises bad.jsonl" in done.stderr
+    assert (tmp_path / "home" / "reports" / "good" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["evaluate", "missing.jsonl"], "does not exist"),
+        (["evaluate", "."], "holds no .jsonl, .json or .parquet file"),
+        (["evaluate", SAMPLE, "--provider", "nobody"], "there are: rules"),
+        (["evaluate", SAMPLE, "--select", "no_such_asset"], "no_such_asset"),
+        (["evaluate", SAMPLE, "--beta-threshold", "-1"], "not in the range"),
+    ],
+)
+def test_usage_errors_name_what_is_wrong(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    (tmp_path / "empty").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path / "empty",
+    )
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bad_panel_file_is_named_with_its_fault(tmp_path: Path) -> None:
+    panel = tmp_path / "panel.yaml"
+    panel.write_text("judges: [{name: Big Judge, provider: rules}]")
+    done = command("evaluate", SAMPLE, "--panel", panel, home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "panel.yaml" in done.stderr
+    assert "lower-case letters" in done.stderr
+
+
+def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "lake" / "clips" / "assistants.parquet").exists()
+    assert not (tmp_path / "lake" / "clip_verdicts").exists()
+
+
+def test_preprocess_only_splits_where_asked(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--preprocess-only", "--split-size", "10", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    split = tmp_path / "reports" / "assistants" / "preassistants"
+    assert [len(path.read_text().splitlines()) for path in sorted(split.iterdir())] == [10, 4]
+    assert not (tmp_path / "lake" / "clips").exists()
+
+
+def test_directories_keep_their_paths_as_drop_keys(tmp_path: Path) -> None:
+    folder = tmp_path / "in" / "nightly"
+    folder.mkdir(parents=True)
+    (folder / "v1.jsonl").write_bytes(record("1"))
+    (folder / "v2.jsonl").write_bytes(record("2"))
+    done = command("evaluate", tmp_path / "in", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    reports = tmp_path / "home" / "reports"
+    assert (reports / "nightly" / "v1" / "report.html").exists()
+    assert (reports / "nightly" / "v2" / "report.html").exists()
+
+
+def test_a_directory_can_be_one_drop(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(record("1"))
+    (folder / "b.jsonl").write_bytes(record("2"))
+    done = command("evaluate", folder, "--one-drop", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "home" / "reports" / "runs" / "report.html").exists()
+    assert ("records", "2") in {tuple(line.split()) for line in done.stdout.splitlines()}
+
+
+def test_plan_writes_nothing(tmp_path: Path) -> None:
+    done = command("plan", SAMPLE, home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    assert "clips              51" in done.stdout
+    assert "no model calls, no cost" in done.stdout
+    assert not (tmp_path / "home").exists()
+
+
+def test_formats_says_how_each_is_recognised(tmp_path: Path) -> None:
+    done = command("formats", home=tmp_path)
+    assert done.returncode == 0
+    assert "recognised by: a record with raw_response" in done.stdout

@@ -1,0 +1,53 @@
+"""The house stays in order: layers, code location, package contents."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import yaml
+
+from evaluation_assets import definitions
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_imports_point_downwards() -> None:
+    done = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_code_location_of_workspace_and_project_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text())
+    assert workspace["load_from"][0]["python_module"]["module_name"] == definitions.__name__
+    monkeypatch.setenv("EVALUATION_HOME", str(tmp_path))
+    loaded = definitions.defs()
+    assert isinstance(loaded, dg.Definitions)
+    dg.Definitions.validate_loadable(loaded)
+
+
+def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALUATION_HOME", str(tmp_path))
+    loaded = definitions.defs()
+    assert isinstance(loaded, dg.Definitions)
+    graph = loaded.resolve_asset_graph()
+
+    def parents(*key: str) -> set[str]:
+        return {parent.to_user_string() for parent in graph.get(dg.AssetKey(list(key))).parent_keys}
+
+    assert parents("raw_trajectories") == set()
+    assert parents("clips") == {"preprocessed_trajectories"}
+    assert parents("clip_verdicts", "rules") == {"clips", "preprocessed_trajectories"}
+    assert "clip_verdicts/rules" in parents("clip_scores")
+    assert "clip_scores" in parents("category_verdicts", "rules")
+    assert "category_assessments" in parents("trajectory_verdicts", "rules")
+    assert "trajectory_scores" in parents("evaluation_report")
+    groups = {graph.get(key).group_name for key in graph.get_all_asset_keys()}
+    assert groups == {"ingest", "judging", "scores", "reports"}

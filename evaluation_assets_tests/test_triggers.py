@@ -1,0 +1,191 @@
+"""What starts evaluations: the sensor on the drops folder and the nightly schedule."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from evaluation_assets.core.drops import find
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs import sensors
+from evaluation_assets.resources.home import HomeResource
+from evaluation_assets_tests.conftest import Installation, record
+
+
+class Ticker:
+    """Evaluates the sensor tick by tick, keeping its cursor, as the daemon does."""
+
+    def __init__(self, installation: Installation) -> None:
+        self.installation = installation
+        self.cursor: str | None = None
+        self.used: set[str] = set()
+
+    def tick(self) -> list[str]:
+        """One look; the keys of the drops that are to be run. A run key that was used before starts nothing."""
+        context = dg.build_sensor_context(
+            instance=self.installation.instance,
+            cursor=self.cursor,
+            resources={"home": HomeResource(url=str(self.installation.home.root))},
+        )
+        result = sensors.new_drops(context)
+        if isinstance(result, dg.SkipReason):
+            self.cursor = context.cursor
+            return []
+        assert isinstance(result, dg.SensorResult)
+        self.cursor = result.cursor
+        requests = [request for request in result.run_requests or [] if request.run_key not in self.used]
+        self.used |= {request.run_key for request in requests if request.run_key}
+        return [request.partition_key for request in requests if request.partition_key]
+
+    def settle(self) -> list[str]:
+        """Two looks: files have to be at rest between them."""
+        return self.tick() + self.tick()
+
+
+@pytest.fixture
+def ticker(installation: Installation) -> Ticker:
+    return Ticker(installation)
+
+
+def test_a_drop_is_run_once_it_is_at_rest(installation: Installation, ticker: Ticker) -> None:
+    installation.drop("suite/a", record())
+    assert ticker.tick() == []
+    assert ticker.tick() == ["suite/a"]
+    assert ticker.settle() == []
+
+
+def test_a_half_written_file_is_left_for_the_next_look(installation: Installation, ticker: Ticker) -> None:
+    path = installation.drop("a", record("1"))
+    assert ticker.tick() == []
+    path.write_bytes(record("1") + record("2"))
+    assert ticker.tick() == []
+    assert ticker.tick() == ["a"]
+
+
+def test_content_that_comes_back_is_run_again(installation: Installation, ticker: Ticker) -> None:
+    one, other = record("1"), record("2") + record("3")
+    installation.drop("a", one)
+    assert ticker.settle() == ["a"]
+    installation.drop("a", other)
+    assert ticker.settle() == ["a"]
+    installation.drop("a", one)
+    assert ticker.settle() == ["a"]
+
+
+def test_a_touched_file_is_not_run_again(installation: Installation, ticker: Ticker) -> None:
+    import os
+
+    path = installation.drop("a", record())
+    assert ticker.settle() == ["a"]
+    os.utime(path, (1, 1))
+    assert ticker.settle() == []
+
+
+def test_a_removed_drop_that_comes_back_changed_is_run(installation: Installation, ticker: Ticker) -> None:
+    path = installation.drop("a", record("1"))
+    assert ticker.settle() == ["a"]
+    installation.drop("a", record("22"))
+    assert ticker.settle() == ["a"]
+    path.unlink()
+    assert ticker.settle() == []
+    installation.drop("a", record("1"))
+    assert ticker.settle() == ["a"]
+
+
+def test_many_drops_are_taken_over_several_looks(
+    installation: Installation, ticker: Ticker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensors, "MAX_RUNS_PER_TICK", 4)
+    for number in range(10):
+        installation.drop(f"d{number}", record(str(number)))
+    looks = [ticker.tick() for _ in range(5)]
+    assert [len(look) for look in looks] == [0, 4, 4, 2, 0]
+    assert sorted(key for look in looks for key in look) == [f"d{number}" for number in range(10)]
+
+
+def test_drops_that_were_there_before_the_first_look_are_run(installation: Installation, ticker: Ticker) -> None:
+    path = installation.drop("old", record())
+    import os
+
+    os.utime(path, (1_000_000, 1_000_000))
+    assert ticker.settle() == ["old"]
+
+
+def test_a_drop_evaluated_by_the_command_line_is_not_run_again(installation: Installation, ticker: Ticker) -> None:
+    installation.drop("a", record())
+    assert installation.run("a").success
+    assert ticker.settle() == []
+    installation.drop("a", record("other"))
+    assert ticker.settle() == ["a"]
+
+
+def test_names_that_clash_do_not_stop_the_others(installation: Installation, ticker: Ticker) -> None:
+    installation.drop("a", record())
+    (Path(installation.home.drops.path) / "a.json").write_bytes(record("other"))
+    installation.drop("b", record())
+    assert sorted(ticker.settle()) == ["a", "b"]
+
+
+def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Installation) -> None:
+    from evaluation_assets.defs.freshness import run_config_of
+
+    installation.drop("a", record())
+    assert installation.run("a", ops={"preprocess": {"config": {"beta_threshold": 3}}}).success
+    config = run_config_of(installation.instance, "a")
+    assert config["ops"]["preprocess"]["config"] == {"beta_threshold": 3, "on_violation": "remove"}
+    assert installation.run("a", **config).success
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Installation]:
+    """An installation whose instance lies on disk: a schedule opens it by itself."""
+    home = Home.at(str(tmp_path / "home"))
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
+        yield Installation(home, build_definitions(home, Panel()), instance)
+
+
+def nightly(installation: Installation) -> list[str]:
+    schedule = installation.definitions.resolve_schedule_def("nightly_stale_drops")
+    context = dg.build_schedule_context(
+        instance=installation.instance,
+        scheduled_execution_time=datetime(2026, 1, 2),
+        repository_def=installation.definitions.get_repository_def(),
+        resources={"home": HomeResource(url=str(installation.home.root))},
+    )
+    requests = schedule.evaluate_tick(context).run_requests or []
+    return [request.partition_key for request in requests if request.partition_key]
+
+
+def test_the_nightly_schedule_runs_stale_drops_only(kept: Installation) -> None:
+    kept.drop("fresh", record("1"))
+    kept.drop("changed", record("2"))
+    kept.drop("new", record("3"))
+    assert kept.run("fresh").success
+    assert kept.run("changed").success
+    kept.drop("changed", record("44"))
+    assert sorted(nightly(kept)) == ["changed", "new"]
+    for key in ("changed", "new"):
+        assert kept.run(key).success
+    assert nightly(kept) == []
+
+
+def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Installation) -> None:
+    from evaluation_assets.defs.freshness import is_stale, latest_metadata
+
+    installation.drop("a", record())
+    assert installation.run("a").success
+    drop = find(installation.home.drops, "a")
+    report = latest_metadata(installation.instance, dg.AssetKey("evaluation_report"), "a")
+    assert report is not None
+    assert not is_stale(installation.instance, drop, report["evaluation_key"])
+    assert is_stale(installation.instance, drop, "another key")
+
+
+def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Installation) -> None:
+    assert sensors.new_drops.default_status == dg.DefaultSensorStatus.RUNNING
+    schedule = installation.definitions.resolve_schedule_def("nightly_stale_drops")
+    assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED

@@ -1,0 +1,160 @@
+"""A real Dagster UI with its daemon, and what a browser shows of it."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from evaluation_assets_tests.conftest import SAMPLE, record
+
+Found = TypeVar("Found")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(what: Callable[[], Found | None], seconds: float) -> Found:
+    """The first result that is not None; the limit is generous, it only ends a test that would hang."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = what()
+        if found is not None:
+            return found
+        time.sleep(0.5)
+    raise AssertionError(f"not within {seconds} s")
+
+
+class Server:
+    """`evaluation-assets ui` on a home of its own."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self._process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "evaluation_assets.cli",
+                "ui",
+                "--home",
+                str(home),
+                "--port",
+                self.url.split(":")[-1],
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def ask(self, query: str, **variables: Any) -> Any | None:
+        """A GraphQL answer; None while the server is not up."""
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        request = urllib.request.Request(f"{self.url}/graphql", body, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.load(answer)["data"]
+        except OSError:
+            return None
+
+    def runs(self) -> list[dict[str, Any]]:
+        """All runs, newest first."""
+        data = self.ask("{runsOrError{... on Runs{results{runId status tags{key value}}}}}")
+        runs = data["runsOrError"]["results"] if data else []
+        return [run | {"drop": {t["key"]: t["value"] for t in run["tags"]}.get("dagster/partition")} for run in runs]
+
+    def finished(self, drop: str, count: int) -> list[dict[str, Any]] | None:
+        """The runs of a drop once there are so many and all have ended."""
+        runs = [run for run in self.runs() if run["drop"] == drop]
+        ended = [run for run in runs if run["status"] in ("SUCCESS", "FAILURE")]
+        return ended if len(runs) == len(ended) == count else None
+
+    def stop(self) -> None:
+        """End the UI, its daemon and their code servers."""
+        os.killpg(self._process.pid, signal.SIGINT)
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    started = Server(tmp_path_factory.mktemp("home"))
+    try:
+        wait_for(lambda: started.ask("{assetNodes{assetKey{path}}}") or None, 120)
+        yield started
+    finally:
+        started.stop()
+
+
+def test_a_dropped_file_is_scored_and_a_changed_one_scored_again(server: Server) -> None:
+    drop = server.home / "drops" / "assistants.jsonl"
+    shutil.copy(SAMPLE, drop)
+    (server.home / "drops" / "broken.jsonl").write_bytes(b"this is no record\n")
+    (first,) = wait_for(lambda: server.finished("assistants", 1), 180)
+    assert first["status"] == "SUCCESS"
+    (broken,) = wait_for(lambda: server.finished("broken", 1), 180)
+    assert broken["status"] == "FAILURE"
+    report = server.home / "reports" / "assistants" / "report.json"
+    assert json.loads(report.read_text())["records"]["kept"] == 14
+    with drop.open("ab") as more:
+        more.write(record("one-more"))
+    again = wait_for(lambda: server.finished("assistants", 2), 180)
+    assert {run["status"] for run in again} == {"SUCCESS"}
+    assert json.loads(report.read_text())["records"]["kept"] == 15
+
+
+def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) -> None:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    if not (server.home / "reports" / "assistants" / "report.html").exists():
+        shutil.copy(SAMPLE, server.home / "drops" / "assistants.jsonl")
+        wait_for(lambda: server.finished("assistants", 1), 180)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1600, "height": 1000})
+        page.goto(f"{server.url}/asset-groups")
+        for group in ("ingest", "judging", "scores", "reports"):
+            page.get_by_text(group).first.wait_for(timeout=60_000)
+        page.goto(f"{server.url}/assets/clip_scores?partition=assistants")
+        page.get_by_text("mean_code_correctness").first.wait_for(timeout=60_000)
+        page.screenshot(path=str(tmp_path / "clip_scores.png"))
+        browser.close()
+
+
+def test_the_report_opens_offline_without_running_anything(server: Server) -> None:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    from playwright.sync_api import sync_playwright
+
+    report = server.home / "reports" / "assistants" / "report.html"
+    wait_for(lambda: report if report.exists() else None, 180)
+    events: list[str] = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("dialog", lambda dialog: (events.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
+        page.goto(report.as_uri())
+        assert "assistants" in page.title()
+        assert page.get_by_text("Where every record went").is_visible()
+        assert page.locator("script").count() == 0
+        browser.close()
+    assert events == []
