@@ -207,12 +207,18 @@ def ui(home_url: str, port: int, host: str) -> None:
     environment = os.environ | {"DAGSTER_HOME": home.dagster.path, "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
     command = [sys.executable, "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
-    with subprocess.Popen([*command, "--port", str(port), "--host", host], env=environment) as server:
-        signal.signal(signal.SIGTERM, lambda *_: server.send_signal(signal.SIGINT))
-        try:
-            sys.exit(server.wait())
-        except KeyboardInterrupt:
-            sys.exit(server.wait())
+    # Handlers before the start: a shell's background job ignores SIGINT, and its children would inherit that.
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def stop(*_: object) -> None:
+        for server in servers:
+            os.killpg(server.pid, signal.SIGINT)
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    command += ["--port", str(port), "--host", host]
+    servers.append(subprocess.Popen(command, env=environment, start_new_session=True))
+    sys.exit(servers[0].wait())
 
 
 def _panel(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:

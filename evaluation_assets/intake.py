@@ -30,6 +30,7 @@ def take_in(home: Home, inputs: list[Path], *, one_drop: bool) -> list[Drop]:
         InvalidDrop: an input holds nothing that can be read, or its name is taken.
     """
     keys: list[str] = []
+    names = [path.resolve() for path in inputs]
     for path in inputs:
         source = UPath(path.resolve())
         inside = _inside(source, home.drops)
@@ -41,6 +42,9 @@ def take_in(home: Home, inputs: list[Path], *, one_drop: bool) -> list[Drop]:
         else:
             found = _readable(_scan_file(source), path)
             keys += [_key_inside(drop, home) for drop in found] if inside else _copy_drops(found, home)
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice and len(set(names)) == len(names):
+        raise InvalidDrop(f"two inputs would both be the drop {twice[0]!r}; rename one, or evaluate their folder")
     known = scan(home.drops)
     missing = [key for key in keys if key not in known.drops]
     if missing:
@@ -83,9 +87,18 @@ def _key_inside(drop: Drop, home: Home) -> str:
 
 
 def _copy_drops(drops: list[Drop], home: Home) -> list[str]:
+    known = scan(home.drops).drops
     for drop in drops:
-        for path in (*drop.files, *([drop.sidecar_file] if drop.sidecar_file else [])):
-            _copy(path, home.drops / path.path.removeprefix(drop.root.path).strip("/"))
+        places = {path: home.drops / path.path.removeprefix(drop.root.path).strip("/") for path in drop.files}
+        taken = known.get(drop.key)
+        if taken is not None and {path.path for path in taken.files} != {place.path for place in places.values()}:
+            raise InvalidDrop(
+                f"{drop.files[0].name}: {taken.files[0]} is already the drop {drop.key!r}; rename one of them"
+            )
+        for path, place in places.items():
+            _copy(path, place)
+        if drop.sidecar_file is not None:
+            _copy(drop.sidecar_file, home.drops / drop.sidecar_file.path.removeprefix(drop.root.path).strip("/"))
     return [drop.key for drop in drops]
 
 

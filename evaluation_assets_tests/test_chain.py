@@ -134,7 +134,7 @@ def test_a_judge_that_breaks_fails_in_its_rows_and_not_the_run(tmp_path: Path, m
     from evaluation_assets.core.judging.rules.judge import RulesJudge
 
     class Broken(RulesJudge):
-        async def judge(self, subject, earlier):  # noqa: ANN001, ANN202
+        async def judge(self, subject, earlier):
             raise RuntimeError("secret text of a trajectory")
 
     monkeypatch.setitem(panels.PROVIDERS, "broken", lambda settings: Broken(settings.name))

@@ -144,6 +144,7 @@ def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Installation) 
 def kept(tmp_path: Path) -> Iterator[Installation]:
     """An installation whose instance lies on disk: a schedule opens it by itself."""
     home = Home.at(str(tmp_path / "home"))
+    (tmp_path / "dagster").mkdir()
     with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
         yield Installation(home, build_definitions(home, Panel()), instance)
 

@@ -1,7 +1,6 @@
 """A real Dagster UI with its daemon, and what a browser shows of it."""
 
 import json
-import os
 import shutil
 import signal
 import socket
@@ -85,11 +84,15 @@ class Server:
 
     def stop(self) -> None:
         """End the UI, its daemon and their code servers."""
-        os.killpg(self._process.pid, signal.SIGINT)
-        try:
-            self._process.wait(30)
-        except subprocess.TimeoutExpired:
-            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(60)
+
+
+def test_the_ui_ends_with_everything_it_started(tmp_path: Path) -> None:
+    started = Server(tmp_path)
+    wait_for(lambda: started.ask("{version}"), 120)
+    started.stop()
+    assert started.ask("{version}") is None
 
 
 @pytest.fixture(scope="module")

@@ -139,6 +139,9 @@ def scan(root: UPath) -> Scan:
         folder = next((parent for parent in path.parents if parent in folders), None)
         if folder is not None:
             key = _relative(folder, root) if folder != root else root.name
+            if key in members and sidecar_of.get(key) != folders[folder]:
+                problems.append(f"{name}: {_relative(members[key][0], root)} is already the drop {key!r}; rename one")
+                continue
             sidecar_of[key] = folders[folder]
             members.setdefault(key, []).append(path)
             continue

@@ -6,7 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import Stored, Stream, write
-from evaluation_assets.core.tables import Table
+from evaluation_assets.core.tables import COLUMNS, Table
 
 _CELL = 120
 """Characters of a value shown in the preview."""
@@ -44,7 +44,9 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 
 def column_schema(table: Table) -> dg.TableSchema:
     """The columns of a table, for the UI."""
-    return dg.TableSchema([dg.TableColumn(field.name, str(field.type)) for field in table.schema])
+    return dg.TableSchema(
+        [dg.TableColumn(field.name, str(field.type), description=COLUMNS[field.name]) for field in table.schema]
+    )
 
 
 def preview(rows: list[dict[str, Any]]) -> dg.MetadataValue:

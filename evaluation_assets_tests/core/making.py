@@ -47,7 +47,17 @@ FRAGMENTS = (
     "<clip_evaluation>",
     "</clip_evaluation>",
 )
-PROSE = ("plan", "42", '{"query": "x"}', '{"a": {"b": "</result>"}}', "print('</microsandbox>')", "1 < 2 > 0", "答案", "🦀", "é")
+PROSE = (
+    "plan",
+    "42",
+    '{"query": "x"}',
+    '{"a": {"b": "</result>"}}',
+    "print('</microsandbox>')",
+    "1 < 2 > 0",
+    "答案",
+    "🦀",
+    "é",
+)
 SPACE = (" ", "\n", "\n\n", "\t", "\u2028")
 
 tagged_texts = st.lists(st.sampled_from(FRAGMENTS + PROSE + SPACE), max_size=40).map("".join)

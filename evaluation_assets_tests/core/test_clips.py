@@ -118,7 +118,7 @@ def test_known_names_have_a_tool_type(name: str, wanted: str) -> None:
     assert tool_type(call_of(name)) == wanted
 
 
-@pytest.mark.parametrize("name", ["get_weather", "Tool_Param", "mcp-search-tool", "搜索", "research_notes", "final"])
+@pytest.mark.parametrize("name", ["get_weather", "Tool_Param", "mcp-search-tool", "搜索", "research_notes"])
 def test_an_unknown_tool_keeps_its_own_name(name: str) -> None:
     assert tool_type(call_of(name)) == name
 

@@ -31,7 +31,9 @@ def calls(count: int) -> str:
 # Frequency
 
 
-@pytest.mark.parametrize(("count", "beta", "removed"), [(15, 15, False), (16, 15, True), (1, 0, True), (0, 0, False), (3, 2, True)])
+@pytest.mark.parametrize(
+    ("count", "beta", "removed"), [(15, 15, False), (16, 15, True), (1, 0, True), (0, 0, False), (3, 2, True)]
+)
 def test_more_than_beta_calls_are_too_many(count: int, beta: int, removed: bool) -> None:
     preprocessor = Preprocessor(Settings(beta_threshold=beta))
     outcome = preprocessor.process(trajectory(calls(count) + answer("a")))
@@ -305,7 +307,9 @@ def test_a_repaired_text_of_any_tags_needs_no_closing_tag(text: str) -> None:
 def test_a_repaired_text_has_the_same_calls(text: str) -> None:
     run = repaired(trajectory(text))
     again = trajectory_of(record(raw_response=run.text))
-    assert [run.piece(s.call.raw) for s in run.calls if s.call] == [again.piece(s.call.raw) for s in again.calls if s.call]
+    assert [run.piece(s.call.raw) for s in run.calls if s.call] == [
+        again.piece(s.call.raw) for s in again.calls if s.call
+    ]
 
 
 # Every record is accounted for

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import orjson
@@ -16,6 +18,7 @@ from upath import UPath
 from evaluation_assets.core.formats.base import Record, Rejection, UnreadableDrop
 from evaluation_assets.core.formats.records import first_records, read_records
 from evaluation_assets.core.formats.registry import format_of, read_trajectories
+from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets_tests.core.making import answer
 
 ROWS = [{"task_id": "a", "n": 1}, {"task_id": "b", "n": 2.5}, {"task_id": "ü", "n": None}]
@@ -74,7 +77,10 @@ def test_json_lines_under_the_name_of_json_are_lines() -> None:
 
 
 def test_parquet_rows_are_records(tmp_path: Path) -> None:
-    pq.write_table(pa.Table.from_pylist([{"task_id": "a", "deep": {"x": [1, 2]}}, {"task_id": "b", "deep": None}]), tmp_path / "d.parquet")
+    pq.write_table(
+        pa.Table.from_pylist([{"task_id": "a", "deep": {"x": [1, 2]}}, {"task_id": "b", "deep": None}]),
+        tmp_path / "d.parquet",
+    )
     items = list(read_records(UPath(tmp_path / "d.parquet"), "d.parquet"))
     assert data_of(items) == [{"task_id": "a", "deep": {"x": [1, 2]}}, {"task_id": "b", "deep": None}]
     assert [item.line for item in items] == [1, 2]
@@ -145,7 +151,7 @@ def test_numbers_that_are_no_json_are_missing(number: str) -> None:
 
 def test_numbers_that_are_no_json_in_an_array_do_not_lose_the_file() -> None:
     items = read(b'[{"a": 1}, {"a": NaN}]', "drop.json")
-    assert [item.data for item in items if isinstance(item, Record)][0] == {"a": 1}
+    assert data_of(items[:1]) == [{"a": 1}]
     assert len(items) == 2
 
 
@@ -162,6 +168,26 @@ def test_nesting_too_deep_is_rejected() -> None:
 def test_integers_of_any_size_are_read_or_rejected() -> None:
     items = read(b'{"a": 123456789012345678901234567890}\n{"a": 1e999}\n{"a": 2}\n')
     assert [item.line for item in items] == [1, 2, 3]
+
+
+def test_integers_of_any_size_in_an_array_are_read() -> None:
+    assert len(data_of(read(b'[{"a": 123456789012345678901234567890}, {"a": 2}]', "drop.json"))) == 2
+
+
+def test_parquet_columns_of_any_type_become_trajectories(tmp_path: Path) -> None:
+    row = {
+        "raw_response": answer("a"),
+        "when": datetime(2025, 1, 2, 3, 4, 5),
+        "day": date(2025, 1, 2),
+        "price": Decimal("1.50"),
+        "blob": b"\xff\x00",
+        "took": timedelta(seconds=3),
+        "nan": float("nan"),
+    }
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "d.parquet")
+    (run,) = read_trajectories([(UPath(tmp_path / "d.parquet"), "d.parquet")])
+    assert isinstance(run, Trajectory)
+    assert from_json(to_json(run), run.text).final_answer == "a"
 
 
 def test_lone_surrogates_are_read_or_rejected() -> None:
@@ -196,6 +222,14 @@ def test_broken_parquet_is_unreadable() -> None:
         read(b"PAR1" + b"\x00" * 40 + b"PAR1", "d.parquet")
 
 
+def test_a_cut_parquet_file_is_unreadable(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "d.parquet")
+    content = (tmp_path / "d.parquet").read_bytes()
+    for kept in (4, 20, len(content) - 10):
+        with pytest.raises(UnreadableDrop):
+            read(content[:kept], "d.parquet")
+
+
 def test_compressed_noise_is_unreadable() -> None:
     with pytest.raises(UnreadableDrop):
         read(b"\x1f\x8b" + b"noise" * 10, "drop.jsonl.gz")
@@ -211,9 +245,9 @@ json_lines = st.recursive(
     max_leaves=6,
 ).map(lambda value: json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 byte_lines = st.lists(
-    st.one_of(json_lines, st.binary(max_size=30), st.sampled_from([b"", b" ", b"\t\r", b"{", b"[1,", b'"\\ud800"'])).map(
-        lambda line: line.replace(b"\n", b" ")
-    ),
+    st.one_of(
+        json_lines, st.binary(max_size=30), st.sampled_from([b"", b" ", b"\t\r", b"{", b"[1,", b'"\\ud800"'])
+    ).map(lambda line: line.replace(b"\n", b" ")),
     max_size=20,
 )
 

@@ -7,6 +7,7 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Record, Rejection, Sample, UnusableRecord
@@ -27,7 +28,6 @@ from evaluation_assets.core.tables import (
 )
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts, trajectory
-from upath import UPath
 
 FIRST, SECOND = call("first"), call("second", "research", "deepsearch")
 
@@ -65,7 +65,9 @@ def test_raw_response_is_the_text() -> None:
 
 
 def test_sft_data_output_is_the_text_and_its_input_the_task() -> None:
-    text = '<think>x</think><tool_call>{"name": "search", "arguments": {"q": 1}}</tool_call>' + result("r") + answer("a")
+    text = (
+        '<think>x</think><tool_call>{"name": "search", "arguments": {"q": 1}}</tool_call>' + result("r") + answer("a")
+    )
     run = trajectory_of(record(sft_data={"input": "Where?", "output": text, "system": "s"}))
     assert (run.text, run.task) == (text, "Where?")
     assert run.extra == {"sft_data": {"input": "Where?", "system": "s"}}
@@ -311,7 +313,9 @@ HOSTILE = [
 
 
 def test_an_evaluation_and_its_line_break_come_out() -> None:
-    assert without_evaluations("a\n<clip_evaluation>\nx\n</clip_evaluation>b\n<clip_evaluation></clip_evaluation>") == "ab"
+    assert (
+        without_evaluations("a\n<clip_evaluation>\nx\n</clip_evaluation>b\n<clip_evaluation></clip_evaluation>") == "ab"
+    )
 
 
 @pytest.mark.parametrize("text", ["", "plain", "a <clip_evaluation> that never ends", "</clip_evaluation>"])
@@ -319,7 +323,9 @@ def test_a_text_without_evaluations_stays(text: str) -> None:
     assert without_evaluations(text) == text
 
 
-@given(st.text(max_size=30).map(lambda words: f"<think>{words}</think>{FIRST}{result(words)}{SECOND}\n\n{answer(words)}"))
+@given(
+    st.text(max_size=30).map(lambda words: f"<think>{words}</think>{FIRST}{result(words)}{SECOND}\n\n{answer(words)}")
+)
 def test_embedded_evaluations_come_out_again(text: str) -> None:
     clips = clips_of(trajectory(text))
     evaluation = "<clip_evaluation>\n<scores>\n</scores>\n</clip_evaluation>"
@@ -358,7 +364,9 @@ def verdict(judge: str, clip_index: int, words: str, outcome: str) -> dict[str, 
     }
 
 
-def written_records(folder: UPath, run: Trajectory, words: str, judges: list[str], outcome: str) -> list[dict[str, Any]]:
+def written_records(
+    folder: UPath, run: Trajectory, words: str, judges: list[str], outcome: str
+) -> list[dict[str, Any]]:
     """The result records that the package itself writes."""
     clips = clips_of(run)
     verdicts = {

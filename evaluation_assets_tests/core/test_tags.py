@@ -42,7 +42,9 @@ def test_a_regular_run_is_thought_call_result_answer() -> None:
     assert repairs(text) == []
 
 
-@pytest.mark.parametrize("text", ["", "   \n", "no tags at all", "1 < 2 and 3 > 2", "<200m of the coast >500 m", "<>", "</>", "<"])
+@pytest.mark.parametrize(
+    "text", ["", "   \n", "no tags at all", "1 < 2 and 3 > 2", "<200m of the coast >500 m", "<>", "</>", "<"]
+)
 def test_a_text_without_tags_has_no_blocks(text: str) -> None:
     assert read_structure(text) == Structure((), ())
 
@@ -54,7 +56,9 @@ def test_nested_reasoning_vocabulary_is_read_like_think() -> None:
 # Tags that are quoted
 
 
-@pytest.mark.parametrize("quoted", [RUN, SEARCH, "<answer>x</answer>", "<think>x</think>", "</answer>", "</microsandbox>"])
+@pytest.mark.parametrize(
+    "quoted", [RUN, SEARCH, "<answer>x</answer>", "<think>x</think>", "</answer>", "</microsandbox>"]
+)
 def test_tags_quoted_in_a_result_are_text(quoted: str) -> None:
     text = f"{RUN}{result(f'The page shows {quoted} and more.')}{answer('a')}"
     assert kinds(text) == ["call", "result", "answer"]
@@ -127,7 +131,9 @@ def test_a_hyphenated_tool_inside_a_server_is_part_of_its_call() -> None:
 
 def test_tool_param_with_sibling_elements_is_one_call() -> None:
     inner = "<tool_id>deepsearch</tool_id><action>research</action>"
-    text = f"<think>which parameters?</think><tool_param>{inner}</tool_param>\n<execute_tools />\n{result('query: str')}"
+    text = (
+        f"<think>which parameters?</think><tool_param>{inner}</tool_param>\n<execute_tools />\n{result('query: str')}"
+    )
     assert blocks(text)[1] == ("call", "tool_param", inner)
     assert kinds(text) == ["thought", "call", "result"]
 
@@ -137,7 +143,9 @@ def test_several_unknown_tags_before_their_results_are_calls() -> None:
     assert [name for kind, name, _ in blocks(text) if kind == "call"] == ["alpha", "beta"]
 
 
-@pytest.mark.parametrize("text", ["<note>x</note>", "<note>x</note> and prose <b>y</b>", f"<note>x</note>{RUN}", "<a>x</a></b>"])
+@pytest.mark.parametrize(
+    "text", ["<note>x</note>", "<note>x</note> and prose <b>y</b>", f"<note>x</note>{RUN}", "<a>x</a></b>"]
+)
 def test_an_unknown_tag_without_a_result_is_text(text: str) -> None:
     assert "note" not in [name for _, name, _ in blocks(text)]
     assert repairs(text) == []
@@ -159,7 +167,9 @@ def test_markers_are_never_calls_and_what_they_wrap_is(wrapper: str) -> None:
     assert repairs(text) == []
 
 
-@pytest.mark.parametrize("marker", ["<execute_tools/>", "<execute_tools />", "<execute_tools>", "<parallel></parallel>"])
+@pytest.mark.parametrize(
+    "marker", ["<execute_tools/>", "<execute_tools />", "<execute_tools>", "<parallel></parallel>"]
+)
 def test_a_marker_before_a_result_is_no_call(marker: str) -> None:
     assert kinds(f"{marker}\n{result('1')}") == ["result"]
 

@@ -23,7 +23,7 @@ def _category(name: str) -> str:
     for category, patterns in _categories().items():
         if any(fnmatchcase(lowered, pattern) for pattern in patterns):
             return category
-    return name
+    return f"{name} (tool)" if name == FINAL else name
 
 
 @cache

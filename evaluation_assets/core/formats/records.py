@@ -4,7 +4,6 @@ Memory holds one record at a time (one row group for parquet), never the file. A
 rejection and the rest goes on. Lines of white space are not records.
 """
 
-import gzip
 import io
 import json
 from collections.abc import Iterator
@@ -13,13 +12,14 @@ from typing import Any
 
 import ijson
 import orjson
+import pyarrow as pa
 import pyarrow.parquet as pq
-import zstandard
 from upath import UPath
 
 from evaluation_assets.core.formats.base import Record, Rejection, UnreadableDrop
 
 COMPRESSIONS = (".gz", ".zst")
+_COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 EXTENSIONS = (".jsonl", ".ndjson", ".json", ".parquet")
 
 
@@ -29,19 +29,28 @@ def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
     Raises:
         UnreadableDrop: the file as a whole is damaged: cut compression, broken parquet.
     """
+    given = 0
     try:
         with _opened(path) as stream:
-            head = stream.peek(4)[:4]
-            if head == b"PAR1":
-                yield from _parquet(path, source)
+            if stream.peek(4)[:4] == b"PAR1":
+                records = _parquet(path, source)
             elif _is_document(stream, path):
-                yield from _document(stream, source)
+                records = _document(stream, source)
             else:
-                yield from _lines(stream, source)
-    except (EOFError, OSError, zstandard.ZstdError, ijson.JSONError) as problem:
+                records = _lines(stream, source)
+            for record in records:
+                given += 1
+                yield record
+    except ijson.JSONError:
+        yield from _lenient_document(path, source, given)
+    except (EOFError, OSError, pa.ArrowException) as problem:
         if isinstance(problem, FileNotFoundError | PermissionError):
             raise
-        raise UnreadableDrop(f"{source} is damaged: {problem}. Copy it again, or remove it.") from problem
+        raise _damaged(source, problem) from problem
+
+
+def _damaged(source: str, problem: Exception) -> UnreadableDrop:
+    return UnreadableDrop(f"{source} is damaged: {problem}. Copy it again, or remove it.")
 
 
 @contextmanager
@@ -49,12 +58,8 @@ def _opened(path: UPath) -> Iterator[io.BufferedReader]:
     with path.open("rb") as raw:
         magic = raw.read(4)
         raw.seek(0)
-        if magic[:2] == b"\x1f\x8b":
-            stream: Any = gzip.GzipFile(fileobj=raw)
-        elif magic == b"\x28\xb5\x2f\xfd":
-            stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        else:
-            stream = raw
+        compression = next((name for start, name in _COMPRESSION_MAGIC.items() if magic.startswith(start)), None)
+        stream: Any = raw if compression is None else pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression)
         yield io.BufferedReader(stream, 1 << 20)
 
 
@@ -90,12 +95,18 @@ def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejectio
 def _reread(source: str, number: int, line: bytes, problem: ValueError) -> Record | Rejection:
     """Python writes NaN and Infinity, which are no JSON: they are read as missing. The rest is rejected."""
     try:
-        data = orjson.loads(orjson.dumps(json.loads(line)))
-    except (ValueError, RecursionError):
+        data = orjson.loads(orjson.dumps(json.loads(line, parse_int=_whole_number)))
+    except (ValueError, TypeError, RecursionError):  # TypeError: half a surrogate pair, which is no text
         return Rejection(
             source, number, "bad_json", str(problem), line.decode("utf-8", "backslashreplace").rstrip("\r\n")
         )
     return Record(source, number, data, line)
+
+
+def _whole_number(digits: str) -> int | float:
+    """Beyond 64 bits a number is read as a fraction, as it is in JSON Lines."""
+    number = int(digits) if len(digits) < 20 else 1 << 64
+    return number if -(1 << 63) <= number < 1 << 63 else float(digits)
 
 
 def _document(stream: io.BufferedReader, source: str) -> Iterator[Record]:
@@ -105,13 +116,28 @@ def _document(stream: io.BufferedReader, source: str) -> Iterator[Record]:
         yield Record(source, number, data, orjson.dumps(data, default=str))
 
 
+def _lenient_document(path: UPath, source: str, given: int) -> Iterator[Record | Rejection]:
+    """A document that is no strict JSON, read as Python reads it: NaN, huge numbers. This needs it all in memory."""
+    with _opened(path) as stream:
+        try:
+            whole = json.load(stream)
+        except (ValueError, RecursionError) as problem:
+            raise _damaged(source, problem) from problem
+    for number, data in enumerate(whole if isinstance(whole, list) else [whole], 1):
+        if number > given:
+            line = json.dumps(data).encode()
+            yield _reread(source, number, line, ValueError("no JSON value"))
+
+
 def _parquet(path: UPath, source: str) -> Iterator[Record]:
+    """Values JSON does not have (decimals, bytes, durations) come as text."""
     number = 0
     with path.open("rb") as raw:
         for batch in pq.ParquetFile(raw).iter_batches(batch_size=64):
             for row in batch.to_pylist():
                 number += 1
-                yield Record(source, number, row, orjson.dumps(row, default=str))
+                line = orjson.dumps(row, default=str)
+                yield Record(source, number, orjson.loads(line), line)
 
 
 def first_records(path: UPath, count: int = 20) -> tuple[Any, ...]:

@@ -33,10 +33,15 @@ DETECTION = "a record with raw_response, sft_data.output or full_response_with_e
 
 _JUDGED_TEXT = ("full_response_with_evaluations", "full_response_with_evaluation")
 _TASK = ("task_description", "task", "question", "query", "instruction")
-_STEP_LIMIT = re.compile(r"已达最大步骤|最大步数|max(?:imum)?(?: number of)? steps|step limit", re.IGNORECASE)
+_STEP_LIMIT = re.compile(
+    r"\W*(?:已达最大步骤|已达到?最大步数|(?:reached )?(?:the )?(?:max(?:imum)?(?: number of)? steps|step limit))",
+    re.IGNORECASE,
+)
+"""How frameworks begin a final result when they cut a run off."""
+
 _INNER_TAG = re.compile(r"\s*<([A-Za-z_][\w.\-]*)(?:\s[^<>]*)?(/?)>")
 _CLOSING_TAG = re.compile(r"</([A-Za-z_][\w.\-]*)\s*>")
-_EVALUATION_START = "<clip_evaluation>"
+_EVALUATION_START = "\n<clip_evaluation>\n"
 _EVALUATION_END = "</clip_evaluation>"
 
 
@@ -76,11 +81,11 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     task = _first_text(data, _TASK) or _first_text(data.get("sft_data"), ("input", *_TASK)) or ""
     final_result = _string(data.get("final_result"))
     answer = next((text[b.inner : b.inner_end].strip() for b in structure.blocks if b.kind == ANSWER), None)
-    stopped = final_result is not None and _STEP_LIMIT.search(final_result) is not None
+    stopped = final_result is not None and _STEP_LIMIT.match(final_result) is not None
     task_id = task_id_of(data.get("task_id"), task, text)
-    repairs = list(structure.repairs)
-    interaction = _interaction(text, structure.blocks, answer, repairs)
-    repairs.sort(key=lambda repair: repair.offset)
+    inner: list[Repair] = []
+    interaction = _interaction(text, structure.blocks, answer, inner)
+    repairs = sorted((*inner, *structure.repairs), key=lambda repair: repair.offset)  # inner tags close first
     return Trajectory(
         id=task_id,
         task_id=task_id,
@@ -108,7 +113,7 @@ def without_evaluations(text: str) -> str:
         end = text.find(_EVALUATION_END, start)
         if end < 0:
             break
-        pieces.append(text[position:start].removesuffix("\n"))
+        pieces.append(text[position:start])
         position = end + len(_EVALUATION_END)
     pieces.append(text[position:])
     return "".join(pieces)
@@ -231,14 +236,14 @@ def _json_call(text: str, raw: Span) -> ToolCall:
     data = json_object(text[raw[0] : raw[1]])
     if data is None:
         return ToolCall(name=JSON_CALL, raw=raw)
-    arguments = data.get("arguments", data.get("parameters"))
+    arguments = data.get("arguments", data.get("parameters", {}))
     if isinstance(arguments, str):
-        arguments = json_object(arguments)
+        arguments = json_object(arguments) or arguments
     return ToolCall(
         name=_string(data.get("name")) or JSON_CALL,
         id=_string(data.get("id")),
         raw=raw,
-        arguments=arguments if isinstance(arguments, dict) else {},
+        arguments=arguments if isinstance(arguments, dict) else {"arguments": arguments},
     )
 
 

@@ -131,6 +131,7 @@ class _Reader:
         self._index: dict[str, list[_Token]] | None = None
         self._pairs: dict[str, _Pairs] = {}
         self._handed_over: dict[int, bool] = {}
+        self._after_markers: dict[int, re.Match[str] | None] = {}
 
     def blocks(self) -> Iterator[Block]:
         """The structural blocks in order."""
@@ -163,7 +164,7 @@ class _Reader:
                 end = self._call_end(name, start, position)
                 kind = "call"
             elif self._is_handed_over(name, position):
-                closing_tag = self._pairs_of(name).first_closing(position)
+                closing_tag = self._first_closing(name, position)
                 assert closing_tag is not None
                 end = _Close(closing_tag.start, closing_tag.end)
                 kind = "call"
@@ -187,6 +188,12 @@ class _Reader:
         if name not in self._pairs:
             self._pairs[name] = _Pairs(self._index.get(name, []))
         return self._pairs[name]
+
+    def _first_closing(self, name: str, position: int) -> _Token | None:
+        plain = self.text.find(f"</{name}>", position, position + _NEAR)
+        if plain >= 0:
+            return _Token(plain, plain + len(name) + 3, closing=True)
+        return self._pairs_of(name).first_closing(position)
 
     def _end(self, name: str, start: int, inner: int, interruption: _Places) -> _Close:
         """Where the block opened at `start` ends.
@@ -261,12 +268,11 @@ class _Reader:
                 answered = self._handed_over[inner]
                 break
             chain.append(inner)
-            closing = self._pairs_of(name).first_closing(inner)
+            closing = self._first_closing(name, inner)
             if closing is None or self._wraps_execution(inner, closing.start):
                 answered = False
                 break
-            gap = _MARKER_GAP.match(self.text, closing.end)
-            following = _TAG.match(self.text, gap.end() if gap else closing.end)
+            following = self._tag_after_markers(closing.end)
             if following is None or following[1]:
                 answered = False
                 break
@@ -280,6 +286,13 @@ class _Reader:
         for position in chain:
             self._handed_over[position] = answered
         return answered
+
+    def _tag_after_markers(self, position: int) -> re.Match[str] | None:
+        """The tag behind white space and markers; many openings may share one closing, so it is looked for once."""
+        if position not in self._after_markers:
+            gap = _MARKER_GAP.match(self.text, position)
+            self._after_markers[position] = _TAG.match(self.text, gap.end() if gap else position)
+        return self._after_markers[position]
 
     def _wraps_execution(self, inner: int, inner_end: int) -> bool:
         """A tag around whole steps is a wrapper, not a call."""

@@ -28,6 +28,8 @@ def repaired(trajectory: Trajectory) -> Trajectory:
         return span[0] + lengths[bisect_left(offsets, span[0])], span[1] + lengths[bisect_left(offsets, span[1])]
 
     def moved_step(step: Step) -> Step:
+        if step.end < offsets[0]:
+            return step
         call, result = step.call, step.result
         return replace(
             step,

@@ -27,7 +27,10 @@ _INSIDE = tuple(
 """Failures reported in fields; the words in front are looked for first, which is 20 times cheaper."""
 
 _TRACEBACK = "traceback (most recent call last)"
-_EXCEPTION = re.compile(r"^\s*((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
+_TAIL = 4000
+"""The exception is named at the end of a traceback."""
+
+_EXCEPTION = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 
 
 def failure_in(text: str, span: tuple[int, int]) -> str | None:
@@ -38,7 +41,7 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
     start, end = span
     head = text[start : min(end, start + _SEEN)].lower()
     if _TRACEBACK in head:
-        exceptions = _EXCEPTION.findall(text, start, end)
+        exceptions = _EXCEPTION.findall(text, max(start, end - _TAIL), end)
         return exceptions[-1].strip()[:200] if exceptions else "Traceback"
     found = _LEADING.match(head)
     if found is not None:

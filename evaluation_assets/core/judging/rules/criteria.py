@@ -303,8 +303,8 @@ def agreement_with_reference(whole: Evidence) -> Finding:
 
 
 def _normal(text: str) -> str:
-    boxed = re.search(r"\\boxed\{(.*)\}", text, re.DOTALL)
-    text = (boxed[1] if boxed else text).casefold()
+    boxed, end = text.find("\\boxed{"), text.rfind("}")
+    text = (text[boxed + 7 : end] if 0 <= boxed < end else text).casefold()
     return " ".join(re.sub(r"[$€£¥%]|(?<=\d),(?=\d{3})", "", text).strip(" .。\n").split())
 
 

@@ -1,0 +1,404 @@
+"""Drops: which files they are, what they are called, and when they have changed."""
+
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+from upath import UPath
+
+from evaluation_assets.core.drops import Drop, InvalidDrop, Seen, changes, find, key_of, scan
+from evaluation_assets.core.home import Home
+from evaluation_assets.intake import inspect, prepare, take_in
+
+LINE = b'{"raw_response": "x"}\n'
+_numbers = count()
+
+
+@pytest.fixture(params=["local", "memory"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[UPath]:
+    """A drops folder, on disk and in an object store."""
+    folder = UPath(tmp_path / "drops") if request.param == "local" else UPath(f"memory://drops-{next(_numbers)}")
+    folder.mkdir(parents=True)
+    yield folder
+
+
+def put(root: UPath, name: str, content: bytes = LINE) -> UPath:
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def files_of(root: UPath) -> dict[str, list[str]]:
+    """The names of the files of each drop."""
+    return {key: [name for _, name in drop.sources] for key, drop in scan(root).drops.items()}
+
+
+# Keys
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("run.jsonl", "run"),
+        ("run.ndjson", "run"),
+        ("run.json", "run"),
+        ("run.parquet", "run"),
+        ("run.jsonl.gz", "run"),
+        ("run.json.zst", "run"),
+        ("RUN.JSONL.GZ", "RUN"),
+        ("v1.2.jsonl", "v1.2"),
+        ("agent/nightly/run.jsonl", "agent/nightly/run"),
+        ("搜索 run.jsonl", "搜索 run"),
+    ],
+)
+def test_a_drop_is_called_like_its_file_without_endings(root: UPath, name: str, key: str) -> None:
+    put(root, name)
+    assert key_of(name) == key
+    assert files_of(root) == {key: [name]}
+    assert find(root, key).name == key.rsplit("/", 1)[-1]
+
+
+def test_files_of_other_kinds_are_no_drops(root: UPath) -> None:
+    for name in ("readme.md", "run.csv", "jsonl", "run.gz", "run.drop.yaml", "run.jsonl.bak"):
+        put(root, name)
+    assert files_of(root) == {}
+    assert scan(root).problems == ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".hidden.jsonl", ".tmp/run.jsonl", "a/.b/run.jsonl", "run.jsonl.part", "run.jsonl.tmp", "run.jsonl.crdownload"],
+)
+def test_hidden_and_unfinished_files_are_left_alone(root: UPath, name: str) -> None:
+    put(root, name)
+    assert files_of(root) == {}
+
+
+def test_a_folder_that_is_not_there_has_no_drops(root: UPath) -> None:
+    assert scan(root / "absent").drops == {}
+
+
+@pytest.mark.parametrize("name", ["a...b.jsonl", "a\u200bb\x07.jsonl"])
+def test_names_that_cannot_be_partitions_are_problems(root: UPath, name: str) -> None:
+    put(root, name)
+    put(root, "fine.jsonl")
+    found = scan(root)
+    assert list(found.drops) == ["fine"]
+    assert len(found.problems) == 1
+    assert name in found.problems[0]
+
+
+def test_a_name_taken_twice_is_a_problem_and_the_first_keeps_it(root: UPath) -> None:
+    put(root, "run.json")
+    put(root, "run.jsonl")
+    found = scan(root)
+    assert files_of(root) == {"run": ["run.json"]}
+    assert len(found.problems) == 1
+    assert "run.json" in found.problems[0] and "run.jsonl" in found.problems[0]
+
+
+def test_the_same_name_in_two_folders_is_no_collision(root: UPath) -> None:
+    put(root, "a/run.jsonl")
+    put(root, "b/run.jsonl")
+    assert list(files_of(root)) == ["a/run", "b/run"]
+
+
+def test_a_drop_that_is_not_there_is_told(root: UPath) -> None:
+    with pytest.raises(InvalidDrop, match="nope"):
+        find(root, "nope")
+
+
+# Sidecars
+
+
+def test_a_sidecar_says_more_about_a_drop(root: UPath) -> None:
+    put(root, "run.jsonl.gz")
+    put(root, "run.drop.yaml", b"suite: nightly\nagent: a1\nlabels: {x: 1}\nformat: tagged\nown: field\n")
+    sidecar = find(root, "run").sidecar()
+    assert (sidecar.suite, sidecar.agent, sidecar.labels, sidecar.format) == ("nightly", "a1", {"x": 1}, "tagged")
+    assert sidecar.model_dump()["own"] == "field"
+
+
+def test_a_drop_in_a_folder_belongs_to_the_suite_of_that_name(root: UPath) -> None:
+    put(root, "nightly/run.jsonl")
+    put(root, "nightly/other.jsonl")
+    put(root, "nightly/other.drop.yaml", b"suite: weekly\n")
+    put(root, "top.jsonl")
+    drops = scan(root).drops
+    suites = {key: drop.sidecar().suite for key, drop in drops.items()}
+    assert suites == {"nightly/run": "nightly", "nightly/other": "weekly", "top": None}
+
+
+@pytest.mark.parametrize("content", [b"", b"# nothing\n"])
+def test_an_empty_sidecar_says_nothing(root: UPath, content: bytes) -> None:
+    put(root, "run.jsonl")
+    put(root, "run.drop.yaml", content)
+    assert find(root, "run").sidecar().suite is None
+
+
+@pytest.mark.parametrize("content", [b"a: [", b"- a\n", b"suite: [1]\n", b"text", b"\xff\xfe: 1", b"labels: x"])
+def test_a_sidecar_that_cannot_be_used_names_its_file(root: UPath, content: bytes) -> None:
+    put(root, "a/run.jsonl")
+    put(root, "a/run.drop.yaml", content)
+    with pytest.raises(InvalidDrop, match=r"a/run\.drop\.yaml"):
+        find(root, "a/run").sidecar()
+
+
+# Directories as drops
+
+
+def test_a_folder_with_a_sidecar_of_its_own_is_one_drop(root: UPath) -> None:
+    put(root, "big/_drop.yaml", b"agent: a1\n")
+    put(root, "big/02.jsonl")
+    put(root, "big/01.jsonl.gz")
+    put(root, "big/deeper/03.json")
+    put(root, "big/.hidden.jsonl")
+    put(root, "single.jsonl")
+    assert files_of(root) == {
+        "big": ["big/01.jsonl.gz", "big/02.jsonl", "big/deeper/03.json"],
+        "single": ["single.jsonl"],
+    }
+    assert find(root, "big").sidecar().agent == "a1"
+
+
+def test_include_chooses_files_of_a_folder(root: UPath) -> None:
+    put(root, "big/_drop.yaml", b"include: 'part*.jsonl'\n")
+    put(root, "big/part1.jsonl")
+    put(root, "big/part2.jsonl")
+    put(root, "big/notes.jsonl")
+    assert files_of(root) == {"big": ["big/part1.jsonl", "big/part2.jsonl"]}
+
+
+def test_a_folder_drop_does_not_take_the_name_of_a_file_drop(root: UPath) -> None:
+    put(root, "run.jsonl")
+    put(root, "run/_drop.yaml", b"")
+    put(root, "run/a.jsonl", LINE * 2)
+    found = scan(root)
+    assert len(found.drops) == 1
+    assert len(found.problems) == 1
+    (drop,) = found.drops.values()
+    names = {name for _, name in drop.sources}
+    assert names in ({"run.jsonl"}, {"run/a.jsonl"})
+
+
+# Content
+
+
+def test_content_is_bytes_and_names_and_sidecar(root: UPath) -> None:
+    put(root, "run.jsonl")
+    first = find(root, "run").content_hash()
+    assert find(root, "run").content_hash() == first
+    put(root, "run.drop.yaml", b"agent: a\n")
+    second = find(root, "run").content_hash()
+    put(root, "run.jsonl", LINE * 2)
+    third = find(root, "run").content_hash()
+    assert len({first, second, third}) == 3
+
+
+# Changes
+
+_ticks = count(1_700_000_000)
+
+
+def change(path: UPath, content: bytes) -> None:
+    """Write a file so that its time differs from before, whatever the clock's resolution."""
+    path.write_bytes(content)
+    touch(path)
+
+
+def touch(path: UPath) -> None:
+    if path.protocol in ("", "file", "local"):
+        moment = next(_ticks)
+        os.utime(path.path, (moment, moment))
+
+
+class Sensor:
+    """Looks again and again, and remembers as a sensor does."""
+
+    def __init__(self, root: UPath, limit: int = 10) -> None:
+        self.root, self.limit = root, limit
+        self.seen: dict[str, Seen] = {}
+
+    def look(self) -> list[tuple[str, int]]:
+        """Keys to score now, with their generation."""
+        found = changes(self.seen, scan(self.root).drops, self.limit)
+        self.seen = found.seen
+        return [(drop.key, after.generation) for drop, after in found.to_score]
+
+
+def test_a_new_file_is_scored_at_the_second_look_and_once(root: UPath) -> None:
+    put(root, "run.jsonl")
+    sensor = Sensor(root)
+    assert [sensor.look() for _ in range(4)] == [[], [("run", 1)], [], []]
+
+
+def test_a_growing_file_waits_until_it_rests(tmp_path: Path) -> None:
+    root = UPath(tmp_path)
+    path = put(root, "run.jsonl")
+    sensor = Sensor(root)
+    for length in range(1, 4):
+        change(path, LINE * length)
+        assert sensor.look() == []
+    assert sensor.look() == [("run", 1)]
+
+
+def test_going_back_to_an_earlier_content_counts_as_changed(tmp_path: Path) -> None:
+    root = UPath(tmp_path)
+    path = put(root, "run.jsonl")
+    sensor = Sensor(root)
+    scored = []
+    for content in (b'{"a": 1}\n', b'{"b": 1}\n', b'{"a": 1}\n'):
+        change(path, content)
+        scored += sensor.look() + sensor.look() + sensor.look()
+    assert scored == [("run", 1), ("run", 2), ("run", 3)]
+
+
+def test_a_touch_without_change_is_not_scored(tmp_path: Path) -> None:
+    root = UPath(tmp_path)
+    path = put(root, "run.jsonl")
+    sensor = Sensor(root)
+    assert sensor.look() + sensor.look() == [("run", 1)]
+    touch(path)
+    assert sensor.look() + sensor.look() + sensor.look() == []
+    change(path, LINE * 2)
+    assert sensor.look() + sensor.look() == [("run", 2)]
+
+
+def test_a_changed_sidecar_counts_as_changed(tmp_path: Path) -> None:
+    root = UPath(tmp_path)
+    put(root, "run.jsonl")
+    sensor = Sensor(root)
+    assert sensor.look() + sensor.look() == [("run", 1)]
+    put(root, "run.drop.yaml", b"agent: a\n")
+    assert sensor.look() + sensor.look() == [("run", 2)]
+
+
+def test_what_is_over_the_limit_comes_with_the_next_look(root: UPath) -> None:
+    for name in "abcde":
+        put(root, f"{name}.jsonl", name.encode())
+    sensor = Sensor(root, limit=2)
+    looks = [sensor.look() for _ in range(5)]
+    assert looks == [[], [("a", 1), ("b", 1)], [("c", 1), ("d", 1)], [("e", 1)], []]
+
+
+def test_a_limit_is_not_used_up_by_touched_files(tmp_path: Path) -> None:
+    root = UPath(tmp_path)
+    paths = [put(root, f"{name}.jsonl", name.encode()) for name in "abc"]
+    sensor = Sensor(root, limit=3)
+    assert len(sensor.look() + sensor.look()) == 3
+    touch(paths[0])
+    touch(paths[1])
+    change(paths[2], b"new")
+    sensor.limit = 1
+    assert sensor.look() + sensor.look() == [("c", 2)]
+
+
+def test_a_removed_drop_that_comes_back_is_scored_again(root: UPath) -> None:
+    path = put(root, "run.jsonl")
+    sensor = Sensor(root)
+    assert sensor.look() + sensor.look() == [("run", 1)]
+    path.unlink()
+    assert sensor.look() == []
+    assert "run" not in sensor.seen
+    put(root, "run.jsonl", LINE * 2)
+    assert [key for key, _ in sensor.look() + sensor.look()] == ["run"]
+
+
+def test_unsettled_drops_are_named(root: UPath) -> None:
+    put(root, "run.jsonl")
+    found = changes({}, scan(root).drops, 10)
+    assert found.unsettled == ["run"]
+    assert found.to_score == []
+
+
+# Bringing files in
+
+
+def installation(tmp_path: Path) -> Home:
+    home = Home.at(str(tmp_path / "home"))
+    prepare(home)
+    return home
+
+
+def names(drops: list[Drop]) -> list[str]:
+    return [drop.key for drop in drops]
+
+
+def test_a_file_is_copied_with_its_sidecar(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    put(UPath(tmp_path), "in/run.jsonl")
+    put(UPath(tmp_path), "in/run.drop.yaml", b"agent: a\n")
+    put(UPath(tmp_path), "in/other.jsonl")
+    (drop,) = take_in(home, [tmp_path / "in" / "run.jsonl"], one_drop=False)
+    assert drop.key == "run"
+    assert drop.files[0].read_bytes() == LINE
+    assert drop.sidecar().agent == "a"
+    assert names(list(scan(home.drops).drops.values())) == ["run"]
+
+
+def test_a_directory_is_many_drops_or_one(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    put(UPath(tmp_path), "in/a.jsonl")
+    put(UPath(tmp_path), "in/deep/b.jsonl")
+    assert names(take_in(home, [tmp_path / "in"], one_drop=False)) == ["a", "deep/b"]
+    (whole,) = take_in(home, [tmp_path / "in"], one_drop=True)
+    assert (whole.key, len(whole.files)) == ("in", 2)
+
+
+def test_a_file_that_lies_in_the_drops_folder_is_not_copied(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    path = put(home.drops, "a/run.jsonl")
+    assert names(take_in(home, [Path(path.path)], one_drop=False)) == ["a/run"]
+    assert list(scan(home.drops).drops) == ["a/run"]
+
+
+def test_an_input_that_holds_nothing_says_what_would_be_read(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    put(UPath(tmp_path), "in/notes.txt")
+    for path in (tmp_path / "in", tmp_path / "in" / "notes.txt"):
+        with pytest.raises(InvalidDrop, match=r"\.jsonl"):
+            take_in(home, [path], one_drop=False)
+        with pytest.raises(InvalidDrop, match=r"\.jsonl"):
+            inspect([path])
+
+
+def test_a_second_file_of_the_same_name_does_not_replace_the_first_silently(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    put(UPath(tmp_path), "one/run.json", b'{"raw_response": "one"}')
+    put(UPath(tmp_path), "two/run.jsonl")
+    take_in(home, [tmp_path / "one" / "run.json"], one_drop=False)
+    try:
+        (drop,) = take_in(home, [tmp_path / "two" / "run.jsonl"], one_drop=False)
+    except InvalidDrop:
+        return
+    assert drop.files[0].read_bytes() == LINE
+
+
+def test_two_inputs_of_the_same_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    put(UPath(tmp_path), "one/run.jsonl", b'{"raw_response": "one"}\n')
+    put(UPath(tmp_path), "two/run.jsonl", b'{"raw_response": "two"}\n')
+    try:
+        drops = take_in(home, [tmp_path / "one" / "run.jsonl", tmp_path / "two" / "run.jsonl"], one_drop=False)
+    except InvalidDrop:
+        return
+    assert len(drops) == 2
+
+
+def test_taking_in_a_file_again_brings_its_new_content(tmp_path: Path) -> None:
+    home = installation(tmp_path)
+    path = put(UPath(tmp_path), "in/run.jsonl")
+    take_in(home, [Path(path.path)], one_drop=False)
+    path.write_bytes(LINE * 2)
+    (drop,) = take_in(home, [Path(path.path)], one_drop=False)
+    assert drop.files[0].read_bytes() == LINE * 2
+
+
+def test_inspecting_copies_nothing(tmp_path: Path) -> None:
+    put(UPath(tmp_path), "in/run.jsonl")
+    (drop,) = inspect([tmp_path / "in" / "run.jsonl"])
+    assert drop.key == "run"
+    assert {path.name for path in tmp_path.iterdir()} == {"in"}
