@@ -282,7 +282,7 @@ def test_calls_and_results_of_a_repaired_text_are_the_same_strings(text: str) ->
     several = re.compile(r"</?result>")
     for was, now in zip(pieces(before), pieces(after), strict=True):
         assert now[2] == was[2]
-        assert several.split(now[3]) == several.split(was[3]) or now[3] == was[3]
+        assert several.sub("", now[3] or "") == several.sub("", was[3] or "")
 
 
 @given(st.one_of(broken_texts, tagged_texts).filter(str.strip))

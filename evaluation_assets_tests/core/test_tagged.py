@@ -314,7 +314,8 @@ HOSTILE = [
 
 def test_an_evaluation_and_its_line_break_come_out() -> None:
     assert (
-        without_evaluations("a\n<clip_evaluation>\nx\n</clip_evaluation>b\n<clip_evaluation></clip_evaluation>") == "ab"
+        without_evaluations("a\n<clip_evaluation>\nx\n</clip_evaluation>b\n<clip_evaluation>\n</clip_evaluation>")
+        == "ab"
     )
 
 
