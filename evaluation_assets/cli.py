@@ -4,7 +4,9 @@ Exit status: 0 done and all blocking checks passed; 1 done, but a blocking check
 unusable input; 3 stopped by the budget. Results go to stdout, progress and logs to stderr.
 """
 
+import asyncio
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,13 +16,16 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+import yaml
 from upath import UPath
 
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, Panel, check_providers, load_panel
+from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, load_panel, panel_of
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
+from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
@@ -28,7 +33,7 @@ from evaluation_assets.core.reporting.summary import DropReport
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.intake import inspect, prepare, take_in
 
-EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2}
+EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
 
 
 def _shared(*options: Any) -> Any:
@@ -85,6 +90,7 @@ def main() -> None:
 @_installation
 @_judges
 @click.option("--split-size", type=click.IntRange(min=1), help="Also write the kept records in files of this many.")
+@click.option("--budget", type=click.FloatRange(min=0), help="US dollars the run of each drop may spend.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess; judge nothing.")
 @click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
 @click.option("--select", help="Assets to materialise, in Dagster's selection syntax, e.g. '+clips'.")
@@ -100,6 +106,7 @@ def evaluate(
     provider: str | None,
     model: str | None,
     split_size: int | None,
+    budget: float | None,
     preprocess_only: bool,
     one_drop: bool,
     select: str | None,
@@ -126,6 +133,7 @@ def evaluate(
     options = RunOptions(
         settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
         split_size=split_size,
+        budget_usd=budget,
         preprocess_only=preprocess_only,
         select=select,
     )
@@ -178,7 +186,7 @@ def plan(
             click.echo(f"  clips              {planned.clips} ({types})")
             levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
             for judge in panel.judges:
-                calls = "no model calls, no cost" if judge.provider == "rules" else ""
+                calls = "no model calls, no cost" if judge.provider == EMBEDDED else "one call each, or none if paid"
                 click.echo(f"  judge {judge.name:<12} {planned.subjects.total()} verdicts ({levels}); {calls}")
     except (InvalidDrop, InvalidPanel, UnreadableDrop) as problem:
         _stop(str(problem))
@@ -189,6 +197,64 @@ def formats() -> None:
     """List the formats that are read, and how each is recognised."""
     for known in FORMATS.values():
         click.echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
+
+
+@main.group()
+def panel() -> None:
+    """The judges in use."""
+
+
+@panel.command("list")
+@_installation
+@_judges
+def list_judges(home_url: str, panel_file: Path | None, provider: str | None, model: str | None) -> None:
+    """Show the judges, and whether their keys are set."""
+    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+    try:
+        for judge in _panel(home, panel_file, provider, model).judges:
+            click.echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
+    except InvalidPanel as problem:
+        _stop(str(problem))
+
+
+@panel.command("test")
+@_installation
+@_judges
+def test_judges(home_url: str, panel_file: Path | None, provider: str | None, model: str | None) -> None:
+    """Make one real call to each judge: is it reachable, does its reply validate, what does it cost."""
+    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+    try:
+        chosen = _panel(home, panel_file, provider, model)
+    except InvalidPanel as problem:
+        _stop(str(problem))
+    failed = False
+    for name, verdict in asyncio.run(try_panel(chosen)):
+        good = verdict.outcome in ("scored", "abstained")
+        failed |= not good
+        cost = "unknown" if verdict.usage.cost_usd is None else f"${verdict.usage.cost_usd:.6f}"
+        tokens = f"{verdict.usage.input_tokens} tokens in, {verdict.usage.output_tokens} out, cost {cost}"
+        click.echo(f"{name}: {'ok' if good else 'FAILED'}, {tokens if good else verdict.error}")
+    sys.exit(1 if failed else 0)
+
+
+@panel.command("init")
+@_installation
+def init_panel(home_url: str) -> None:
+    """Ask for judges one by one and write panel.yaml. Keys are named by their variable, never asked for."""
+    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+    prepare(home)
+    if home.panel_file.exists():
+        click.confirm(f"{home.panel_file} exists. Write it anew?", abort=True)
+    judges: list[dict[str, Any]] = []
+    while not judges or click.confirm("Another judge?", default=False):
+        judges.append(_ask_for_judge([judge["name"] for judge in judges]))
+        try:
+            panel_of({"judges": judges}, "panel")
+        except InvalidPanel as problem:
+            click.echo(f"{problem}; try again", err=True)
+            judges.pop()
+    home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
+    click.echo(f"written to {home.panel_file}; try it with: evaluation-assets panel test")
 
 
 @main.command()
@@ -221,12 +287,38 @@ def ui(home_url: str, port: int, host: str) -> None:
     sys.exit(servers[0].wait())
 
 
+def _key_state(judge: JudgeSettings) -> str:
+    variable = judge.key_variable
+    if variable is None:
+        return "none needed"
+    return f"{variable} is {'set' if os.environ.get(variable) else 'NOT set'}"
+
+
+def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
+    provider = click.prompt("Provider", type=click.Choice([EMBEDDED, *PROVIDERS]))
+    if provider == EMBEDDED:
+        return {"name": click.prompt("Name", default=EMBEDDED), "provider": provider}
+    known = PROVIDERS[provider]
+    model = click.prompt("Model", default=known.default_model)
+    plain = re.sub(r"[^a-z0-9]+", "_", f"{provider}_{model}".lower()).strip("_")
+    judge: dict[str, Any] = {"name": click.prompt("Name", default=plain if plain not in taken else None)}
+    judge |= {"provider": provider, "model": model}
+    if known.base_url is None:
+        judge["base_url"] = click.prompt("Address of the endpoint, e.g. http://localhost:8000/v1")
+    variable = click.prompt(
+        "Variable that holds the key (empty: no key)", default=known.key_env or "", show_default=True
+    )
+    if variable and variable != known.key_env:
+        judge["api_key_env"] = variable
+    judge["max_concurrency"] = click.prompt("Requests at a time", default=16, type=click.IntRange(min=1))
+    return judge
+
+
 def _panel(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:
     if provider is None:
         return load_panel(home.panel_file if file is None else UPath(file))
     name = "".join(character if character.isalnum() else "_" for character in (model or provider).lower())
-    judge = JudgeSettings(name=name, provider=provider, **({"model": model} if model else {}))
-    return check_providers(Panel(judges=(judge,)), "--provider")
+    return panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")
 
 
 def _print_statistics(figures: Any) -> None:

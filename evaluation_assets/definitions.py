@@ -22,7 +22,7 @@ def build_definitions(
     home: Home, panel: Panel, loggers: dict[str, dg.LoggerDefinition] | None = None
 ) -> dg.Definitions:
     """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`."""
-    judges = judges_of(panel)
+    judges = judges_of(panel, home.ledger_url)
     rubrics = load_rubrics()
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),

@@ -16,7 +16,7 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.jobs import EVALUATE, PREPROCESS_ONLY
 from evaluation_assets.progress import RunProgress
 
-Status = Literal["passed", "check_failed", "unusable", "broken"]
+Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,7 @@ class RunOptions:
 
     settings: Settings = field(default_factory=Settings)
     split_size: int | None = None
+    budget_usd: float | None = None
     preprocess_only: bool = False
     select: str | None = None
 
@@ -91,6 +92,8 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, drop: Drop, 
             name: value.value for name, value in materialization.metadata.items()
         }
     status, message = _status(result)
+    if any("over_budget" in about for about in metadata.values()):
+        status, message = "over_budget", "the budget is spent; what was paid for is kept. Run again to go on."
     return RunOutcome(drop, status, message, failed, metadata)
 
 
@@ -136,6 +139,14 @@ def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, 
         ),
         "preprocessed_files": (dg.AssetKey("preprocessed_files"), {"split_size": options.split_size or 0}),
     }
+    configs |= {
+        f"judge_{level}": (dg.AssetKey([f"{level}_verdicts"]), {"budget_usd": options.budget_usd})
+        for level in ("clip", "category", "trajectory")
+    }
     running = set(job.asset_layer.selected_asset_keys if selection is None else selection)
-    ops = {step: {"config": config} for step, (asset, config) in configs.items() if asset in running}
+    ops = {
+        step: {"config": config}
+        for step, (asset, config) in configs.items()
+        if any(key.path[: len(asset.path)] == asset.path for key in running)
+    }
     return {"loggers": {"console": {}}, "ops": ops}

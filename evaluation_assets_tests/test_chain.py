@@ -129,26 +129,19 @@ def test_several_judges_are_averaged_and_one_can_run_alone(tmp_path: Path) -> No
         }
 
 
-def test_a_judge_that_breaks_fails_in_its_rows_and_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from evaluation_assets.core.judging import panel as panels
-    from evaluation_assets.core.judging.rules.judge import RulesJudge
-
-    class Broken(RulesJudge):
-        async def judge(self, subject, earlier):
-            raise RuntimeError("secret text of a trajectory")
-
-    monkeypatch.setitem(panels.PROVIDERS, "broken", lambda settings: Broken(settings.name))
+def test_a_judge_without_a_key_says_so_in_its_rows_and_the_panel_goes_on(tmp_path: Path) -> None:
     home = Home.at(str(tmp_path))
-    judges = (JudgeSettings(name="rules", provider="rules"), JudgeSettings(name="broken", provider="broken"))
+    keyless = JudgeSettings(name="keyless", provider="openai", api_key_env="NO_SUCH_KEY_VARIABLE")
+    judges = (JudgeSettings(name="rules", provider="rules"), keyless)
     with dg.DagsterInstance.ephemeral() as instance:
         installation = Installation(home, build_definitions(home, Panel(judges=judges)), instance)
         installation.drop("d", record())
         result = installation.run("d")
         assert result.success
         assert failed_checks(result) == {"coverage"}
-        verdicts = installation.rows("d", "clip_verdicts", "broken")
-        assert {(row["outcome"], row["error_kind"]) for row in verdicts} == {("failed", "internal")}
-        assert "secret" not in json.dumps(verdicts)
+        verdicts = installation.rows("d", "clip_verdicts", "keyless")
+        assert {(row["outcome"], row["error_kind"]) for row in verdicts} == {("not_run", "auth")}
+        assert "NO_SUCH_KEY_VARIABLE" in verdicts[0]["error"]
         assert all(row["n_scored"] <= 1 and row["n_judges"] == 2 for row in installation.rows("d", "clip_scores"))
 
 

@@ -145,7 +145,7 @@ def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) 
 def test_the_report_opens_offline_without_running_anything(server: Server) -> None:
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Dialog, sync_playwright
 
     report = server.home / "reports" / "assistants" / "report.html"
     wait_for(lambda: report if report.exists() else None, 180)
@@ -153,7 +153,12 @@ def test_the_report_opens_offline_without_running_anything(server: Server) -> No
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
-        page.on("dialog", lambda dialog: (events.append("dialog"), dialog.dismiss()))
+
+        def dismiss(dialog: Dialog) -> None:
+            events.append("dialog")
+            dialog.dismiss()
+
+        page.on("dialog", dismiss)
         page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
         page.goto(report.as_uri())
         assert "assistants" in page.title()

@@ -45,6 +45,11 @@ class Home:
         return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
 
     @property
+    def ledger_url(self) -> str:
+        """The database of paid replies: `EVALUATION_LEDGER_URL`, else SQLite in the home folder."""
+        return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{(self.root / 'ledger.sqlite').path}"
+
+    @property
     def dagster(self) -> UPath:
         """DAGSTER_HOME."""
         return self.root / "dagster"

@@ -1,6 +1,7 @@
 """[judging] One verdict table per judge at every level; the judges of a level run side by side in one event loop."""
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,16 @@ TEXT_SEEN = "share_of_text_seen"
 MIN_TEXT_SEEN = 0.95
 """Share of the subjects' text that a judge has to have been shown."""
 
+PROGRESS_SECONDS = 10.0
+"""A log line costs 4 ms: one now and then, never one a verdict."""
+
 Chains = Callable[[], Iterator[Chain]]
+
+
+class JudgingConfig(dg.Config):
+    """What the judges of a run may spend together, in US dollars. Without it there is no limit."""
+
+    budget_usd: float | None = None
 
 
 @dataclass(slots=True)
@@ -32,10 +42,12 @@ class Tally:
 
     outcomes: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
+    over_budget: int = 0
     share_seen: float = 0.0
     shown: int = 0
     cost_usd: float | None = None
     input_tokens: int = 0
+    cached_tokens: int = 0
     output_tokens: int = 0
     from_ledger: int = 0
 
@@ -44,12 +56,14 @@ class Tally:
         self.outcomes[row["outcome"]] += 1
         if row["error_kind"]:
             self.errors[row["error_kind"]] += 1
+            self.over_budget += row["error_kind"] == "budget"
         if row["share_seen"] is not None:
             self.share_seen += row["share_seen"]
             self.shown += 1
         if row["cost_usd"] is not None:
             self.cost_usd = (self.cost_usd or 0.0) + row["cost_usd"]
         self.input_tokens += row["input_tokens"] or 0
+        self.cached_tokens += row["cached_tokens"] or 0
         self.output_tokens += row["output_tokens"] or 0
         self.from_ledger += row["from_ledger"]
 
@@ -69,8 +83,10 @@ class Tally:
         figures: dict[str, int | float | str] = {
             outcome: self.outcomes[outcome] for outcome in ("scored", "abstained", "failed", "not_run")
         }
-        figures |= {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens}
-        figures["from_ledger"] = self.from_ledger
+        figures |= {"input_tokens": self.input_tokens, "cached_tokens": self.cached_tokens}
+        figures |= {"output_tokens": self.output_tokens, "from_ledger": self.from_ledger}
+        if self.over_budget:
+            figures["over_budget"] = self.over_budget
         if self.coverage is not None:
             figures["coverage"] = self.coverage
         if self.text_seen is not None:
@@ -133,7 +149,6 @@ def _level(
         name=f"judge_{table.name.removesuffix('_verdicts')}",
         partitions_def=DROPS,
         can_subset=True,
-        pool="models",
         ins={name: dg.AssetIn(name) for name in inputs},
         outs={
             judge.name: dg.AssetOut(
@@ -156,9 +171,12 @@ def _level(
             )
         ],
     )
-    async def judge_level(context: dg.AssetExecutionContext, **tables: Stored):  # Dagster refuses an async annotation
+    async def judge_level(
+        context: dg.AssetExecutionContext, config: JudgingConfig, **tables: Stored
+    ):  # Dagster refuses an async annotation
         chosen = [judge for judge in judges if keys[judge.name] in context.selected_asset_keys]
-        async for judge, spool, tally in _run_panel(chosen, chains_of(tables), table, context.partition_key):
+        run = PanelRun(table, context.partition_key, context.run.run_id, config.budget_usd, context.log.info)
+        async for judge, spool, tally in run.judge(chosen, chains_of(tables)):
             with spool:
                 context.log.info(f"{judge.name}: {tally.outcomes.total()} verdicts, {dict(tally.outcomes)}")
                 yield dg.Output(Stream(table, spool.batches(), tally.metadata), judge.name)
@@ -168,22 +186,42 @@ def _level(
     return judge_level
 
 
-async def _run_panel(
-    judges: Sequence[Judge], chains: Chains, table: Table, drop: str
-) -> AsyncIterator[tuple[Judge, Spool, Tally]]:
-    """Every judge over all chains, at the same time; whichever is done first comes first."""
+class PanelRun:
+    """One level of one drop: every judge over all chains, at the same time."""
 
-    async def run(judge: Judge) -> tuple[Judge, Spool, Tally]:
-        spool, tally = Spool(table), Tally()
-        async for judgements in judge_chains(judge, chains()):
-            for judgement in judgements:
-                row = rows.verdict_row(drop, judge, judgement)
-                tally.add(row)
-                spool.add(row)
+    def __init__(
+        self, table: Table, drop: str, run: str, budget_usd: float | None, say: Callable[[str], object]
+    ) -> None:
+        self._table = table
+        self._drop = drop
+        self._run = run
+        self._budget_usd = budget_usd
+        self._say = say
+
+    async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[tuple[Judge, Spool, Tally]]:
+        """The verdicts of each judge; whichever is done first comes first."""
+        for done in asyncio.as_completed([self._judge_all(judge, chains()) for judge in judges]):
+            yield await done
+
+    async def _judge_all(self, judge: Judge, chains: Iterator[Chain]) -> tuple[Judge, Spool, Tally]:
+        spool, tally = Spool(self._table), Tally()
+        started = said = time.monotonic()
+        async with judge.opened(self._run, self._budget_usd) as ready:
+            async for judgements in judge_chains(ready, chains):
+                for judgement in judgements:
+                    row = rows.verdict_row(self._drop, judge, judgement)
+                    tally.add(row)
+                    spool.add(row)
+                if time.monotonic() - said > PROGRESS_SECONDS:
+                    said = time.monotonic()
+                    self._say(_progress(judge, tally, said - started))
         return judge, spool, tally
 
-    for done in asyncio.as_completed([run(judge) for judge in judges]):
-        yield await done
+
+def _progress(judge: Judge, tally: Tally, seconds: float) -> str:
+    done = tally.outcomes.total()
+    spent = "cost unknown" if tally.cost_usd is None else f"${tally.cost_usd:.4f}"
+    return f"{judge.name}: {done} verdicts, {done / seconds:.1f}/s, {spent}, {tally.from_ledger} from the ledger"
 
 
 def _check(asset: dg.AssetKey, name: str, share: float | None, least: float, tally: Tally) -> dg.AssetCheckResult:

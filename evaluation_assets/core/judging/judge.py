@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -44,6 +45,13 @@ class Judge(Protocol):
     @property
     def chains_in_flight(self) -> int:
         """How many trajectories it works on at a time."""
+        ...
+
+    def opened(self, run: str, budget_usd: float | None) -> AbstractAsyncContextManager["Judge"]:
+        """The judge ready to judge in the running event loop, for one level of the run with this id.
+
+        It may spend what is left of `budget_usd` US dollars, over all judges and levels of the run; `None` is no limit.
+        """
         ...
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:

@@ -1,14 +1,29 @@
-"""`panel.yaml`: the judges in use."""
+"""`panel.yaml`: the judges in use, and how each is made."""
 
+import os
 import re
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from upath import UPath
 
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.judging.model_judge import ModelJudge, ModelSettings
+from evaluation_assets.core.judging.prices import OwnPrice, Price, PublicPrice
+from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
+from evaluation_assets.core.judging.providers.base import Provider, ProviderError
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, Capabilities
+from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
 from evaluation_assets.core.judging.rules.judge import RulesJudge
+
+EMBEDDED = "rules"
+"""The provider of the judge that needs no model."""
+
+REQUEST_TIMEOUT_S = 180.0
+"""The SDKs wait 600 s by default, and a hanging connection would hold its slot that long."""
 
 
 class InvalidPanel(ValueError):
@@ -16,13 +31,32 @@ class InvalidPanel(ValueError):
 
 
 class JudgeSettings(BaseModel):
-    """One judge of the panel."""
+    """One judge of the panel. Its key is read from the environment and stands in no file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     provider: str
-    model: str = "embedded"
+    model: str | None = None
+    api_key_env: str | None = None
+    base_url: str | None = None
+    max_concurrency: int = Field(default=16, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    max_output_tokens: int = Field(default=2000, ge=1)
+    parameters: dict[str, Any] = {}
+    price: Price | None = None
+
+    @property
+    def model_name(self) -> str:
+        """The model, or the provider's default one."""
+        if self.provider == EMBEDDED:
+            return "embedded"
+        return self.model or PROVIDERS[self.provider].default_model or ""
+
+    @property
+    def key_variable(self) -> str | None:
+        """The variable that holds the key; `None` where none is needed."""
+        return None if self.provider == EMBEDDED else self.api_key_env or PROVIDERS[self.provider].key_env
 
     @field_validator("name")
     @classmethod
@@ -31,6 +65,19 @@ class JudgeSettings(BaseModel):
             raise ValueError("a judge's name is lower-case letters, digits and underscores: it becomes an asset's name")
         return name
 
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        if self.provider == EMBEDDED:
+            return self
+        if self.provider not in PROVIDERS:
+            raise ValueError(f"provider {self.provider!r}; there are: {', '.join((EMBEDDED, *PROVIDERS))}")
+        known = PROVIDERS[self.provider]
+        if self.model is None and known.default_model is None:
+            raise ValueError(f"a judge of provider {self.provider} needs a model")
+        if self.base_url is None and known.base_url is None:
+            raise ValueError(f"a judge of provider {self.provider} needs a base_url, e.g. http://localhost:8000/v1")
+        return self
+
 
 class Panel(BaseModel):
     """The judges, and how many of them must have scored a subject for an average to exist."""
@@ -38,7 +85,7 @@ class Panel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quorum: int = Field(default=1, ge=1)
-    judges: tuple[JudgeSettings, ...] = (JudgeSettings(name="rules", provider="rules"),)
+    judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
 
     @field_validator("judges")
     @classmethod
@@ -49,40 +96,68 @@ class Panel(BaseModel):
         return judges
 
 
-PROVIDERS = {"rules": lambda settings: RulesJudge(settings.name)}
-"""How the judge of each provider is made."""
-
-
 def load_panel(path: UPath | None) -> Panel:
     """The panel in a file; the embedded judge alone when there is no file.
 
     Raises:
-        InvalidPanel: the file is no YAML, a field is wrong, or a provider is unknown.
+        InvalidPanel: the file is no YAML, or a field is wrong.
     """
     if path is None or not path.exists():
         return Panel()
     try:
-        data: Any = yaml.safe_load(path.read_text("utf-8")) or {}
-        panel = Panel.model_validate(data)
-    except (yaml.YAMLError, ValidationError, UnicodeDecodeError) as problem:
+        return panel_of(yaml.safe_load(path.read_text("utf-8")) or {}, str(path))
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
         raise InvalidPanel(f"{path}: {problem}") from problem
-    return check_providers(panel, str(path))
 
 
-def check_providers(panel: Panel, source: str) -> Panel:
-    """The panel, if there is a provider for every judge.
+def panel_of(data: Any, source: str) -> Panel:
+    """The panel that parsed YAML describes.
 
     Raises:
-        InvalidPanel: a provider is unknown; the message begins with `source`.
+        InvalidPanel: a field is wrong; the message begins with `source`.
     """
-    for judge in panel.judges:
-        if judge.provider not in PROVIDERS:
-            raise InvalidPanel(
-                f"{source}: judge {judge.name!r} has provider {judge.provider!r}; there are: {', '.join(PROVIDERS)}"
-            )
-    return panel
+    try:
+        return Panel.model_validate(data)
+    except ValidationError as problem:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors(include_input=False))
+        raise InvalidPanel(f"{source}: {faults}") from None
 
 
-def judges_of(panel: Panel) -> list[Judge]:
-    """The panel's judges, ready to judge."""
-    return [PROVIDERS[settings.provider](settings) for settings in panel.judges]
+def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
+    """The panel's judges. None of them needs a key or a connection before it is opened."""
+    return [_judge(settings, ledger_url) for settings in panel.judges]
+
+
+def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
+    if own.provider == EMBEDDED:
+        return RulesJudge(own.name)
+    known = PROVIDERS[own.provider]
+    model = own.model_name
+    endpoint = own.base_url or known.base_url or ""
+    settings = ModelSettings(
+        name=own.name,
+        provider=own.provider,
+        model=model,
+        endpoint=endpoint,
+        max_concurrency=own.max_concurrency,
+        requests_per_minute=own.requests_per_minute,
+        max_output_tokens=own.max_output_tokens,
+        max_input_tokens=int(known.context_window * 0.8) - own.max_output_tokens,
+        parameters=own.parameters,
+    )
+    pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, model)
+    connect = partial(_connect, known, model, endpoint, own.key_variable)
+    return ModelJudge(settings, connect, partial(Ledger, ledger_url), pricing)
+
+
+def _connect(known: Capabilities, model: str, endpoint: str, key_variable: str | None) -> Provider:
+    """A connection with the key from the environment; local servers need none.
+
+    Raises:
+        ProviderError: the variable is not set.
+    """
+    key = os.environ.get(key_variable, "") if key_variable else "none"
+    if not key:
+        raise ProviderError("auth", f"there is no key: set the variable {key_variable}", retryable=False)
+    make = AnthropicMessages if known.protocol == "anthropic" else OpenAIChat
+    return make(model=model, key=key, base_url=endpoint, abilities=known, timeout_s=REQUEST_TIMEOUT_S)

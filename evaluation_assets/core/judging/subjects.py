@@ -1,6 +1,6 @@
 """What is judged: a clip, the clips of one category, a trajectory, its answer; each with all a judge may look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation_assets.core.clips.segmentation import Clip
@@ -16,7 +16,8 @@ class Subject:
     """One thing to judge.
 
     `name` is the clip's index, the category, or the level itself. `focus` are the clips that are judged, `clips` all
-    of the trajectory. `clip_scores` (by clip index) and `assessments` (by category) are what the panel said before.
+    of the trajectory; `chain_rubrics` are those of all subjects of the chain. `clip_scores` (by clip index) and
+    `assessments` (by category) are what the panel said before.
     """
 
     level: Level
@@ -25,6 +26,7 @@ class Subject:
     trajectory: Trajectory
     clips: Sequence[Clip]
     focus: Sequence[Clip]
+    chain_rubrics: Sequence[Rubric] = ()
     clip_scores: Mapping[int, Scores] = field(default_factory=dict)
     assessments: Mapping[str, Scores] = field(default_factory=dict)
 
@@ -44,18 +46,22 @@ class Chain:
 
 def clip_chain(trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) -> Chain:
     """Every clip by the rubric of its tool type."""
-    subjects = (
-        Subject(
-            level="clip",
-            name=str(clip.index),
-            rubric=rubrics.choose("clip", clip.tool_type),
-            trajectory=trajectory,
-            clips=clips,
-            focus=(clip,),
-        )
-        for clip in clips
+    chosen = [rubrics.choose("clip", clip.tool_type) for clip in clips]
+    return _chain(
+        trajectory,
+        (
+            Subject(
+                level="clip",
+                name=str(clip.index),
+                rubric=rubric,
+                trajectory=trajectory,
+                clips=clips,
+                focus=(clip,),
+                chain_rubrics=_distinct(chosen),
+            )
+            for clip, rubric in zip(clips, chosen, strict=True)
+        ),
     )
-    return Chain(trajectory, tuple(subjects))
 
 
 def category_chain(
@@ -66,19 +72,23 @@ def category_chain(
     for clip in clips:
         if not clip.is_final:
             categories.setdefault(clip.tool_type, []).append(clip)
-    subjects = (
-        Subject(
-            level="category",
-            name=category,
-            rubric=rubrics.choose("category", category),
-            trajectory=trajectory,
-            clips=clips,
-            focus=focus,
-            clip_scores=clip_scores,
-        )
-        for category, focus in categories.items()
+    chosen = {category: rubrics.choose("category", category) for category in categories}
+    return _chain(
+        trajectory,
+        (
+            Subject(
+                level="category",
+                name=category,
+                rubric=chosen[category],
+                trajectory=trajectory,
+                clips=clips,
+                focus=focus,
+                chain_rubrics=_distinct(chosen.values()),
+                clip_scores=clip_scores,
+            )
+            for category, focus in categories.items()
+        ),
     )
-    return Chain(trajectory, tuple(subjects))
 
 
 def trajectory_chain(
@@ -90,17 +100,30 @@ def trajectory_chain(
 ) -> Chain:
     """The trajectory as a whole, and its final answer where it has one."""
     levels: tuple[Level, ...] = ("trajectory", "answer") if trajectory.final_answer else ("trajectory",)
-    subjects = (
-        Subject(
-            level=level,
-            name=level,
-            rubric=rubrics.choose(level),
-            trajectory=trajectory,
-            clips=clips,
-            focus=clips,
-            clip_scores=clip_scores,
-            assessments=assessments,
-        )
-        for level in levels
+    chosen = {level: rubrics.choose(level) for level in levels}
+    return _chain(
+        trajectory,
+        (
+            Subject(
+                level=level,
+                name=level,
+                rubric=chosen[level],
+                trajectory=trajectory,
+                clips=clips,
+                focus=clips,
+                chain_rubrics=(chosen[level],),
+                clip_scores=clip_scores,
+                assessments=assessments,
+            )
+            for level in levels
+        ),
     )
+
+
+def _chain(trajectory: Trajectory, subjects: Iterable[Subject]) -> Chain:
     return Chain(trajectory, tuple(subjects))
+
+
+def _distinct(rubrics: Iterable[Rubric]) -> tuple[Rubric, ...]:
+    """Each rubric once, by name: the order does not depend on which tool was called first."""
+    return tuple(rubric for _, rubric in sorted({rubric.name: rubric for rubric in rubrics}.items()))

@@ -20,6 +20,7 @@ ErrorKind = Literal[
     "content_filter",
     "context_length",
     "server",
+    "budget",
     "internal",
 ]
 

@@ -1,9 +1,10 @@
 """The embedded judge: deterministic, from evidence, for every rubric. A floor that a model judge has to beat."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from evaluation_assets.core.judging.judge import Judgement
+from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.rules.criteria import Finding, find
 from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.subjects import Subject
@@ -28,6 +29,11 @@ class RulesJudge:
 
     def __post_init__(self) -> None:
         self._evidence: Evidence | None = None
+
+    @asynccontextmanager
+    async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
+        """Rules need no connection and cost nothing."""
+        yield self
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
         """The verdict on a subject; its reasoning lists the evidence for each criterion."""

@@ -1,0 +1,68 @@
+"""What a reply costs: from the panel file, else from public price data, else unknown. Unknown is never 0."""
+
+from typing import Protocol
+
+from genai_prices import Usage, calc_price
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.judging.providers.base import TokenUsage
+
+
+class Price(BaseModel):
+    """US dollars per million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    cache_write: float | None = None
+
+
+class Pricing(Protocol):
+    """How a judge's replies are priced."""
+
+    def cost(self, usage: TokenUsage) -> float | None:
+        """US dollars, or `None` when tokens or price are unknown."""
+        ...
+
+
+class OwnPrice:
+    """A price from the panel file."""
+
+    def __init__(self, price: Price) -> None:
+        self._price = price
+
+    def cost(self, usage: TokenUsage) -> float | None:
+        """US dollars of a reply."""
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        price, cached, written = self._price, usage.cached_tokens or 0, usage.cache_write_tokens or 0
+        read_price = price.input if price.cached_input is None else price.cached_input
+        write_price = price.input if price.cache_write is None else price.cache_write
+        plain = usage.input_tokens - cached - written
+        total = plain * price.input + cached * read_price + written * write_price + usage.output_tokens * price.output
+        return total / 1e6
+
+
+class PublicPrice:
+    """The list price of a provider's model."""
+
+    def __init__(self, provider_id: str | None, model: str) -> None:
+        self._provider_id = provider_id
+        self._model = model
+
+    def cost(self, usage: TokenUsage) -> float | None:
+        """US dollars of a reply."""
+        if self._provider_id is None or usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        tokens = Usage(
+            input_tokens=usage.input_tokens,
+            cache_read_tokens=usage.cached_tokens or 0,
+            cache_write_tokens=usage.cache_write_tokens or 0,
+            output_tokens=usage.output_tokens,
+        )
+        try:
+            return float(calc_price(tokens, model_ref=self._model, provider_id=self._provider_id).total_price)
+        except LookupError:
+            return None

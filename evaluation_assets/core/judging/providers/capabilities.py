@@ -1,0 +1,81 @@
+"""What each provider's endpoint can do: one table, instead of special cases in the adapters."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Protocol = Literal["openai", "anthropic"]
+Structured = Literal["json_schema", "json_object", "prompted"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """An endpoint. `key_env` is where its key is looked for, `price_id` its name in the price data."""
+
+    protocol: Protocol
+    base_url: str | None
+    key_env: str | None
+    structured: Structured
+    default_model: str | None = None
+    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    sends_cache_key: bool = False
+    price_id: str | None = None
+    context_window: int = 128_000
+    extra_headers: tuple[tuple[str, str], ...] = ()
+
+
+PROVIDERS: dict[str, Capabilities] = {
+    "openai": Capabilities(
+        protocol="openai",
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        structured="json_schema",
+        default_model="gpt-6-luna",
+        max_tokens_field="max_completion_tokens",
+        sends_cache_key=True,
+        price_id="openai",
+        context_window=272_000,
+    ),
+    "anthropic": Capabilities(
+        protocol="anthropic",
+        base_url="https://api.anthropic.com",
+        key_env="ANTHROPIC_API_KEY",
+        structured="json_schema",
+        default_model="claude-haiku-5-5",
+        price_id="anthropic",
+        context_window=200_000,
+    ),
+    "google": Capabilities(
+        protocol="openai",
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai/",
+        key_env="GEMINI_API_KEY",
+        structured="json_schema",
+        default_model="gemini-3.8-flash",
+        price_id="google",
+        context_window=1_000_000,
+    ),
+    # DeepSeek's chat endpoint refuses json_schema and ignores max_completion_tokens without a word.
+    "deepseek": Capabilities(
+        protocol="openai",
+        base_url="https://api.deepseek.com",
+        key_env="DEEPSEEK_API_KEY",
+        structured="json_object",
+        default_model="deepseek-flash",
+        price_id="deepseek",
+    ),
+    "kimi": Capabilities(
+        protocol="openai",
+        base_url="https://api.moonshot.ai/v1",
+        key_env="MOONSHOT_API_KEY",
+        structured="json_schema",
+        default_model="kimi-k2.6",
+        sends_cache_key=True,
+        price_id="moonshotai",
+        context_window=256_000,
+    ),
+    "openai_compatible": Capabilities(
+        protocol="openai", base_url=None, key_env=None, structured="json_schema", context_window=32_000
+    ),
+    "anthropic_compatible": Capabilities(
+        protocol="anthropic", base_url=None, key_env=None, structured="prompted", context_window=128_000
+    ),
+}

@@ -1,0 +1,76 @@
+"""What went wrong with a request, in our words. Nothing of a prompt, a body or a key gets into a message."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from evaluation_assets.core.judging.providers.base import ProviderError
+from evaluation_assets.core.judging.verdicts import ErrorKind
+
+_CONTEXT = re.compile(r"context.?length|context window|too long|too many tokens|maximum context", re.IGNORECASE)
+_QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
+
+_FINAL: Mapping[int, tuple[ErrorKind, str]] = {
+    401: ("auth", "the key was refused (401): check the judge's key variable"),
+    402: ("quota", "the account has no credit (402)"),
+    403: ("auth", "the key may not use this model (403)"),
+    404: ("auth", "there is no such model or endpoint (404): check model and base_url in the panel"),
+    413: ("context_length", "the request is larger than the endpoint takes (413)"),
+}
+
+
+def status_error(status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
+    """The error for an HTTP status, the response's headers and its parsed body."""
+    about = _codes(body)
+    if status in _FINAL:
+        kind, message = _FINAL[status]
+        return ProviderError(kind, message, retryable=False)
+    if status == 429 and _QUOTA.search(about.get("code", "")):
+        return ProviderError("quota", "the account's quota is used up (429)", retryable=False)
+    if status in (408, 409, 429) or status >= 500:
+        kind = "rate_limit" if status in (429, 529) else "server"
+        return ProviderError(kind, f"HTTP {status}", retryable=True, retry_after=retry_after(headers))
+    if _CONTEXT.search(about.get("code", "") + " " + about.get("message", "")):
+        return ProviderError(
+            "context_length", f"the model's context window is too small (HTTP {status})", retryable=False
+        )
+    return ProviderError("server", f"the endpoint refused the request (HTTP {status})", retryable=False)
+
+
+def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
+    """The error for a request that got no response."""
+    if timed_out:
+        return ProviderError("timeout", "no response in time", retryable=True)
+    cause = type(problem.__cause__ or problem).__name__
+    return ProviderError("server", f"no connection ({cause})", retryable=True)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the provider asks to wait, from `retry-after-ms` or `retry-after` (seconds or a date)."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    if (seconds := _number(value)) is not None:
+        return seconds
+    try:
+        return max(0.0, (parsedate_to_datetime(value or "") - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        return max(0.0, float(value)) if value is not None else None
+    except ValueError:
+        return None
+
+
+def _codes(body: Any) -> dict[str, str]:
+    """The short fields of an error body; used to classify, never passed on."""
+    error = body.get("error", body) if isinstance(body, dict) else {}
+    if not isinstance(error, dict):
+        return {}
+    code = f"{error.get('code') or ''} {error.get('type') or ''}"
+    return {"code": code, "message": str(error.get("message") or "")[:500]}

@@ -1,0 +1,103 @@
+"""The OpenAI chat protocol: OpenAI itself and every server that speaks it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import openai
+from openai.types.chat import ChatCompletion
+
+from evaluation_assets.core.judging.providers.base import Finish, ProviderError, Reply, Request, TokenUsage, with_schema
+from evaluation_assets.core.judging.providers.capabilities import Capabilities
+from evaluation_assets.core.judging.providers.errors import connection_error, status_error
+
+_FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
+
+
+class OpenAIChat:
+    """One model behind a chat completions endpoint.
+
+    `.create` and not `.parse`: an answer that does not validate was paid for all the same, and `.parse` loses it.
+    """
+
+    def __init__(self, *, model: str, key: str, base_url: str, abilities: Capabilities, timeout_s: float) -> None:
+        self._model = model
+        self._abilities = abilities
+        self._client = openai.AsyncOpenAI(
+            api_key=key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=timeout_s,
+            http_client=openai.DefaultAioHttpClient(),
+            # Organisation and project from the environment would go to any server, not only to OpenAI's.
+            default_headers={"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()},  # type: ignore[dict-item]
+        )
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The request as it is sent."""
+        structured = self._abilities.structured
+        system = request.system if structured == "json_schema" else with_schema(request)
+        messages = [{"role": "system", "content": system}]
+        messages += [{"role": turn.role, "content": turn.text} for turn in request.turns]
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": messages,
+            self._abilities.max_tokens_field: request.max_output_tokens,
+        }
+        if structured == "json_schema":
+            schema = {"name": "evaluation", "strict": True, "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif structured == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        if self._abilities.sends_cache_key:
+            body["prompt_cache_key"] = request.cache_key
+        return body | dict(request.parameters)
+
+    async def complete(self, request: Request) -> Reply:
+        """Send a request once."""
+        body = self.body(request)
+        known = {name: body.pop(name) for name in ("model", "messages")}
+        try:
+            answer = await self._client.chat.completions.create(**known, extra_body=body)
+        except openai.APIStatusError as problem:
+            raise status_error(problem.status_code, problem.response.headers, problem.body) from None
+        except openai.APIConnectionError as problem:
+            raise connection_error(problem, timed_out=isinstance(problem, openai.APITimeoutError)) from None
+        except (openai.OpenAIError, ValueError) as problem:
+            raise ProviderError("server", f"unreadable response: {type(problem).__name__}", retryable=True) from None
+        return _reply(answer)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def _reply(answer: ChatCompletion) -> Reply:
+    if not answer.choices:
+        raise ProviderError("server", "a response without choices", retryable=True)
+    choice = answer.choices[0]
+    refused = bool(choice.message.refusal)
+    return Reply(
+        text=choice.message.refusal or choice.message.content or "",
+        finish="refusal" if refused else _FINISH.get(choice.finish_reason or "", "stop"),
+        usage=_usage(answer),
+    )
+
+
+def _usage(answer: ChatCompletion) -> TokenUsage:
+    """Where servers differ, their own names: DeepSeek's `prompt_cache_hit_tokens`, Kimi's `cached_tokens`."""
+    usage = answer.usage
+    if usage is None:
+        return TokenUsage()
+    details, own = usage.prompt_tokens_details, usage.model_extra or {}
+    cached = details.cached_tokens if details is not None else None
+    if cached is None:
+        cached = own.get("prompt_cache_hit_tokens", own.get("cached_tokens"))
+    written = getattr(details, "cache_write_tokens", None)
+    reasoning = usage.completion_tokens_details.reasoning_tokens if usage.completion_tokens_details else None
+    return TokenUsage(
+        input_tokens=usage.prompt_tokens,
+        cached_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=usage.completion_tokens,
+        reasoning_tokens=reasoning,
+    )

@@ -1,0 +1,88 @@
+"""Read what a model replied. Anything that does not validate is no score."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.judging.verdicts import ErrorKind
+from evaluation_assets.core.rubrics.model import Criterion, Scale
+
+_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+
+
+class InvalidReply(ValueError):
+    """A reply that is no verdict. The message says what is wrong, for the judge to put it right."""
+
+    def __init__(self, kind: ErrorKind, problem: str) -> None:
+        super().__init__(problem)
+        self.kind: ErrorKind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A valid reply: every criterion with a score of 0..1, or `None` where the judge left it open."""
+
+    scores: dict[str, float | None]
+    summary: str
+    reasoning: str
+
+
+def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evaluation:
+    """The evaluation in a reply.
+
+    Code fences, prose around the JSON and trailing commas are forgiven; what is said is not.
+
+    Raises:
+        InvalidReply: no JSON object, a criterion is missing or unknown, a score is not on the scale.
+    """
+    data = _object_in(text)
+    given = _scores(data.get("scores"))
+    asked = [criterion.key for criterion in criteria]
+    if missing := [key for key in asked if key not in given]:
+        raise InvalidReply("missing_criterion", f"no score for {', '.join(missing)}.")
+    if strangers := [key for key in given if key not in asked]:
+        raise InvalidReply("invalid_json", f"not asked for: {', '.join(strangers)[:200]}.")
+    scores = {key: _share(key, given[key], scale) for key in asked}
+    reasoning, summary = data.get("reasoning"), data.get("summary")
+    if not isinstance(reasoning, str) or not isinstance(summary, str):
+        raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
+    return Evaluation(scores, " ".join(summary.split()), reasoning.strip())
+
+
+def _object_in(text: str) -> Mapping[str, Any]:
+    fenced = _FENCE.search(text)
+    for candidate in (text, fenced[1] if fenced else "", text[text.find("{") : text.rfind("}") + 1]):
+        for attempt in (candidate, _TRAILING_COMMA.sub("", candidate)):
+            try:
+                data = orjson.loads(attempt)
+            except orjson.JSONDecodeError:
+                continue
+            if isinstance(data, dict):
+                return data
+    raise InvalidReply("invalid_json", "it is no JSON object.")
+
+
+def _scores(value: Any) -> dict[str, Any]:
+    """A list of {criterion, score}, or an object of criterion to score, which unconstrained models prefer."""
+    if isinstance(value, dict):
+        return value
+    if not isinstance(value, list) or not all(isinstance(entry, dict) and "score" in entry for entry in value):
+        raise InvalidReply("invalid_json", "scores must be a list of objects with criterion and score.")
+    keys = [str(entry.get("criterion")) for entry in value]
+    if len(set(keys)) < len(keys):
+        raise InvalidReply("invalid_json", "a criterion is scored twice.")
+    return {key: entry["score"] for key, entry in zip(keys, value, strict=True)}
+
+
+def _share(key: str, value: Any, scale: Scale) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidReply("invalid_json", f"the score of {key} is no number.")
+    if not scale.min <= value <= scale.max:
+        raise InvalidReply("out_of_range", f"the score of {key} is not between {scale.min} and {scale.max}.")
+    return scale.to_share(value)

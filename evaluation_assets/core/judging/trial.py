@@ -1,0 +1,36 @@
+"""One real question to every judge of a panel, before a long run: `panel test`."""
+
+import tempfile
+import uuid
+from pathlib import Path
+
+from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.judging.panel import Panel, judges_of
+from evaluation_assets.core.judging.subjects import clip_chain
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.trajectories.model import Agent, Interaction, Step, Trajectory, Turn
+
+_TEXT = "<think>Seven times six is forty-two.</think><answer>42</answer>"
+
+
+async def try_panel(panel: Panel) -> list[tuple[str, Verdict]]:
+    """Every judge's verdict on a tiny answer. Its ledger is thrown away: the call is a real one each time."""
+    step = Step(start=0, end=len(_TEXT), thought=(7, 33))
+    trajectory = Trajectory(
+        id="trial",
+        task_id="trial",
+        format="tagged",
+        task="What is six times seven?",
+        text=_TEXT,
+        agents=(Agent(id="agent"),),
+        turns=(Turn(interactions=(Interaction(agent_id="agent", steps=(step,)),)),),
+        final_answer="42",
+    )
+    subject = clip_chain(trajectory, clips_of(trajectory), load_rubrics()).subjects[0]
+    verdicts: list[tuple[str, Verdict]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for judge in judges_of(panel, f"sqlite:///{Path(folder) / 'trial.sqlite'}"):
+            async with judge.opened(uuid.uuid4().hex, None) as ready:
+                verdicts.append((judge.name, await ready.judge(subject, [])))
+    return verdicts

@@ -1,0 +1,93 @@
+"""Replies of models, as they come."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.judging.replies import InvalidReply, read_reply
+from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets_tests.third_party import data
+
+RUBRIC = load_rubrics().choose("clip", "microsandbox")
+KEYS = [criterion.key for criterion in RUBRIC.criteria]
+
+
+def reply(scores: object, **more: object) -> str:
+    return json.dumps({"reasoning": "because", "scores": scores, "summary": "it\n ran"} | more)
+
+
+def listed(*points: object) -> list[dict[str, object]]:
+    return [{"criterion": key, "score": value} for key, value in zip(KEYS, points, strict=True)]
+
+
+GOOD = reply(listed(10, 5, None, 0))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f"Here is my evaluation:\n\n{GOOD}\n\nI hope it helps.",
+        GOOD.replace("0}]", "0},]").replace('ran"}', 'ran",}'),
+        reply(dict(zip(KEYS, (10, 5, None, 0), strict=True))),
+    ],
+)
+def test_forms_that_say_the_same_are_read(text: str) -> None:
+    found = read_reply(text, RUBRIC.criteria, RUBRIC.scale)
+    assert found.scores == dict(zip(KEYS, (1.0, 0.5, None, 0.0), strict=True))
+    assert found.summary == "it ran"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("", "invalid_json"),
+        ("I would say 8 of 10.", "invalid_json"),
+        (GOOD[:40], "invalid_json"),
+        ("[1, 2]", "invalid_json"),
+        (reply(listed(10, 5, None, 0)[:3]), "missing_criterion"),
+        (reply([*listed(10, 5, None, 0), {"criterion": "charm", "score": 9}]), "invalid_json"),
+        (reply([*listed(10, 5, None, 0), *listed(1, 1, 1, 1)]), "invalid_json"),
+        (reply(listed(11, 5, None, 0)), "out_of_range"),
+        (reply(listed(-1, 5, None, 0)), "out_of_range"),
+        (reply(listed("8", 5, None, 0)), "invalid_json"),
+        (reply(listed(True, 5, None, 0)), "invalid_json"),
+        (reply(listed(10, 5, None, 0), reasoning=None), "invalid_json"),
+        (reply("high"), "invalid_json"),
+    ],
+)
+def test_what_does_not_validate_is_no_score(text: str, kind: str) -> None:
+    with pytest.raises(InvalidReply) as problem:
+        read_reply(text, RUBRIC.criteria, RUBRIC.scale)
+    assert problem.value.kind == kind
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_an_evaluation_or_invalid(text: str) -> None:
+    try:
+        found = read_reply(text, RUBRIC.criteria, RUBRIC.scale)
+    except InvalidReply:
+        return
+    assert list(found.scores) == KEYS
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)
+    )
+)
+def test_any_json_is_an_evaluation_or_invalid(value: object) -> None:
+    with pytest.raises(InvalidReply):
+        read_reply(json.dumps({"scores": value, "reasoning": "", "summary": ""}), RUBRIC.criteria, RUBRIC.scale)
+
+
+def test_recorded_evaluations_of_another_system_are_read() -> None:
+    """They gave fractions of 1 by criterion: inside a scale of 0 to 10, if at its bottom."""
+    for line in data("dataeva/demo0101_eva.jsonl").read_text("utf-8").splitlines():
+        for tool, averages in json.loads(line)["evaluation_metadata"]["tool_averages"].items():
+            rubric = load_rubrics().choose("clip", tool)
+            text = json.dumps({"scores": averages["average_scores"], "summary": "s", "reasoning": "r"})
+            assert set(read_reply(text, rubric.criteria, rubric.scale).scores) == {c.key for c in rubric.criteria}

@@ -1,0 +1,366 @@
+"""Model judges in real runs, with the real SDKs, against a local model server."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging import model_judge
+from evaluation_assets.core.judging.panel import Panel, panel_of
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests.conftest import Installation, call, record
+from evaluation_assets_tests.model_server import ModelServer, model_server, rule
+
+KEY = "sk-secret-key-for-tests"
+CLIPS = 3
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setattr(model_judge, "_FIRST_BACKOFF_S", 0.02)
+    with model_server() as started:
+        yield started
+
+
+def judge(server: ModelServer, name: str = "one", protocol: str = "openai", **more: object) -> dict[str, object]:
+    url = server.openai_url if protocol == "openai" else server.anthropic_url
+    price = {"input": 1.0, "output": 10.0, "cached_input": 0.1}
+    known = {"name": name, "provider": f"{protocol}_compatible", "model": "m", "base_url": url, "price": price}
+    return known | {"api_key_env": "TEST_KEY"} | more
+
+
+def drop_of(count: int, marked: str = "") -> bytes:
+    text = [call(f"q{number} {marked}", f"found {number}") for number in range(CLIPS - 1)]
+    return b"".join(
+        record(f"t{number}", "".join(text).replace("found", f"found by {number}") + "<answer>4</answer>")
+        for number in range(count)
+    )
+
+
+class Judged(Installation):
+    """An installation with a panel of model judges."""
+
+    def verdicts(self, level: str = "clip", name: str = "one") -> list[dict]:
+        return self.rows("d", f"{level}_verdicts", name)
+
+    def outcomes(self, name: str = "one") -> Counter[tuple[str, str | None]]:
+        rows = [row for level in ("clip", "category", "trajectory") for row in self.verdicts(level, name)]
+        return Counter((row["outcome"], row["error_kind"]) for row in rows)
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+def installed(home: Path, instance: dg.DagsterInstance, *judges: dict[str, object]) -> Judged:
+    at = Home.at(str(home))
+    panel: Panel = panel_of({"judges": list(judges)}, "test")
+    return Judged(at, build_definitions(at, panel), instance)
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_every_subject_gets_a_verdict(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
+) -> None:
+    judged = installed(tmp_path, instance, judge(server, protocol=protocol))
+    judged.drop("d", drop_of(4))
+    assert judged.run("d").success
+    assert set(judged.outcomes()) <= {("scored", None), ("abstained", None)}
+    assert len(judged.verdicts()) == 4 * CLIPS
+    for row in judged.verdicts():
+        assert row["input_tokens"] > 0 and row["output_tokens"] > 0 and row["cost_usd"] > 0
+        assert row["summary"] and row["reasoning"] and row["ledger_key"]
+        assert all(score is None or 0 <= score <= 1 for score in row["scores"].values())
+        assert row["share_seen"] == 1.0
+    assert len(server.requests()) == sum(judged.outcomes().values())
+
+
+def test_an_unchanged_drop_makes_no_call_and_a_changed_record_only_its_own(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path, instance, judge(server))
+    lines = drop_of(6).splitlines(keepends=True)
+    judged.drop("d", b"".join(lines))
+    assert judged.run("d").success
+    first = judged.verdicts()
+    server.reset()
+    assert judged.run("d").success
+    assert server.requests() == []
+    assert all(row["from_ledger"] for row in judged.verdicts())
+    assert [row["scores"] for row in judged.verdicts()] == [row["scores"] for row in first]
+    lines[2] = lines[2].replace(b"found by 2", b"found again")
+    judged.drop("d", b"".join(lines))
+    assert judged.run("d").success
+    own = CLIPS + 1 + 2  # its clips, its one category, the trajectory and the answer
+    assert len(server.requests()) == own
+
+
+def test_a_new_judge_makes_only_its_own_calls(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path, instance, judge(server))
+    judged.drop("d", drop_of(2))
+    assert judged.run("d").success
+    server.reset()
+    both = installed(tmp_path, instance, judge(server), judge(server, "two", model="other"))
+    assert both.run("d").success
+    clip_calls = [asked for asked in server.requests() if asked.body["model"] == "m"]
+    # The first judge's clips come from the ledger; its later levels show the panel's means, which have changed.
+    assert len(both.verdicts("clip", "two")) == 2 * CLIPS
+    assert all(row["from_ledger"] for row in both.verdicts("clip", "one"))
+    assert len(clip_calls) <= 2 * 3
+
+
+def test_clips_of_a_trajectory_are_judged_in_order_and_the_prompt_grows(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path, instance, judge(server))
+    judged.drop("d", drop_of(1))
+    assert judged.run("d").success
+    conversations = [asked.body["messages"] for asked in server.requests()][:CLIPS]
+    for earlier, later in pairwise(conversations):
+        assert later[: len(earlier)] == earlier
+        assert later[len(earlier)]["role"] == "assistant"
+
+
+PROTOCOLS = ["openai", "anthropic"]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [
+        ("rate_limited", {"times": 3, "retry_after": 0.05}),
+        ("rate_limited", {"times": 3}),
+        ("overloaded", {"times": 2}),
+        ("server_error", {"times": 2}),
+        ("unavailable", {"times": 2}),
+        ("drop", {"times": 2}),
+        ("truncated_body", {"times": 2}),
+        ("invalid_json", {"times": 1}),
+        ("empty", {"times": 1}),
+        ("out_of_range", {"times": 1, "property": "score"}),
+        ("missing", {"times": 1, "property": "summary"}),
+        ("prose", {}),
+        ("fenced", {}),
+        ("trailing_comma", {}),
+    ],
+)
+def test_faults_that_pass_end_in_scores(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str, kind: str, fault: dict
+) -> None:
+    server.script([rule(kind, **fault)])
+    judged = installed(tmp_path, instance, judge(server, protocol=protocol))
+    judged.drop("d", drop_of(1))
+    assert judged.run("d").success
+    assert set(judged.outcomes()) <= {("scored", None), ("abstained", None)}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("kind", "fault", "ends"),
+    [
+        ("invalid_json", {}, "invalid_json"),
+        ("empty", {}, "invalid_json"),
+        ("out_of_range", {"property": "score"}, "out_of_range"),
+        ("text", {"text": '{"reasoning": "r", "scores": [], "summary": "s"}'}, "missing_criterion"),
+        ("text", {"text": '{"scores": {"code_correctness": 10}}'}, "missing_criterion"),
+        ("length", {}, "truncated"),
+        ("refusal", {}, "refusal"),
+        ("content_filter", {}, "content_filter"),
+        ("context_length", {}, "context_length"),
+        ("bad_request", {}, "server"),
+    ],
+)
+def test_what_fails_is_failed_with_its_kind_and_without_a_score(
+    tmp_path: Path,
+    instance: dg.DagsterInstance,
+    server: ModelServer,
+    protocol: str,
+    kind: str,
+    fault: dict,
+    ends: str,
+) -> None:
+    if (protocol, kind) == ("anthropic", "content_filter"):
+        ends = "refusal"  # the protocol has no other word for it
+    server.script([rule(kind, contains="Piece 2", times=3, **fault)])
+    judged = installed(tmp_path, instance, judge(server, protocol=protocol))
+    judged.drop("d", drop_of(1))
+    judged.run("d")
+    failed = [row for row in judged.verdicts() if row["outcome"] == "failed"]
+    assert {row["error_kind"] for row in failed} == {ends}
+    assert all(row["scores"] == {} for row in failed)
+    assert {row["clip_index"] for row in judged.verdicts()} == set(range(CLIPS))
+    scores = [row for row in judged.rows("d", "clip_scores") if row["clip_index"] in {r["clip_index"] for r in failed}]
+    assert scores == []
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize(
+    ("kind", "ends"),
+    [("wrong_key", "auth"), ("forbidden", "auth"), ("not_found", "auth"), ("payment_required", "quota")],
+)
+def test_what_no_request_can_mend_stops_the_judge_and_says_what_to_do(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str, kind: str, ends: str
+) -> None:
+    server.script([rule(kind)])
+    rules: dict[str, object] = {"name": "rules", "provider": "rules"}
+    judged = installed(tmp_path, instance, judge(server, protocol=protocol, max_concurrency=2), rules)
+    judged.drop("d", drop_of(20))
+    assert judged.run("d").success, "the panel goes on with the others"
+    assert {kind for _, kind in judged.outcomes()} == {ends}
+    assert {outcome for outcome, _ in judged.outcomes()} == {"failed", "not_run"}
+    assert len(server.requests()) <= 3 * 2 + 3, "not one request a clip"
+    everything = json.dumps([judged.verdicts(level) for level in ("clip", "category", "trajectory")])
+    assert KEY not in everything
+
+
+def test_a_failed_clip_does_not_break_the_chain(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    server.script([rule("refusal", contains="Piece 1,", times=1)])
+    judged = installed(tmp_path, instance, judge(server))
+    judged.drop("d", drop_of(1))
+    judged.run("d")
+    first, *others = [row["outcome"] for row in judged.verdicts()]
+    assert first == "failed"
+    assert "failed" not in others
+    assert '{"evaluation":"missing"}' in [turn["content"] for turn in server.requests()[1].body["messages"]]
+
+
+def test_a_later_run_asks_again_only_for_what_is_not_scored(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    server.script([rule("invalid_json", contains="The end of the work", times=2)])
+    judged = installed(tmp_path, instance, judge(server))
+    judged.drop("d", drop_of(1))
+    judged.run("d")
+    assert [row["outcome"] for row in judged.verdicts()][-1] == "failed"
+    server.reset()
+    server.script([])
+    judged.run("d")
+    assert [row["from_ledger"] for row in judged.verdicts()] == [True, True, False]
+    assert [row["outcome"] for row in judged.verdicts()][-1] in ("scored", "abstained")
+
+
+def test_random_faults_lose_nothing_and_invent_nothing(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    kinds = ("server_error", "rate_limited", "drop", "invalid_json", "out_of_range", "prose", "length", "refusal")
+    server.script([rule(kind, rate=0.012) for kind in kinds])
+    judged = installed(tmp_path, instance, judge(server, max_concurrency=32))
+    judged.drop("d", drop_of(60))
+    judged.run("d")
+    outcomes = judged.outcomes()
+    assert sum(outcomes.values()) == 60 * (CLIPS + 1 + 2)
+    assert {outcome for outcome, _ in outcomes} <= {"scored", "abstained", "failed"}
+    assert {kind for outcome, kind in outcomes if outcome == "failed"} <= {"truncated", "refusal", "invalid_json"}
+    for row in judged.verdicts():
+        assert (row["scores"] == {}) == (row["outcome"] == "failed")
+
+
+def test_the_budget_stops_cleanly_keeps_what_is_paid_and_goes_on(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path, instance, judge(server, max_concurrency=1))
+    judged.drop("d", drop_of(10))
+    config = {f"judge_{level}": {"config": {"budget_usd": 0.02}} for level in ("clip", "category", "trajectory")}
+    judged.run("d", ops=config)
+    assert judged.outcomes()[("not_run", "budget")] > 0
+    paid = sum(row["cost_usd"] or 0 for level in ("clip", "category", "trajectory") for row in judged.verdicts(level))
+    assert 0.02 <= paid < 0.03, "at most the request that was in flight goes beyond it"
+    asked = len(server.requests())
+    judged.run("d")
+    assert ("not_run", "budget") not in judged.outcomes()
+    bodies = Counter(request.sha256 for request in server.requests())
+    assert max(bodies.values()) == 1, "nothing was paid twice"
+    assert len(bodies) > asked
+
+
+def run_in_a_process(home: Path, drop: Path, panel: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(home)]
+    return subprocess.Popen(
+        [*command, "--panel", str(panel), "--quiet"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+def test_a_killed_run_pays_again_only_for_what_was_in_flight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    in_flight = 8
+    with model_server(latency=0.05) as server:
+        panel = tmp_path / "panel.yaml"
+        panel.write_text(json.dumps({"judges": [judge(server, max_concurrency=in_flight)]}))
+        drop = tmp_path / "d.jsonl"
+        drop.write_bytes(drop_of(80))
+        first = run_in_a_process(tmp_path / "home", drop, panel)
+        while len(server.requests(bodies=False)) < 120:
+            assert first.poll() is None, "it ended before it was killed"
+            time.sleep(0.05)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        assert run_in_a_process(tmp_path / "home", drop, panel).wait(300) == 0
+        asked = Counter(request.sha256 for request in server.requests(bodies=False))
+    assert len(asked) == 80 * (CLIPS + 1 + 2)
+    assert sum(count - 1 for count in asked.values()) <= in_flight
+
+
+def test_two_processes_on_the_same_drop_never_pay_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with model_server(latency=0.02) as server:
+        panel = tmp_path / "panel.yaml"
+        panel.write_text(json.dumps({"judges": [judge(server)]}))
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        for folder in ("a", "b"):
+            (tmp_path / folder / "d.jsonl").write_bytes(drop_of(20))
+        monkeypatch.setenv("EVALUATION_LEDGER_URL", f"sqlite:///{tmp_path / 'shared.sqlite'}")
+        both = [run_in_a_process(tmp_path / f"home-{name}", tmp_path / name / "d.jsonl", panel) for name in "ab"]
+        assert [process.wait(300) for process in both] == [0, 0]
+        asked = Counter(request.sha256 for request in server.requests(bodies=False))
+    assert set(asked.values()) == {1}
+    assert len(asked) == 20 * (CLIPS + 1 + 2)
+
+
+def cli(*arguments: str | Path, answers: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, input=answers)
+
+
+def test_the_panel_is_made_listed_and_tried(tmp_path: Path, server: ModelServer) -> None:
+    asked = ["openai_compatible", "m", "mine", server.openai_url, "TEST_KEY", "4", "n"]
+    made = cli("panel", "init", "--home", tmp_path, answers="\n".join(asked) + "\n")
+    assert made.returncode == 0, made.stderr
+    written = (tmp_path / "panel.yaml").read_text()
+    assert "TEST_KEY" in written and KEY not in written
+    listed = cli("panel", "list", "--home", tmp_path)
+    assert "TEST_KEY is set" in listed.stdout
+    tried = cli("panel", "test", "--home", tmp_path)
+    assert tried.returncode == 0, tried.stdout
+    assert "mine: ok" in tried.stdout
+    server.script([rule("wrong_key")])
+    refused = cli("panel", "test", "--home", tmp_path)
+    assert refused.returncode == 1
+    assert "check the judge's key variable" in refused.stdout
+    assert KEY not in made.stdout + listed.stdout + tried.stdout + refused.stdout + refused.stderr
+
+
+def test_the_budget_of_a_command_is_exit_status_3(tmp_path: Path, server: ModelServer) -> None:
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, max_concurrency=1)]}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(10))
+    arguments = ["evaluate", tmp_path / "d.jsonl", "--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
+    stopped = cli(*arguments, "--budget", "0.01")
+    assert stopped.returncode == 3
+    assert "the budget is spent" in stopped.stderr
+    assert cli(*arguments).returncode == 0
