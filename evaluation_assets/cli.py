@@ -23,7 +23,15 @@ from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, load_panel, panel_of
+from evaluation_assets.core.judging.panel import (
+    EMBEDDED,
+    InvalidPanel,
+    JudgeSettings,
+    Panel,
+    judges_of,
+    load_panel,
+    panel_of,
+)
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.planning import plan as plan_drop
@@ -59,6 +67,8 @@ _judges = _shared(
     click.option("--panel", "panel_file", type=click.Path(exists=True, path_type=Path), help="Another panel.yaml."),
     click.option("--provider", help="With --model: a panel of one judge."),
     click.option("--model", help="The model of --provider."),
+    click.option("--max-concurrency", type=click.IntRange(min=1), help="Requests at a time, for every model judge."),
+    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
 )
 _reading = _shared(
     click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)),
@@ -105,6 +115,8 @@ def evaluate(
     panel_file: Path | None,
     provider: str | None,
     model: str | None,
+    max_concurrency: int | None,
+    requests_per_minute: float | None,
     split_size: int | None,
     budget: float | None,
     preprocess_only: bool,
@@ -117,7 +129,7 @@ def evaluate(
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
     home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     try:
-        panel = _panel(home, panel_file, provider, model)
+        panel = _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute)
         prepare(home)
         drops = take_in(home, list(inputs), one_drop=one_drop)
     except (InvalidDrop, InvalidPanel) as problem:
@@ -168,14 +180,17 @@ def plan(
     panel_file: Path | None,
     provider: str | None,
     model: str | None,
+    max_concurrency: int | None,
+    requests_per_minute: float | None,
 ) -> None:
-    """Say what `evaluate` would do: records, clips, verdicts per judge. Writes nothing, calls nobody."""
+    """Say what `evaluate` would do: records, clips, verdicts, calls, price. Writes nothing, calls nobody."""
     home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
-        panel = _panel(home, panel_file, provider, model)
+        panel = _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute)
+        judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for drop in inspect(list(inputs)):
-            planned = plan_drop(drop, settings, load_rubrics())
+            planned = plan_drop(drop, settings, load_rubrics(), judges)
             counts = planned.statistics
             click.echo(f"\n{planned.drop}")
             click.echo(f"  records            {counts.total}")
@@ -185,9 +200,15 @@ def plan(
             types = ", ".join(f"{tool} {count}" for tool, count in sorted(planned.tool_types.items()))
             click.echo(f"  clips              {planned.clips} ({types})")
             levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
-            for judge in panel.judges:
-                calls = "no model calls, no cost" if judge.provider == EMBEDDED else "one call each, or none if paid"
-                click.echo(f"  judge {judge.name:<12} {planned.subjects.total()} verdicts ({levels}); {calls}")
+            click.echo(f"  verdicts per judge {planned.subjects.total()} ({levels})")
+            for name in (judge.name for judge in panel.judges if judge.provider == EMBEDDED):
+                click.echo(f"  judge {name:<12} no model calls, no cost")
+            for calls in planned.calls:
+                price = "price unknown" if calls.at_most_usd is None else f"at most ${calls.at_most_usd:.2f}"
+                click.echo(
+                    f"  judge {calls.judge:<12} clips: {calls.clips_new} new calls, {calls.clips_known} in the ledger; "
+                    f"up to {calls.later} calls later; about {calls.input_tokens} tokens in before caching, {price}"
+                )
     except (InvalidDrop, InvalidPanel, UnreadableDrop) as problem:
         _stop(str(problem))
 
@@ -207,11 +228,18 @@ def panel() -> None:
 @panel.command("list")
 @_installation
 @_judges
-def list_judges(home_url: str, panel_file: Path | None, provider: str | None, model: str | None) -> None:
+def list_judges(
+    home_url: str,
+    panel_file: Path | None,
+    provider: str | None,
+    model: str | None,
+    max_concurrency: int | None,
+    requests_per_minute: float | None,
+) -> None:
     """Show the judges, and whether their keys are set."""
     home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     try:
-        for judge in _panel(home, panel_file, provider, model).judges:
+        for judge in _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute).judges:
             click.echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
     except InvalidPanel as problem:
         _stop(str(problem))
@@ -220,11 +248,18 @@ def list_judges(home_url: str, panel_file: Path | None, provider: str | None, mo
 @panel.command("test")
 @_installation
 @_judges
-def test_judges(home_url: str, panel_file: Path | None, provider: str | None, model: str | None) -> None:
+def test_judges(
+    home_url: str,
+    panel_file: Path | None,
+    provider: str | None,
+    model: str | None,
+    max_concurrency: int | None,
+    requests_per_minute: float | None,
+) -> None:
     """Make one real call to each judge: is it reachable, does its reply validate, what does it cost."""
     home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     try:
-        chosen = _panel(home, panel_file, provider, model)
+        chosen = _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute)
     except InvalidPanel as problem:
         _stop(str(problem))
     failed = False
@@ -314,11 +349,22 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
     return judge
 
 
-def _panel(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:
+def _panel(
+    home: Home,
+    file: Path | None,
+    provider: str | None,
+    model: str | None,
+    max_concurrency: int | None,
+    requests_per_minute: float | None,
+) -> Panel:
     if provider is None:
-        return load_panel(home.panel_file if file is None else UPath(file))
-    name = "".join(character if character.isalnum() else "_" for character in (model or provider).lower())
-    return panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")
+        panel = load_panel(home.panel_file if file is None else UPath(file))
+    else:
+        name = re.sub(r"[^a-z0-9]+", "_", (model or provider).lower()).strip("_")
+        name = name if name[:1].isalpha() else f"judge_{name}"
+        panel = panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")
+    limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
+    return panel.with_limits({name: value for name, value in limits.items() if value is not None})
 
 
 def _print_statistics(figures: Any) -> None:

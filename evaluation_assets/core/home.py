@@ -50,6 +50,11 @@ class Home:
         return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{(self.root / 'ledger.sqlite').path}"
 
     @property
+    def has_ledger(self) -> bool:
+        """Whether there is a ledger to look into."""
+        return "EVALUATION_LEDGER_URL" in os.environ or (self.root / "ledger.sqlite").exists()
+
+    @property
     def dagster(self) -> UPath:
         """DAGSTER_HOME."""
         return self.root / "dagster"

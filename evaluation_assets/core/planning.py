@@ -1,16 +1,42 @@
-"""What an evaluation would do, before it does anything: records, clips and verdicts, with nothing written or asked."""
+"""What an evaluation would do, before it does anything: records, clips, verdicts, calls, price. Nobody is asked."""
 
+import asyncio
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.judging.subjects import category_chain, clip_chain, trajectory_chain
+from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.prompts import CHARACTERS_PER_TOKEN, Rendered, render
+from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.trajectories.model import Trajectory
+
+_FENCE = "untrusted-" + 20 * "0"
+"""As long as a real one."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """What one model judge would ask in a drop.
+
+    `clips_known` clips are in the ledger; `clips_new` are not. Categories and trajectories show the panel's means, so
+    whether they are known is seen only when the clips are judged: `later` counts them all. `input_tokens` is estimated
+    from above, at 3 characters a token, without any cache; `at_most_usd` is what that costs with the longest replies.
+    """
+
+    judge: str
+    clips_known: int = 0
+    clips_new: int = 0
+    later: int = 0
+    input_tokens: int = 0
+    at_most_usd: float | None = None
 
 
 @dataclass(slots=True)
@@ -21,6 +47,7 @@ class Plan:
     statistics: Statistics
     tool_types: Counter[str] = field(default_factory=Counter)
     subjects: Counter[str] = field(default_factory=Counter)
+    calls: list[Calls] = field(default_factory=list)
 
     @property
     def clips(self) -> int:
@@ -28,8 +55,8 @@ class Plan:
         return self.tool_types.total()
 
 
-def plan(drop: Drop, settings: Settings, rubrics: Rubrics) -> Plan:
-    """Read and preprocess a drop in memory and count what would be judged.
+def plan(drop: Drop, settings: Settings, rubrics: Rubrics, judges: Sequence[Judge]) -> Plan:
+    """Read and preprocess a drop and count what would be judged; model judges look into their ledger.
 
     Raises:
         UnreadableDrop: no format fits, or a file is damaged.
@@ -37,19 +64,53 @@ def plan(drop: Drop, settings: Settings, rubrics: Rubrics) -> Plan:
     """
     preprocessor = Preprocessor(settings)
     result = Plan(drop.key, preprocessor.statistics)
+    for trajectory, clips in _kept(drop, preprocessor):
+        result.tool_types.update(clip.tool_type for clip in clips)
+        for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
+            result.subjects.update(subject.level for subject in chain.subjects)
+    for judge in judges:
+        if isinstance(judge, ModelJudge):
+            result.calls.append(asyncio.run(_rehearse(judge, drop, settings, rubrics)))
+    return result
+
+
+async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics) -> Calls:
+    calls = Calls(judge.name)
+    window = judge.settings.max_input_tokens
+
+    def clip_chains() -> Iterator[Chain]:
+        for trajectory, clips in _kept(drop, Preprocessor(settings)):
+            for chain in _later(trajectory, clips, rubrics):
+                calls.later += len(chain.subjects)
+                calls.input_tokens += sum(_tokens(render(subject, [], _FENCE, window)) for subject in chain.subjects)
+            yield clip_chain(trajectory, clips, rubrics)
+
+    with judge.rehearsed() as ready:
+        async for judgements in judge_chains(ready, clip_chains()):
+            for position, judgement in enumerate(judgements):
+                if judgement.verdict.outcome != "not_run":
+                    calls.clips_known += 1
+                    continue
+                calls.clips_new += 1
+                calls.input_tokens += _tokens(render(judgement.subject, judgements[:position], _FENCE, window))
+    calls.at_most_usd = judge.dearest(calls.input_tokens, calls.clips_new + calls.later)
+    return calls
+
+
+def _kept(drop: Drop, preprocessor: Preprocessor) -> Iterator[tuple[Trajectory, list[Clip]]]:
     for item in read_trajectories(drop.sources, drop.sidecar().format):
         if isinstance(item, Rejection):
             preprocessor.statistics.unreadable[item.reason] += 1
             continue
         kept = preprocessor.process(item)
-        if isinstance(kept, Removal):
-            continue
-        clips = clips_of(kept)
-        result.tool_types.update(clip.tool_type for clip in clips)
-        for chain in (
-            clip_chain(kept, clips, rubrics),
-            category_chain(kept, clips, {}, rubrics),
-            trajectory_chain(kept, clips, {}, {}, rubrics),
-        ):
-            result.subjects.update(subject.level for subject in chain.subjects)
-    return result
+        if not isinstance(kept, Removal):
+            yield kept, clips_of(kept)
+
+
+def _later(trajectory: Trajectory, clips: list[Clip], rubrics: Rubrics) -> tuple[Chain, Chain]:
+    return category_chain(trajectory, clips, {}, rubrics), trajectory_chain(trajectory, clips, {}, {}, rubrics)
+
+
+def _tokens(rendered: Rendered) -> int:
+    characters = len(rendered.system) + sum(len(turn.text) for turn in rendered.turns)
+    return int(characters / CHARACTERS_PER_TOKEN)

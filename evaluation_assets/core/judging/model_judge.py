@@ -3,8 +3,8 @@
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from evaluation_assets.core.judging.prompts import (
     repair_request,
     reply_schema,
 )
-from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request
+from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request, TokenUsage
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
@@ -156,6 +156,22 @@ class ModelJudge:
             if provider is not None:
                 await provider.close()
             ledger.close()
+
+    @contextmanager
+    def rehearsed(self) -> Iterator[Judge]:
+        """The judge with its ledger and without connections: what it cannot look up is `not_run`."""
+        ledger = self._open_ledger()
+        stopped = Stopped("budget", "a rehearsal pays for nothing")
+        try:
+            yield _OpenJudge(self, ledger, None, self._pricing, "rehearsal", Budget(), stopped)
+        finally:
+            ledger.close()
+
+    def dearest(self, input_tokens: int, calls: int) -> float | None:
+        """What calls can cost at most: nothing served from a cache, every reply as long as it may be."""
+        own = self.settings
+        usage = TokenUsage(input_tokens=input_tokens, output_tokens=calls * own.max_output_tokens)
+        return self._pricing.cost(usage)
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
         """Not without connections."""

@@ -13,10 +13,8 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.model_judge import ModelJudge, ModelSettings
 from evaluation_assets.core.judging.prices import OwnPrice, Price, PublicPrice
-from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
 from evaluation_assets.core.judging.providers.base import Provider, ProviderError
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, Capabilities
-from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 
 EMBEDDED = "rules"
@@ -86,6 +84,10 @@ class Panel(BaseModel):
 
     quorum: int = Field(default=1, ge=1)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
+
+    def with_limits(self, limits: dict[str, Any]) -> Self:
+        """The panel with other `max_concurrency` or `requests_per_minute` for all its judges."""
+        return self.model_copy(update={"judges": tuple(judge.model_copy(update=limits) for judge in self.judges)})
 
     @field_validator("judges")
     @classmethod
@@ -159,5 +161,9 @@ def _connect(known: Capabilities, model: str, endpoint: str, key_variable: str |
     key = os.environ.get(key_variable, "") if key_variable else "none"
     if not key:
         raise ProviderError("auth", f"there is no key: set the variable {key_variable}", retryable=False)
-    make = AnthropicMessages if known.protocol == "anthropic" else OpenAIChat
-    return make(model=model, key=key, base_url=endpoint, abilities=known, timeout_s=REQUEST_TIMEOUT_S)
+    # The SDKs take a second each to import, which a panel of rules need not wait for.
+    if known.protocol == "anthropic":
+        from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages as Endpoint  # noqa: PLC0415
+    else:
+        from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat as Endpoint  # noqa: PLC0415
+    return Endpoint(model=model, key=key, base_url=endpoint, abilities=known, timeout_s=REQUEST_TIMEOUT_S)
