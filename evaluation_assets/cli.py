@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -44,7 +45,9 @@ from evaluation_assets.intake import inspect, prepare, take_in
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
 
 
-def _shared(*options: Any) -> Any:
+def _together(*options: Any) -> Any:
+    """Several options as one decorator."""
+
     def apply(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
@@ -53,24 +56,60 @@ def _shared(*options: Any) -> Any:
     return apply
 
 
-_installation = _shared(
-    click.option(
+def _with_home(command: Any) -> Any:
+    """Give a command its installation as `home`."""
+
+    @click.option(
         "--home",
         "home_url",
         envvar="EVALUATION_HOME",
         default=".evaluation",
         show_default=True,
         help="Where drops, tables and reports are kept: a folder, or any fsspec URL.",
-    ),
-)
-_judges = _shared(
+    )
+    @wraps(command)
+    def run(home_url: str, **options: Any) -> None:
+        command(home=Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL")), **options)
+
+    return run
+
+
+_judges = _together(
     click.option("--panel", "panel_file", type=click.Path(exists=True, path_type=Path), help="Another panel.yaml."),
     click.option("--provider", help="With --model: a panel of one judge."),
     click.option("--model", help="The model of --provider."),
     click.option("--max-concurrency", type=click.IntRange(min=1), help="Requests at a time, for every model judge."),
     click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
 )
-_reading = _shared(
+
+
+def _with_panel(command: Any) -> Any:
+    """Give a command its installation as `home` and the judges in use as `panel`."""
+
+    @_with_home
+    @_judges
+    @wraps(command)
+    def run(
+        home: Home,
+        panel_file: Path | None,
+        provider: str | None,
+        model: str | None,
+        max_concurrency: int | None,
+        requests_per_minute: float | None,
+        **options: Any,
+    ) -> None:
+        limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
+        try:
+            panel = _panel_of(home, panel_file, provider, model)
+        except InvalidPanel as problem:
+            _stop(str(problem))
+        panel = panel.with_limits({name: value for name, value in limits.items() if value is not None})
+        command(home=home, panel=panel, **options)
+
+    return run
+
+
+_reading = _together(
     click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)),
     click.option(
         "--beta-threshold",
@@ -97,8 +136,7 @@ def main() -> None:
 
 @main.command()
 @_reading
-@_installation
-@_judges
+@_with_panel
 @click.option("--split-size", type=click.IntRange(min=1), help="Also write the kept records in files of this many.")
 @click.option("--budget", type=click.FloatRange(min=0), help="US dollars the run of each drop may spend.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess; judge nothing.")
@@ -111,12 +149,8 @@ def evaluate(
     inputs: tuple[Path, ...],
     beta_threshold: int,
     on_violation: OnViolation,
-    home_url: str,
-    panel_file: Path | None,
-    provider: str | None,
-    model: str | None,
-    max_concurrency: int | None,
-    requests_per_minute: float | None,
+    home: Home,
+    panel: Panel,
     split_size: int | None,
     budget: float | None,
     preprocess_only: bool,
@@ -127,12 +161,10 @@ def evaluate(
     verbose: bool,
 ) -> None:
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
-    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     try:
-        panel = _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute)
         prepare(home)
         drops = take_in(home, list(inputs), one_drop=one_drop)
-    except (InvalidDrop, InvalidPanel) as problem:
+    except InvalidDrop as problem:
         _stop(str(problem))
 
     import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
@@ -170,24 +202,17 @@ def evaluate(
 
 @main.command()
 @_reading
-@_installation
-@_judges
+@_with_panel
 def plan(
     inputs: tuple[Path, ...],
     beta_threshold: int,
     on_violation: OnViolation,
-    home_url: str,
-    panel_file: Path | None,
-    provider: str | None,
-    model: str | None,
-    max_concurrency: int | None,
-    requests_per_minute: float | None,
+    home: Home,
+    panel: Panel,
 ) -> None:
     """Say what `evaluate` would do: records, clips, verdicts, calls, price. Writes nothing, calls nobody."""
-    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
-        panel = _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute)
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for drop in inspect(list(inputs)):
             planned = plan_drop(drop, settings, load_rubrics(), judges)
@@ -209,7 +234,7 @@ def plan(
                     f"  judge {calls.judge:<12} clips: {calls.clips_new} new calls, {calls.clips_known} in the ledger; "
                     f"up to {calls.later} calls later; about {calls.input_tokens} tokens in before caching, {price}"
                 )
-    except (InvalidDrop, InvalidPanel, UnreadableDrop) as problem:
+    except (InvalidDrop, UnreadableDrop) as problem:
         _stop(str(problem))
 
 
@@ -220,50 +245,31 @@ def formats() -> None:
         click.echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
 
 
-@main.group()
-def panel() -> None:
+@main.group("panel")
+def panel_commands() -> None:
     """The judges in use."""
 
 
-@panel.command("list")
-@_installation
-@_judges
+@panel_commands.command("list")
+@_with_panel
 def list_judges(
-    home_url: str,
-    panel_file: Path | None,
-    provider: str | None,
-    model: str | None,
-    max_concurrency: int | None,
-    requests_per_minute: float | None,
+    home: Home,
+    panel: Panel,
 ) -> None:
     """Show the judges, and whether their keys are set."""
-    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
-    try:
-        for judge in _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute).judges:
-            click.echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
-    except InvalidPanel as problem:
-        _stop(str(problem))
+    for judge in panel.judges:
+        click.echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
 
 
-@panel.command("test")
-@_installation
-@_judges
+@panel_commands.command("test")
+@_with_panel
 def test_judges(
-    home_url: str,
-    panel_file: Path | None,
-    provider: str | None,
-    model: str | None,
-    max_concurrency: int | None,
-    requests_per_minute: float | None,
+    home: Home,
+    panel: Panel,
 ) -> None:
     """Make one real call to each judge: is it reachable, does its reply validate, what does it cost."""
-    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
-    try:
-        chosen = _panel(home, panel_file, provider, model, max_concurrency, requests_per_minute)
-    except InvalidPanel as problem:
-        _stop(str(problem))
     failed = False
-    for name, verdict in asyncio.run(try_panel(chosen)):
+    for name, verdict in asyncio.run(try_panel(panel)):
         good = verdict.outcome in ("scored", "abstained")
         failed |= not good
         cost = "unknown" if verdict.usage.cost_usd is None else f"${verdict.usage.cost_usd:.6f}"
@@ -272,11 +278,10 @@ def test_judges(
     sys.exit(1 if failed else 0)
 
 
-@panel.command("init")
-@_installation
-def init_panel(home_url: str) -> None:
+@panel_commands.command("init")
+@_with_home
+def init_panel(home: Home) -> None:
     """Ask for judges one by one and write panel.yaml. Keys are named by their variable, never asked for."""
-    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     prepare(home)
     if home.panel_file.exists():
         click.confirm(f"{home.panel_file} exists. Write it anew?", abort=True)
@@ -293,12 +298,11 @@ def init_panel(home_url: str) -> None:
 
 
 @main.command()
-@_installation
+@_with_home
 @click.option("--port", default=3000, show_default=True)
 @click.option("--host", default="127.0.0.1", show_default=True)
-def ui(home_url: str, port: int, host: str) -> None:
+def ui(home: Home, port: int, host: str) -> None:
     """Start the Dagster UI and its daemon, which evaluates new drops by itself."""
-    home = Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
     prepare(home)
     try:
         load_panel(home.panel_file)
@@ -349,22 +353,12 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
     return judge
 
 
-def _panel(
-    home: Home,
-    file: Path | None,
-    provider: str | None,
-    model: str | None,
-    max_concurrency: int | None,
-    requests_per_minute: float | None,
-) -> Panel:
+def _panel_of(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:
     if provider is None:
-        panel = load_panel(home.panel_file if file is None else UPath(file))
-    else:
-        name = re.sub(r"[^a-z0-9]+", "_", (model or provider).lower()).strip("_")
-        name = name if name[:1].isalpha() else f"judge_{name}"
-        panel = panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")
-    limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
-    return panel.with_limits({name: value for name, value in limits.items() if value is not None})
+        return load_panel(home.panel_file if file is None else UPath(file))
+    name = re.sub(r"[^a-z0-9]+", "_", (model or provider).lower()).strip("_")
+    name = name if name[:1].isalpha() else f"judge_{name}"
+    return panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")
 
 
 def _print_statistics(figures: Any) -> None:
