@@ -309,7 +309,7 @@ def ui(home: Home, port: int, host: str) -> None:
     except InvalidPanel as problem:
         _stop(str(problem))
     click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
-    environment = os.environ | {"DAGSTER_HOME": home.dagster.path, "EVALUATION_HOME": str(home.root)}
+    environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
     command = [sys.executable, "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
     # Handlers before the start: a shell's background job ignores SIGINT, and its children would inherit that.

@@ -48,7 +48,7 @@ class RunOutcome:
 @contextmanager
 def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of an installation: what ran here is seen in its UI."""
-    os.environ["DAGSTER_HOME"] = home.dagster.path
+    os.environ["DAGSTER_HOME"] = str(home.dagster)
     with dg.DagsterInstance.get() as instance:
         yield instance
 

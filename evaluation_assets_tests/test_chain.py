@@ -118,6 +118,8 @@ def test_several_judges_are_averaged_and_one_can_run_alone(tmp_path: Path) -> No
         assert installation.run("d").success
         scores = installation.rows("d", "clip_scores")
         assert {(row["n_scored"], row["n_judges"]) for row in scores} <= {(2, 2), (0, 2)}
+        files = {path.name for path in (home.reports("d") / "model_evaluations").iterdir()}
+        assert files == {"rules_embedded_t1_eva.json", "second_rules_embedded_t1_eva.json"}
         record_text = (home.reports("d") / "d_eva.jsonl").read_text()
         assert "Averaged from 2 of 2 models" in record_text
         job = installation.definitions.resolve_implicit_global_asset_job_def()
@@ -214,6 +216,17 @@ def test_hostile_text_stays_text(installation: Installation) -> None:
     written = list(Path(installation.home.root.path).rglob("*_eva.json"))
     assert len(written) == 1
     assert written[0].parent == Path(installation.home.reports("d").path) / "model_evaluations"
+
+
+def test_the_whole_home_may_lie_elsewhere() -> None:
+    home = Home.at("memory://home-elsewhere")
+    (home.drops / "suite").mkdir(parents=True)
+    (home.drops / "suite" / "d.jsonl").write_bytes(record())
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, Panel()), instance)
+        assert installation.run("suite/d").success
+    assert b"suite/d" in UPath("memory://home-elsewhere/reports/suite/d/report.html").read_bytes()
+    assert UPath("memory://home-elsewhere/reports/suite/d/d_eva.jsonl").exists()
 
 
 def test_the_lake_may_lie_elsewhere(tmp_path: Path) -> None:

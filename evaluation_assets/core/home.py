@@ -10,12 +10,19 @@ from upath import UPath
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.tables import TABLES
 
+_DEFAULT = ".evaluation"
+
+
+def _is_local(path: UPath) -> bool:
+    return path.protocol in ("", "file", "local")
+
 
 @dataclass(frozen=True, slots=True)
 class Home:
     """The folder of an installation: drops, lake, reports, panel, Dagster's own files.
 
-    `root` and `lake` may be any universal_pathlib URL; `dagster` has to be local.
+    `root` and `lake` may be any universal_pathlib URL. What has to be a local file (Dagster's own storage, the SQLite
+    ledger) then lies in `.evaluation` of the working directory.
     """
 
     root: UPath
@@ -25,14 +32,14 @@ class Home:
     def at(cls, url: str, lake_url: str | None = None) -> Self:
         """The installation at a path or URL."""
         root = UPath(url)
-        if root.protocol in ("", "file", "local"):
+        if _is_local(root):
             root = UPath(Path(root.path).resolve())
         return cls(root, UPath(lake_url) if lake_url else root / "lake")
 
     @classmethod
     def from_environment(cls) -> Self:
         """The installation that `EVALUATION_HOME` and `EVALUATION_LAKE_URL` name; default `.evaluation`."""
-        return cls.at(os.environ.get("EVALUATION_HOME", ".evaluation"), os.environ.get("EVALUATION_LAKE_URL"))
+        return cls.at(os.environ.get("EVALUATION_HOME", _DEFAULT), os.environ.get("EVALUATION_LAKE_URL"))
 
     @property
     def drops(self) -> UPath:
@@ -47,17 +54,21 @@ class Home:
     @property
     def ledger_url(self) -> str:
         """The database of paid replies: `EVALUATION_LEDGER_URL`, else SQLite in the home folder."""
-        return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{(self.root / 'ledger.sqlite').path}"
+        return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{self._local / 'ledger.sqlite'}"
 
     @property
     def has_ledger(self) -> bool:
         """Whether there is a ledger to look into."""
-        return "EVALUATION_LEDGER_URL" in os.environ or (self.root / "ledger.sqlite").exists()
+        return "EVALUATION_LEDGER_URL" in os.environ or (self._local / "ledger.sqlite").exists()
 
     @property
-    def dagster(self) -> UPath:
+    def dagster(self) -> Path:
         """DAGSTER_HOME."""
-        return self.root / "dagster"
+        return self._local / "dagster"
+
+    @property
+    def _local(self) -> Path:
+        return Path(self.root.path) if _is_local(self.root) else Path(_DEFAULT).resolve()
 
     def reports(self, drop: str) -> UPath:
         """The report files of a drop."""

@@ -54,11 +54,12 @@ def result_records(tables: DropTables) -> Iterator[tuple[JsonObject, dict[str, J
     for trajectory, clips in with_clips(tables.preprocessed, tables.clips):
         by_judge = {judge: aligned.at(trajectory.id) for judge, aligned in verdicts.items()}
         clip_scores = scores.at(trajectory.id)
-        judge_files = {
-            judge_file_name(rows[0], trajectory): _judge_record(trajectory, clips, rows)
-            for rows in by_judge.values()
-            if rows
-        }
+        judge_files: dict[str, JsonObject] = {}
+        for judge, rows in by_judge.items():
+            if rows:
+                name = judge_file_name(rows[0], trajectory)
+                name = f"{judge}_{name}" if name in judge_files else name  # two judges may be the same model
+                judge_files[name] = _judge_record(trajectory, clips, rows)
         yield _result_record(trajectory, clips, clip_scores, by_judge), judge_files
 
 
