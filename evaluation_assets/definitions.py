@@ -46,6 +46,7 @@ def build_definitions(
             checks.records_add_up,
             checks.reject_rate,
             *checks.schema_checks(judges),
+            checks.panel_agreement,
             checks.enough_scored,
         ],
         jobs=[evaluate_job, preprocess_job],

@@ -115,7 +115,11 @@ def test_several_judges_are_averaged_and_one_can_run_alone(tmp_path: Path) -> No
     with dg.DagsterInstance.ephemeral() as instance:
         installation = Installation(home, build_definitions(home, panel), instance)
         installation.drop("d", record(text=call("x", "y z") + "<answer>1</answer>"))
-        assert installation.run("d").success
+        result = installation.run("d")
+        assert result.success
+        checks = {check.check_name: check for check in result.get_asset_check_evaluations()}
+        assert checks["panel_agreement"].passed
+        assert checks["panel_agreement"].metadata["subjects"].value == 1
         scores = installation.rows("d", "clip_scores")
         assert {(row["n_scored"], row["n_judges"]) for row in scores} <= {(2, 2), (0, 2)}
         files = {path.name for path in (home.reports("d") / "model_evaluations").iterdir()}

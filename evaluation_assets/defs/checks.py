@@ -8,11 +8,15 @@ import pyarrow.parquet as pq
 from evaluation_assets.core import tables
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.scoring.agreement import agreement
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
 
 MAX_REJECTED = 0.2
 """Share of records above which a drop deserves a look before its scores are believed."""
+
+MIN_ALPHA = 0.667
+"""Below it, Krippendorff advises to draw no conclusions."""
 
 MIN_SCORED = 0.9
 """Share of clips with a score below which an evaluation does not count as one."""
@@ -95,6 +99,27 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
         )
 
     return schema
+
+
+@dg.asset_check(
+    asset="clip_scores",
+    partitions_def=DROPS,
+    description=f"Where several judges score, Krippendorff's alpha of no criterion is below {MIN_ALPHA}.",
+)
+def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
+    """Agreement says that judges see the same, not that they are right."""
+    found = agreement(clip_scores.rows(["criterion", "mean", "std", "n_scored"]))
+    alphas = {criterion: each.alpha for criterion, each in found.items() if each.alpha is not None}
+    poor = sorted(criterion for criterion, alpha in alphas.items() if alpha < MIN_ALPHA)
+    return dg.AssetCheckResult(
+        passed=not poor,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={
+            **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
+            "subjects": max((each.n_subjects for each in found.values()), default=0),
+        },
+        description=f"The judges do not agree on: {', '.join(poor)}." if poor else None,
+    )
 
 
 @dg.asset_check(

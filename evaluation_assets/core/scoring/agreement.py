@@ -1,0 +1,55 @@
+"""How far the judges of a panel agree. Agreement is not validity: judges may share an error."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Krippendorff's alpha of one criterion over the `n_subjects` that at least two judges scored.
+
+    1 is full agreement, 0 what chance gives. `None` where nothing varies: then there is nothing to agree about.
+    """
+
+    alpha: float | None
+    n_subjects: int
+
+
+class _Sums:
+    """What alpha needs, added up over subjects."""
+
+    def __init__(self) -> None:
+        self.subjects = self.values = 0
+        self.within = self.total = self.squares = 0.0
+
+    def add(self, count: int, mean: float, std: float) -> None:
+        self.subjects += 1
+        self.values += count
+        self.within += 2 * count * (count * std**2) / (count - 1)
+        self.total += count * mean
+        self.squares += count * (std**2 + mean**2)
+
+    def alpha(self) -> float | None:
+        n = self.values
+        if n < 2:
+            return None
+        observed = self.within / n
+        expected = 2 * (self.squares - self.total**2 / n) / (n - 1)
+        return 1 - observed / expected if expected > 1e-12 else None
+
+
+def agreement(score_rows: Iterable[Row]) -> dict[str, Agreement]:
+    """Agreement by criterion, from rows of a score table.
+
+    Krippendorff's alpha with the interval metric, for any number of judges and missing scores. The rows' count, mean
+    and standard deviation are enough: observed disagreement is `sum(2 m ss / (m - 1)) / n`, expected disagreement
+    `2 sum((x - mean)^2) / (n - 1)`. Source: Krippendorff, Content Analysis (4th ed., 2018), chapter 12.
+    """
+    sums: dict[str, _Sums] = {}
+    for row in score_rows:
+        if row["mean"] is not None and row["n_scored"] >= 2:
+            sums.setdefault(row["criterion"], _Sums()).add(row["n_scored"], row["mean"], row["std"])
+    return {name: Agreement(found.alpha(), found.subjects) for name, found in sorted(sums.items())}
