@@ -129,6 +129,7 @@ class _Reader:
         self._executed = _Places(_EXECUTED, text)
         self._next_thought = _Places(_NEXT_THOUGHT, text)
         self._exhausted: set[str] = set()
+        self._searched: dict[str, int] = {}
         self._index: dict[str, list[_Token]] | None = None
         self._pairs: dict[str, _Pairs] = {}
         self._handed_over: dict[int, bool] = {}
@@ -190,10 +191,19 @@ class _Reader:
             self._pairs[name] = _Pairs(self._index.get(name, []))
         return self._pairs[name]
 
+    def _near_closing(self, name: str, position: int) -> int:
+        """Where the next plain closing tag starts, if it is near, else -1; no stretch is searched twice in vain."""
+        start = max(position, self._searched.get(name, 0))
+        found = self.text.find(f"</{name}>", start, position + _NEAR)
+        if found < 0:
+            self._searched[name] = position + _NEAR - len(name) - 3
+        return found
+
     def _first_closing(self, name: str, position: int) -> _Token | None:
-        plain = self.text.find(f"</{name}>", position, position + _NEAR)
-        if plain >= 0:
-            return _Token(plain, plain + len(name) + 3, closing=True)
+        if self._index is None:
+            plain = self._near_closing(name, position)
+            if plain >= 0:
+                return _Token(plain, plain + len(name) + 3, closing=True)
         return self._pairs_of(name).first_closing(position)
 
     def _end(self, name: str, start: int, inner: int, interruption: _Places) -> _Close:
@@ -202,10 +212,12 @@ class _Reader:
         A tag of the same name inside is a quotation, unless `interruption` comes before it: then the block was never
         closed and the closing tag further down belongs to the later one.
         """
-        plain = self.text.find(f"</{name}>", inner, inner + _NEAR)
+        if name in self._exhausted:
+            return self._close_before_structure(name, inner)
+        plain = self._near_closing(name, inner)
         if plain >= 0 and self.text.find(f"<{name}", inner, plain) < 0:
             return _Close(plain, plain + len(name) + 3)
-        following = None if name in self._exhausted else _name_pattern(name).search(self.text, inner)
+        following = _name_pattern(name).search(self.text, inner)
         if following is None:
             self._exhausted.add(name)
             return self._close_before_structure(name, inner)
