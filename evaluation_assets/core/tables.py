@@ -206,7 +206,7 @@ COLUMNS: dict[str, str] = {
     "input_tokens": "all input tokens, cached ones included",
     "cached_tokens": "input tokens served from the provider's cache",
     "output_tokens": "output tokens",
-    "cost_usd": "US dollars; null when unknown, never 0 for unknown",
+    "cost_usd": "US dollars the replies cost when they were paid for; null when unknown, never 0 for unknown",
     "latency_ms": "milliseconds",
     "attempts": "requests made",
     "from_ledger": "whether the reply was paid for before",

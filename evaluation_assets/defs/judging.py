@@ -60,7 +60,7 @@ class Tally:
         if row["share_seen"] is not None:
             self.share_seen += row["share_seen"]
             self.shown += 1
-        if row["cost_usd"] is not None:
+        if row["cost_usd"] is not None and not row["from_ledger"]:
             self.cost_usd = (self.cost_usd or 0.0) + row["cost_usd"]
         self.input_tokens += row["input_tokens"] or 0
         self.cached_tokens += row["cached_tokens"] or 0

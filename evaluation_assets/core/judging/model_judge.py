@@ -260,7 +260,7 @@ class _OpenJudge:
         while True:
             known = self._usable(key, read)
             if known is not None:
-                cost.add(key, known, from_ledger=known.run != self._run)
+                cost.add(key, known, from_ledger=True)
                 return known
             self._check_stopped()
             if self._ledger.claim(key):
