@@ -38,7 +38,7 @@ from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
-from evaluation_assets.core.reporting.summary import DropReport
+from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.intake import inspect, prepare, take_in
 

@@ -9,8 +9,9 @@ from upath import UPath
 
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.reporting.render import as_html, as_json, as_markdown
+from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.results import result_records
-from evaluation_assets.core.reporting.summary import DropReport, DropTables
+from evaluation_assets.core.reporting.summary import DropTables
 
 JUDGE_FILES = "model_evaluations"
 

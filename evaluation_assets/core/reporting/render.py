@@ -5,7 +5,7 @@ from functools import cache
 
 import jinja2
 
-from evaluation_assets.core.reporting.summary import DropReport
+from evaluation_assets.core.reporting.report import DropReport
 
 
 def as_json(report: DropReport) -> str:
