@@ -7,9 +7,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-_GROW_AFTER = 1.0
-"""In units of the limit: after this many good answers per slot there is one slot more."""
-
 
 class AdaptiveLimit:
     """Slots that grow while all goes well and halve when the endpoint pushes back; and a rate of starts.
@@ -18,9 +15,9 @@ class AdaptiveLimit:
     latencies saves a tenth of the time against first come, first served.
     """
 
-    def __init__(self, most: int, requests_per_minute: float | None = None, start: int | None = None) -> None:
+    def __init__(self, most: int, requests_per_minute: float | None = None) -> None:
         self.most = most
-        self.limit = min(most, start if start is not None else max(8, most // 2))
+        self.limit = min(most, max(8, most // 2))
         self.in_flight = 0
         self._interval = 60 / requests_per_minute if requests_per_minute else 0.0
         self._next_start = 0.0
@@ -42,9 +39,9 @@ class AdaptiveLimit:
             self._hand_out()
 
     def went_well(self) -> None:
-        """An answer came."""
+        """An answer came; after one per slot there is one slot more."""
         self._good += 1
-        if self._good >= self.limit * _GROW_AFTER and self.limit < self.most:
+        if self._good >= self.limit and self.limit < self.most:
             self.limit, self._good = self.limit + 1, 0
             self._hand_out()
 

@@ -1,7 +1,7 @@
 """Rubrics: criteria with anchors and a scale for one kind of subject. They are data, one YAML file each."""
 
 import hashlib
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Literal, Self
@@ -61,7 +61,7 @@ class Rubric(BaseModel):
                 raise ValueError(f"{self.name}.{criterion.key}: anchors must be on the scale and include its ends")
         return self
 
-    @property
+    @cached_property
     def version_name(self) -> str:
         """The version with a digest of the wording, so that no edit goes unnoticed: `1-3f2a91c0`."""
         return f"{self.version}-{hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]}"

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +45,3 @@ class TrialCounter:
         self._trials[trajectory.task_id] = trial + 1
         self._used.add(name)
         return replace(trajectory, id=name, trial=trial)
-
-    def over(self, trajectories: Iterator[Trajectory]) -> Iterator[Trajectory]:
-        """`numbered` for each."""
-        return map(self.numbered, trajectories)
