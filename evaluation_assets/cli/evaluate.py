@@ -1,0 +1,127 @@
+"""`evaluate`: files in, scores and a report out."""
+
+import shutil
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evaluation_assets.cli.options import reading, refuse, with_panel
+from evaluation_assets.core.drops import Drop, InvalidDrop
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
+from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
+from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.intake import prepare, take_in
+
+EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
+
+
+@click.command()
+@reading
+@with_panel
+@click.option("--split-size", type=click.IntRange(min=1), help="Also write the kept records in files of this many.")
+@click.option("--budget", type=click.FloatRange(min=0), help="US dollars the run of each drop may spend.")
+@click.option("--preprocess-only", is_flag=True, help="Read and preprocess; judge nothing.")
+@click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
+@click.option("--select", help="Assets to materialise, in Dagster's selection syntax, e.g. '+clips'.")
+@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Copy reports and result files here.")
+@click.option("--quiet", is_flag=True, help="No progress and no warnings.")
+@click.option("--verbose", is_flag=True, help="Log everything to stderr.")
+def evaluate(
+    inputs: tuple[Path, ...],
+    beta_threshold: int,
+    on_violation: OnViolation,
+    home: Home,
+    panel: Panel,
+    split_size: int | None,
+    budget: float | None,
+    preprocess_only: bool,
+    one_drop: bool,
+    select: str | None,
+    output: Path | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
+    try:
+        prepare(home)
+        drops = take_in(home, list(inputs), one_drop=one_drop)
+    except InvalidDrop as problem:
+        refuse(str(problem))
+
+    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
+
+    for preview in (dg.PreviewWarning, dg.BetaWarning):  # checks per partition, data versions; the version is bounded
+        warnings.simplefilter("ignore", preview)
+    from evaluation_assets.progress import RunProgress  # noqa: PLC0415
+    from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
+
+    options = RunOptions(
+        settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
+        split_size=split_size,
+        budget_usd=budget,
+        preprocess_only=preprocess_only,
+        select=select,
+    )
+    status = 0
+    try:
+        for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose)):
+            status = max(status, EXIT_STATUS[outcome.status])
+            click.echo(f"\n{outcome.drop.key}")
+            if outcome.message:
+                click.echo(f"{outcome.drop.key}: {outcome.message}", err=True)
+            _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
+            if "evaluation_report" in outcome.metadata:
+                _print_scores(home, outcome.drop)
+            for check in outcome.failed_checks:
+                click.echo(f"  check failed       {check}")
+            if output is not None:
+                _copy_files(home, outcome.drop, output)
+    except dg.DagsterInvalidSubsetError as problem:
+        refuse(str(problem))
+    sys.exit(status)
+
+
+def _print_statistics(figures: Any) -> None:
+    if not figures:
+        return
+    rate = figures.get("success_rate")
+    click.echo(f"  records            {figures['records_total']}")
+    click.echo(f"  valid              {figures['records_kept']}")
+    click.echo(f"  removed frequency  {figures['removed_frequency']}")
+    click.echo(f"  removed duplicates {figures['removed_duplicates']}")
+    click.echo(f"  unreadable         {figures['unreadable']}")
+    click.echo(f"  repaired           {figures['repaired']}")
+    click.echo(f"  success rate       {'-' if rate is None else f'{rate:.1%}'}")
+
+
+def _print_scores(home: Home, drop: Drop) -> None:
+    paths = report_files(home.reports(drop.key), drop.key)
+    report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
+    click.echo(f"  overall score      {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
+    for tool in report.tools:
+        click.echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
+    click.echo(f"  report             {paths.html}")
+
+
+def _score(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _copy_files(home: Home, drop: Drop, output: Path) -> None:
+    """The drop's report folder, as it is, below the output folder."""
+    source = home.reports(drop.key)
+    if not source.exists():
+        return
+    target = output / drop.key
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(target / JUDGE_FILES, ignore_errors=True)
+    for path in source.rglob("*"):
+        if path.is_file():
+            place = target / path.path.removeprefix(source.path).strip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())

@@ -1,0 +1,23 @@
+"""`evaluation-assets`: the commands. They materialise the same assets as the UI, in the same instance.
+
+Exit status: 0 done and all blocking checks passed; 1 done, but a blocking check failed or a step broke; 2 usage or
+unusable input; 3 stopped by the budget. Results go to stdout, progress and logs to stderr.
+"""
+
+import click
+
+from evaluation_assets.cli.evaluate import evaluate
+from evaluation_assets.cli.formats import formats
+from evaluation_assets.cli.panel import panel_commands
+from evaluation_assets.cli.plan import plan
+from evaluation_assets.cli.ui import ui
+
+
+@click.group()
+@click.version_option(package_name="evaluation-assets")
+def main() -> None:
+    """Evaluate AI agents from files of their trajectories."""
+
+
+for command in (evaluate, plan, formats, panel_commands, ui):
+    main.add_command(command)

@@ -1,0 +1,110 @@
+"""What several commands share: where the installation is, which judges are used, which files are read."""
+
+import os
+import re
+import sys
+from functools import wraps
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from upath import UPath
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
+
+
+def together(*options: Any) -> Any:
+    """Several options as one decorator."""
+
+    def apply(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return apply
+
+
+def with_home(command: Any) -> Any:
+    """Give a command its installation as `home`."""
+
+    @click.option(
+        "--home",
+        "home_url",
+        envvar="EVALUATION_HOME",
+        default=".evaluation",
+        show_default=True,
+        help="Where drops, tables and reports are kept: a folder, or any fsspec URL.",
+    )
+    @wraps(command)
+    def run(home_url: str, **options: Any) -> None:
+        command(home=Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL")), **options)
+
+    return run
+
+
+_judges = together(
+    click.option("--panel", "panel_file", type=click.Path(exists=True, path_type=Path), help="Another panel.yaml."),
+    click.option("--provider", help="With --model: a panel of one judge."),
+    click.option("--model", help="The model of --provider."),
+    click.option("--max-concurrency", type=click.IntRange(min=1), help="Requests at a time, for every model judge."),
+    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
+)
+
+
+def with_panel(command: Any) -> Any:
+    """Give a command its installation as `home` and the judges in use as `panel`."""
+
+    @with_home
+    @_judges
+    @wraps(command)
+    def run(
+        home: Home,
+        panel_file: Path | None,
+        provider: str | None,
+        model: str | None,
+        max_concurrency: int | None,
+        requests_per_minute: float | None,
+        **options: Any,
+    ) -> None:
+        limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
+        try:
+            panel = _panel_of(home, panel_file, provider, model)
+        except InvalidPanel as problem:
+            refuse(str(problem))
+        panel = panel.with_limits({name: value for name, value in limits.items() if value is not None})
+        command(home=home, panel=panel, **options)
+
+    return run
+
+
+reading = together(
+    click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)),
+    click.option(
+        "--beta-threshold",
+        type=click.IntRange(min=0),
+        default=15,
+        show_default=True,
+        help="More tool calls than this break the frequency rule.",
+    ),
+    click.option(
+        "--on-violation",
+        type=click.Choice(["remove", "flag"]),
+        default="remove",
+        show_default=True,
+        help="Take out records that break a rule, or keep and mark them.",
+    ),
+)
+
+
+def refuse(message: str) -> NoReturn:
+    click.echo(f"evaluation-assets: {message}", err=True)
+    sys.exit(2)
+
+
+def _panel_of(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:
+    if provider is None:
+        return load_panel(home.panel_file if file is None else UPath(file))
+    name = re.sub(r"[^a-z0-9]+", "_", (model or provider).lower()).strip("_")
+    name = name if name[:1].isalpha() else f"judge_{name}"
+    return panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")

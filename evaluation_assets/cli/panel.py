@@ -1,0 +1,96 @@
+"""`panel`: the judges in use."""
+
+import asyncio
+import os
+import re
+import sys
+from typing import Any
+
+import click
+import yaml
+
+from evaluation_assets.cli.options import with_home, with_panel
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
+from evaluation_assets.core.judging.trial import try_panel
+from evaluation_assets.intake import prepare
+
+
+@click.group("panel")
+def panel_commands() -> None:
+    """The judges in use."""
+
+
+@panel_commands.command("list")
+@with_panel
+def list_judges(
+    home: Home,
+    panel: Panel,
+) -> None:
+    """Show the judges, and whether their keys are set."""
+    for judge in panel.judges:
+        click.echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
+
+
+@panel_commands.command("test")
+@with_panel
+def test_judges(
+    home: Home,
+    panel: Panel,
+) -> None:
+    """Make one real call to each judge: is it reachable, does its reply validate, what does it cost."""
+    failed = False
+    for name, verdict in asyncio.run(try_panel(panel)):
+        good = verdict.outcome in ("scored", "abstained")
+        failed |= not good
+        cost = "unknown" if verdict.usage.cost_usd is None else f"${verdict.usage.cost_usd:.6f}"
+        tokens = f"{verdict.usage.input_tokens} tokens in, {verdict.usage.output_tokens} out, cost {cost}"
+        click.echo(f"{name}: {'ok' if good else 'FAILED'}, {tokens if good else verdict.error}")
+    sys.exit(1 if failed else 0)
+
+
+@panel_commands.command("init")
+@with_home
+def init_panel(home: Home) -> None:
+    """Ask for judges one by one and write panel.yaml. Keys are named by their variable, never asked for."""
+    prepare(home)
+    if home.panel_file.exists():
+        click.confirm(f"{home.panel_file} exists. Write it anew?", abort=True)
+    judges: list[dict[str, Any]] = []
+    while not judges or click.confirm("Another judge?", default=False):
+        judges.append(_ask_for_judge([judge["name"] for judge in judges]))
+        try:
+            panel_of({"judges": judges}, "panel")
+        except InvalidPanel as problem:
+            click.echo(f"{problem}; try again", err=True)
+            judges.pop()
+    home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
+    click.echo(f"written to {home.panel_file}; try it with: evaluation-assets panel test")
+
+
+def _key_state(judge: JudgeSettings) -> str:
+    variable = judge.key_variable
+    if variable is None:
+        return "none needed"
+    return f"{variable} is {'set' if os.environ.get(variable) else 'NOT set'}"
+
+
+def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
+    provider = click.prompt("Provider", type=click.Choice([EMBEDDED, *PROVIDERS]))
+    if provider == EMBEDDED:
+        return {"name": click.prompt("Name", default=EMBEDDED), "provider": provider}
+    known = PROVIDERS[provider]
+    model = click.prompt("Model", default=known.default_model)
+    plain = re.sub(r"[^a-z0-9]+", "_", f"{provider}_{model}".lower()).strip("_")
+    judge: dict[str, Any] = {"name": click.prompt("Name", default=plain if plain not in taken else None)}
+    judge |= {"provider": provider, "model": model}
+    if known.base_url is None:
+        judge["base_url"] = click.prompt("Address of the endpoint, e.g. http://localhost:8000/v1")
+    variable = click.prompt(
+        "Variable that holds the key (empty: no key)", default=known.key_env or "", show_default=True
+    )
+    if variable and variable != known.key_env:
+        judge["api_key_env"] = variable
+    judge["max_concurrency"] = click.prompt("Requests at a time", default=16, type=click.IntRange(min=1))
+    return judge

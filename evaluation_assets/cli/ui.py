@@ -1,0 +1,42 @@
+"""`ui`: the Dagster UI and its daemon."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import click
+
+from evaluation_assets.cli.options import refuse, with_home
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
+from evaluation_assets.intake import prepare
+
+
+@click.command()
+@with_home
+@click.option("--port", default=3000, show_default=True)
+@click.option("--host", default="127.0.0.1", show_default=True)
+def ui(home: Home, port: int, host: str) -> None:
+    """Start the Dagster UI and its daemon, which evaluates new drops by itself."""
+    prepare(home)
+    try:
+        load_panel(home.panel_file)
+    except InvalidPanel as problem:
+        refuse(str(problem))
+    click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
+    environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
+    environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
+    command = [sys.executable, "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
+    # Handlers before the start: a shell's background job ignores SIGINT, and its children would inherit that.
+    servers: list[subprocess.Popen[bytes]] = []
+
+    def stop(*_: object) -> None:
+        for server in servers:
+            os.killpg(server.pid, signal.SIGINT)
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
+    command += ["--port", str(port), "--host", host]
+    servers.append(subprocess.Popen(command, env=environment, start_new_session=True))
+    sys.exit(servers[0].wait())
