@@ -7,6 +7,7 @@ from pathlib import Path
 from upath import UPath
 
 from evaluation_assets.core.drops import DIRECTORY_SIDECAR, Drop, InvalidDrop, Scan, scan
+from evaluation_assets.core.formats.records import EXTENSIONS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import publish
 
@@ -72,7 +73,7 @@ def _scan_file(path: UPath) -> Scan:
 
 def _readable(found: Scan, path: Path) -> list[Drop]:
     if not found.drops:
-        reasons = " ".join(found.problems) or "it holds no .jsonl, .json or .parquet file (plain, .gz or .zst)"
+        reasons = " ".join(found.problems) or f"it holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
         raise InvalidDrop(f"{path}: {reasons}")
     return list(found.drops.values())
 

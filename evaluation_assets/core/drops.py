@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
+from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
 
 DIRECTORY_SIDECAR = "_drop.yaml"
@@ -49,9 +50,9 @@ class Drop:
         return self.key.rsplit("/", 1)[-1]
 
     @property
-    def sources(self) -> list[tuple[UPath, str]]:
+    def sources(self) -> list[DropFile]:
         """The files with their names below the drops folder."""
-        return [(path, _relative(path, self.root)) for path in self.files]
+        return [DropFile(path, _relative(path, self.root)) for path in self.files]
 
     def sidecar(self) -> Sidecar:
         """The sidecar's content; without a suite of its own, a drop in a folder belongs to the suite of that name.
@@ -74,21 +75,21 @@ class Drop:
 
     def stamp(self) -> str:
         """A cheap sign of change: names, sizes and times (or etags), without reading the files."""
-        return _digest(f"{name}:{path.fs.ukey(path.path)}" for path, name in self._all_files())
+        return _digest(f"{file.source}:{file.path.fs.ukey(file.path.path)}" for file in self._all_files())
 
     def content_hash(self) -> str:
         """SHA-256 over the names and bytes of the drop's files and sidecar."""
         whole = hashlib.sha256()
-        for path, name in self._all_files():
-            whole.update(f"{name}\0".encode())
-            with path.open("rb") as source:
+        for file in self._all_files():
+            whole.update(f"{file.source}\0".encode())
+            with file.path.open("rb") as source:
                 while block := source.read(1 << 20):
                     whole.update(block)
         return whole.hexdigest()
 
-    def _all_files(self) -> list[tuple[UPath, str]]:
-        sidecar = [] if self.sidecar_file is None else [(self.sidecar_file, _relative(self.sidecar_file, self.root))]
-        return self.sources + sidecar
+    def _all_files(self) -> list[DropFile]:
+        sidecars = [] if self.sidecar_file is None else [self.sidecar_file]
+        return [*self.sources, *(DropFile(path, _relative(path, self.root)) for path in sidecars)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -98,7 +99,7 @@ async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: 
 
 
 def _kept(drop: Drop, preprocessor: Preprocessor) -> Iterator[tuple[Trajectory, list[Clip]]]:
-    for item in read_trajectories(drop.sources, drop.sidecar().format):
+    for item in read_trajectories(drop.sources, Losses(), drop.sidecar().format):
         if isinstance(item, Rejection):
             preprocessor.statistics.unreadable[item.reason] += 1
             continue

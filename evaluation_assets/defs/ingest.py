@@ -10,6 +10,7 @@ from evaluation_assets.core import rows, tables
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.drops import InvalidDrop, find
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.lake import Spool, Stored, Stream, batched
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
@@ -50,10 +51,11 @@ class PreprocessConfig(dg.Config):
 def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.Output]:
     """Read the drop's files with the reader of their format."""
     name = context.partition_key
+    losses = Losses()
     try:
         drop = find(home.home.drops, name)
         sidecar = drop.sidecar()
-        items = read_trajectories(drop.sources, sidecar.format)
+        items = read_trajectories(drop.sources, losses, sidecar.format)
     except (InvalidDrop, UnreadableDrop) as problem:
         raise _explained(problem) from problem
     stamp, content = drop.stamp(), drop.content_hash()
@@ -78,7 +80,9 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
                     "content": content,
                     "stamp": stamp,
                     "format": ", ".join(sorted(formats)) or "none",
-                    "source": ", ".join(source for _, source in drop.sources[:20]),
+                    "lost_fields": losses.counts.total(),
+                    "losses": loss_table(losses),
+                    "source": ", ".join(file.source for file in drop.sources[:20]),
                     **{key: value for key, value in sidecar.model_dump().items() if isinstance(value, str)},
                 },
                 {"content": content, "sidecar": sidecar.model_dump_json()},
@@ -169,6 +173,12 @@ def clips(context: dg.AssetExecutionContext, preprocessed_trajectories: Stored) 
             lambda: {"tool_types": dict(sorted(tool_types.items()))},
         )
     )
+
+
+def loss_table(losses: Losses) -> dg.MetadataValue:
+    """Which fields of the source no trajectory holds, and how often: the first fifty."""
+    lines = [f"| {path.replace('|', '/')} | {count} |" for path, count in losses.table()[:50]]
+    return dg.MetadataValue.md("\n".join(["| field | times |", "| --- | ---: |", *lines]))
 
 
 def statistics_metadata(statistics: Statistics) -> dict[str, int | float]:

@@ -33,7 +33,7 @@ def put(root: UPath, name: str, content: bytes = LINE) -> UPath:
 
 def files_of(root: UPath) -> dict[str, list[str]]:
     """The names of the files of each drop."""
-    return {key: [name for _, name in drop.sources] for key, drop in scan(root).drops.items()}
+    return {key: [file.source for file in drop.sources] for key, drop in scan(root).drops.items()}
 
 
 # Keys
@@ -180,7 +180,7 @@ def test_a_folder_drop_does_not_take_the_name_of_a_file_drop(root: UPath) -> Non
     assert len(found.drops) == 1
     assert len(found.problems) == 1
     (drop,) = found.drops.values()
-    names = {name for _, name in drop.sources}
+    names = {file.source for file in drop.sources}
     assert names in ({"run.jsonl"}, {"run/a.jsonl"})
 
 
@@ -357,8 +357,8 @@ def test_a_file_that_lies_in_the_drops_folder_is_not_copied(tmp_path: Path) -> N
 
 def test_an_input_that_holds_nothing_says_what_would_be_read(tmp_path: Path) -> None:
     home = installation(tmp_path)
-    put(UPath(tmp_path), "in/notes.txt")
-    for path in (tmp_path / "in", tmp_path / "in" / "notes.txt"):
+    put(UPath(tmp_path), "in/notes.doc")
+    for path in (tmp_path / "in", tmp_path / "in" / "notes.doc"):
         with pytest.raises(InvalidDrop, match=r"\.jsonl"):
             take_in(home, [path], one_drop=False)
         with pytest.raises(InvalidDrop, match=r"\.jsonl"):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.formats.base import DropFile, Rejection
+from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.tagged import trajectory_of
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
@@ -336,7 +337,7 @@ def test_every_record_is_kept_removed_or_rejected_once(raw: list[bytes], setting
     kept: list[Trajectory] = []
     removed: list[Removal] = []
     rejected: list[Rejection] = []
-    for item in read_trajectories([(path, "drop.jsonl")], "tagged"):
+    for item in read_trajectories([DropFile(path, "drop.jsonl")], Losses(), "tagged"):
         if isinstance(item, Rejection):
             counts.unreadable[item.reason] += 1
             rejected.append(item)

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.formats.base import Record, Rejection, UnreadableDrop
-from evaluation_assets.core.formats.records import first_records, read_records
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.records import read_records, sample_of
 from evaluation_assets.core.formats.registry import format_of, read_trajectories
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets_tests.core.making import answer
@@ -37,6 +38,11 @@ def saved(content: bytes, name: str = "drop.jsonl") -> UPath:
 
 def read(content: bytes, name: str = "drop.jsonl") -> list[Record | Rejection]:
     return list(read_records(saved(content, name), name))
+
+
+def trajectories(*paths: UPath) -> list[Trajectory]:
+    files = [DropFile(path, path.name) for path in paths]
+    return [run for run in read_trajectories(files, Losses()) if not isinstance(run, Rejection)]
 
 
 def data_of(items: list[Record | Rejection]) -> list[object]:
@@ -188,7 +194,7 @@ def test_parquet_columns_of_any_type_become_trajectories(tmp_path: Path) -> None
         "nan": float("nan"),
     }
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "d.parquet")
-    (run,) = read_trajectories([(UPath(tmp_path / "d.parquet"), "d.parquet")])
+    (run,) = read_trajectories([DropFile(UPath(tmp_path / "d.parquet"), "d.parquet")], Losses())
     assert isinstance(run, Trajectory)
     assert from_json(to_json(run), run.text).final_answer == "a"
 
@@ -284,30 +290,32 @@ def test_any_bytes_are_read_or_told_to_be_unreadable(content: bytes, name: str) 
 
 def test_the_first_readable_records_decide_the_format() -> None:
     path = saved(b"{\n" * 30 + orjson.dumps({"raw_response": "x"}) + b"\n")
-    assert first_records(path) == ({"raw_response": "x"},)
-    assert format_of([path]).name == "tagged"
+    assert sample_of(path).records == ({"raw_response": "x"},)
+    assert format_of([DropFile(path, "d")]).name == "tagged"
 
 
 def test_a_drop_no_format_recognises_says_what_is_read() -> None:
     with pytest.raises(UnreadableDrop, match="raw_response"):
-        format_of([saved(b'{"foo": 1}\n')])
+        format_of([DropFile(saved(b'{"foo": 1}\n'), "d")])
 
 
 def test_an_unknown_format_name_says_which_there_are() -> None:
     with pytest.raises(UnreadableDrop, match="tagged"):
-        format_of([saved(b"")], "nope")
+        format_of([DropFile(saved(b""), "d")], "nope")
 
 
 def test_repeated_tasks_get_trials_and_ids_of_their_own() -> None:
     line = orjson.dumps({"task_id": "t", "raw_response": answer("a")}) + b"\n"
     one, two = saved(line * 2, "one.jsonl"), saved(line, "two.jsonl")
-    runs = [run for run in read_trajectories([(one, "one"), (two, "two")]) if not isinstance(run, Rejection)]
+    runs = trajectories(one, two)
     assert [(run.id, run.task_id, run.trial) for run in runs] == [("t", "t", 0), ("t#1", "t", 1), ("t#2", "t", 2)]
 
 
 def test_ids_stay_unique_where_a_task_is_called_like_a_trial() -> None:
     names = ["t#1", "t", "t", "t#1", "t"]
     content = b"".join(orjson.dumps({"task_id": name, "raw_response": answer("a")}) + b"\n" for name in names)
-    runs = [run for run in read_trajectories([(saved(content), "d")]) if not isinstance(run, Rejection)]
+    runs = [
+        run for run in read_trajectories([DropFile(saved(content), "d")], Losses()) if not isinstance(run, Rejection)
+    ]
     assert len({run.id for run in runs}) == len(names)
     assert [run.task_id for run in runs] == names

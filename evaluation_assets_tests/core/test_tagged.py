@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.base import Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.tagged import detect, read, trajectory_of, without_evaluations
+from evaluation_assets.core.formats.base import Record, Rejection, Sample
+from evaluation_assets.core.formats.records import usable
+from evaluation_assets.core.formats.tagged import detect, trajectory_of, without_evaluations
 from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.reporting.results import embed, result_records
 from evaluation_assets.core.reporting.summary import DropTables
@@ -117,10 +118,7 @@ def test_own_fields_are_kept() -> None:
 )
 def test_a_record_without_a_text_is_rejected_with_all_of_it(data: Any, reason: str) -> None:
     raw = orjson.dumps(data)
-    with pytest.raises(UnusableRecord) as problem:
-        trajectory_of(Record("d.jsonl", 4, data, raw))
-    assert problem.value.reason == reason
-    (rejection,) = read(iter([Record("d.jsonl", 4, data, raw)]))
+    rejection = usable(Record("d.jsonl", 4, data, raw), trajectory_of)
     assert isinstance(rejection, Rejection)
     assert (rejection.source, rejection.line, rejection.reason, rejection.raw) == ("d.jsonl", 4, reason, raw.decode())
 

@@ -1,9 +1,12 @@
 """What a reader of trajectories takes and gives: records in, trajectories or rejections out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from upath import UPath
+
+from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.trajectories.model import Trajectory
 
 
@@ -49,17 +52,39 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The first records of a file, by which formats recognise their own."""
+    """The beginning of a file, by which formats recognise their own.
 
-    records: tuple[Any, ...]
+    `records` are its first JSON values; one that is longer than the beginning is there as far as it goes. `text` is the
+    beginning as text, empty for archives and parquet. `members` are the names in an archive.
+    """
+
+    records: tuple[Any, ...] = ()
+    text: str = ""
+    members: tuple[str, ...] = ()
+
+    def has(self, *keys: str) -> bool:
+        """Whether a record is an object with all these keys."""
+        return any(isinstance(record, dict) and all(key in record for key in keys) for record in self.records)
+
+
+@dataclass(frozen=True, slots=True)
+class DropFile:
+    """One file of a drop. `source` is the name it goes by in rejections."""
+
+    path: UPath
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A wire format: how to recognise it and how to read it."""
+    """A wire format: how to recognise it and how to read it.
+
+    `read` is given all files of a drop, since some formats spread a trajectory over several, and counts in the losses
+    what it could not represent.
+    """
 
     name: str
     description: str
     detection: str
     detect: Callable[[Sample], bool]
-    read: Callable[[Iterator[Record | Rejection]], Iterator[Trajectory | Rejection]]
+    read: Callable[[Sequence[DropFile], Losses], Iterator[Trajectory | Rejection]]

@@ -1,14 +1,17 @@
 """Records out of files: JSON Lines, JSON documents and parquet, plain or compressed, as a stream.
 
 Memory holds one record at a time (one row group for parquet), never the file. A line that is no JSON becomes a
-rejection and the rest goes on. Lines of white space are not records.
+rejection and the rest goes on. Lines of white space are not records. Of a document that is one large object, the
+items of a list inside it can be records.
 """
 
 import io
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import ijson
 import orjson
@@ -16,11 +19,33 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from upath import UPath
 
-from evaluation_assets.core.formats.base import Record, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
+from evaluation_assets.core.trajectories.model import Trajectory
 
 COMPRESSIONS = (".gz", ".zst")
 _COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-EXTENSIONS = (".jsonl", ".ndjson", ".json", ".parquet")
+EXTENSIONS = (".jsonl", ".ndjson", ".json", ".parquet", ".traj", ".eval", ".txt", ".log")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_LINES = {".jsonl", ".ndjson"}
+_BEGINNING = 1 << 20
+_SAMPLED = 20
+
+
+def each_record(
+    files: Sequence[DropFile], trajectory_of: Callable[[Record], Trajectory]
+) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a record, file after file."""
+    for file in files:
+        for record in read_records(file.path, file.source):
+            yield record if isinstance(record, Rejection) else usable(record, trajectory_of)
+
+
+def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:
+    """The trajectory of a record, or why there is none."""
+    try:
+        return trajectory_of(record)
+    except UnusableRecord as problem:
+        return record.rejected(problem)
 
 
 def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
@@ -49,6 +74,85 @@ def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
         raise _damaged(source, problem) from problem
 
 
+def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record]:
+    """The items of the first list in a JSON document that stands at one of these places, e.g. `data.simulations`.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    for prefix in prefixes:
+        number = 0
+        try:
+            with _opened(path) as stream:
+                for number, data in enumerate(ijson.items(stream, f"{prefix}.item", use_float=True), 1):
+                    yield Record(source, number, data, orjson.dumps(data, default=str))
+        except (ijson.JSONError, EOFError, OSError, pa.ArrowException) as problem:
+            raise _damaged(source, problem) from problem
+        if number:
+            return
+
+
+def read_text(path: UPath, source: str) -> str:
+    """A whole file as text; bytes that are no UTF-8 are written as escapes.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    try:
+        with _opened(path) as stream:
+            return stream.read().decode("utf-8", "backslashreplace")
+    except (EOFError, OSError, pa.ArrowException) as problem:
+        raise _damaged(source, problem) from problem
+
+
+def sample_of(path: UPath) -> Sample:
+    """The beginning of a file, at most a megabyte of it; what is damaged is not in it."""
+    try:
+        with _opened(path) as stream:
+            magic = stream.peek(4)[:4]
+            if magic == b"PAR1":
+                return Sample(records=tuple(record.data for record in islice(_parquet(path, path.name), _SAMPLED)))
+            if magic == b"PK\x03\x04":
+                with path.open("rb") as archive, ZipFile(archive) as opened:
+                    return Sample(members=tuple(opened.namelist()))
+            beginning = stream.read(_BEGINNING)
+    except (EOFError, OSError, pa.ArrowException, BadZipFile):
+        return Sample()
+    return Sample(records=_first_records(beginning), text=beginning.decode("utf-8", "replace"))
+
+
+def _first_records(beginning: bytes) -> tuple[Any, ...]:
+    """The values of an array, or of the lines; a first line that is no value may be the start of a long one."""
+    found: list[Any] = []
+    if not beginning.lstrip().startswith(b"["):
+        for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
+            with suppress(orjson.JSONDecodeError):
+                found.append(orjson.loads(line))
+            if len(found) == _SAMPLED:
+                break
+        if _starts_with_value(beginning):
+            return tuple(found)
+    whole = _cut_document(beginning)
+    return (*found, *(whole[:_SAMPLED] if isinstance(whole, list) else [whole] if whole else []))
+
+
+def _starts_with_value(beginning: bytes) -> bool:
+    try:
+        orjson.loads(beginning.lstrip().partition(b"\n")[0])
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _cut_document(beginning: bytes) -> Any:
+    """A JSON value whose end is missing, as far as it goes."""
+    builder = ijson.ObjectBuilder()
+    with suppress(ijson.JSONError):
+        for event, value in ijson.basic_parse(io.BytesIO(beginning), use_float=True):
+            builder.event(event, value)
+    return getattr(builder, "value", None)
+
+
 def _damaged(source: str, problem: Exception) -> UnreadableDrop:
     return UnreadableDrop(f"{source} is damaged: {problem}. Copy it again, or remove it.")
 
@@ -60,7 +164,10 @@ def _opened(path: UPath) -> Iterator[io.BufferedReader]:
         raw.seek(0)
         compression = next((name for start, name in _COMPRESSION_MAGIC.items() if magic.startswith(start)), None)
         stream: Any = raw if compression is None else pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression)
-        yield io.BufferedReader(stream, 1 << 20)
+        opened = io.BufferedReader(stream, 1 << 20)
+        if opened.peek(3)[:3] == _BYTE_ORDER_MARK:
+            opened.read(3)
+        yield opened
 
 
 def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
@@ -69,7 +176,7 @@ def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
     if start.startswith(b"["):
         return True
     names = {suffix.lower() for suffix in path.suffixes}
-    if ".json" not in names or not start.startswith(b"{"):
+    if names & _LINES or not start.startswith(b"{"):
         return False
     first_line, line_break, _ = start.partition(b"\n")
     if not line_break:
@@ -138,14 +245,3 @@ def _parquet(path: UPath, source: str) -> Iterator[Record]:
                 number += 1
                 line = orjson.dumps(row, default=str)
                 yield Record(source, number, orjson.loads(line), line)
-
-
-def first_records(path: UPath, count: int = 20) -> tuple[Any, ...]:
-    """The data of the first readable records, for detection."""
-    found: list[Any] = []
-    for looked_at, record in enumerate(read_records(path, path.name)):
-        if isinstance(record, Record):
-            found.append(record.data)
-        if len(found) == count or looked_at > 50 * count:
-            break
-    return tuple(found)

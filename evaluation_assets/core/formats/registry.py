@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from upath import UPath
-
 from evaluation_assets.core.formats import tagged
-from evaluation_assets.core.formats.base import Format, Record, Rejection, Sample, UnreadableDrop
-from evaluation_assets.core.formats.records import first_records, read_records
+from evaluation_assets.core.formats.base import DropFile, Format, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.records import sample_of
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -16,7 +15,7 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def format_of(files: Sequence[UPath], name: str | None = None) -> Format:
+def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
     """The format of a drop's files.
 
     Raises:
@@ -26,33 +25,30 @@ def format_of(files: Sequence[UPath], name: str | None = None) -> Format:
         if name not in FORMATS:
             raise UnreadableDrop(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
         return FORMATS[name]
-    for path in files:
-        sample = Sample(first_records(path))
+    for file in files:
+        sample = sample_of(file.path)
         for candidate in FORMATS.values():
             if candidate.detect(sample):
                 return candidate
     listed = "; ".join(f"{known.name}: {known.detection}" for known in FORMATS.values())
-    names = ", ".join(path.name for path in files)
+    names = ", ".join(file.source for file in files)
     raise UnreadableDrop(f"no format recognises {names}. The formats that are read: {listed}")
 
 
 def read_trajectories(
-    files: Sequence[tuple[UPath, str]], format_name: str | None = None
+    files: Sequence[DropFile], losses: Losses, format_name: str | None = None
 ) -> Iterator[Trajectory | Rejection]:
     """Every record of a drop's files, in order, as a trajectory with an id of its own or as a rejection.
 
-    `files` are paths with the names they go by in rejections.
+    What could not be represented is counted in `losses`.
 
     Raises:
         UnreadableDrop: at once, when no format fits; while reading, when a file is damaged.
     """
-    chosen = format_of([path for path, _ in files], format_name)
-    return _read(files, chosen)
+    return _read(files, losses, format_of(files, format_name))
 
 
-def _read(files: Sequence[tuple[UPath, str]], chosen: Format) -> Iterator[Trajectory | Rejection]:
+def _read(files: Sequence[DropFile], losses: Losses, chosen: Format) -> Iterator[Trajectory | Rejection]:
     trials = TrialCounter()
-    for path, source in files:
-        records: Iterator[Record | Rejection] = read_records(path, source)
-        for item in chosen.read(records):
-            yield item if isinstance(item, Rejection) else trials.numbered(item)
+    for item in chosen.read(files, losses):
+        yield item if isinstance(item, Rejection) else trials.numbered(item)

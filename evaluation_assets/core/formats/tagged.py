@@ -5,11 +5,13 @@ whose text stands in `full_response_with_evaluation(s)` with the evaluations in 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.formats.base import Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.losses import Losses, type_name
+from evaluation_assets.core.formats.records import each_record
 from evaluation_assets.core.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -50,16 +52,9 @@ def detect(sample: Sample) -> bool:
     return any(_text_of(record) is not None for record in sample.records)
 
 
-def read(records: Iterator[Record | Rejection]) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a record."""
-    for record in records:
-        if isinstance(record, Rejection):
-            yield record
-            continue
-        try:
-            yield trajectory_of(record)
-        except UnusableRecord as problem:
-            yield record.rejected(problem)
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a record; all other fields of a record are kept."""
+    return each_record(files, trajectory_of)
 
 
 def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) -> Trajectory:
@@ -70,7 +65,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     """
     data = record.data
     if not isinstance(data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {_json_type(data)}")
+        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(data)}")
     found = _text_of(data)
     if found is None:
         raise UnusableRecord("no_trajectory_text", _missing_text(data))
@@ -280,7 +275,7 @@ def _own_fields(data: JsonObject, text_field: str) -> JsonObject:
 def _missing_text(data: JsonObject) -> str:
     for field in ("raw_response", *_JUDGED_TEXT):
         if field in data:
-            return f"{field} is {_json_type(data[field])}, not a text"
+            return f"{field} is {type_name(data[field])}, not a text"
     return "none of raw_response, sft_data.output, full_response_with_evaluation(s) is there"
 
 
@@ -298,8 +293,3 @@ def _string(value: Any) -> str | None:
 
 def _number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _json_type(value: Any) -> str:
-    names = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
-    return names.get(type(value), "a number")

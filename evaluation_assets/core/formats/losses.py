@@ -1,0 +1,160 @@
+"""What a reader could not represent: a JSON object that remembers which of its fields were taken, and the account.
+
+A reader takes fields by the type it needs. A value of another type is as good as missing, and counted. When the record
+is done, every field that nobody took is counted under its path, so that nothing gets lost without a trace.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+
+class Losses:
+    """How often which field, or which kind of span or event, was left out. Paths look like `messages[].refusal`."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def count(self, path: str, times: int = 1) -> None:
+        """Count something that is not represented."""
+        self.counts[path] += times
+
+    @contextmanager
+    def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
+        """The fields of one record; what was not taken is counted when the record was read without an error."""
+        fields = Fields(data, path, [])
+        yield fields
+        self.counts.update(fields.losses())
+
+    def table(self) -> list[tuple[str, int]]:
+        """Paths with their counts, the most frequent first."""
+        return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))
+
+
+class Fields:
+    """The fields of a JSON object, each to be taken once, by the type that is needed."""
+
+    def __init__(self, data: Mapping[str, Any], path: str, family: list["Fields"]) -> None:
+        self._data = data
+        self._path = path
+        self._taken: set[str] = set()
+        self._wrong: list[str] = []
+        self._family = family
+        family.append(self)
+
+    def __contains__(self, key: str) -> bool:
+        """Whether the field is there and not null."""
+        return self._data.get(key) is not None
+
+    def text(self, *keys: str) -> str | None:
+        """The first of these fields that is a text; blank text is no value."""
+        return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)
+
+    def name(self, *keys: str) -> str | None:
+        """The first of these fields that is a text or a whole number, as text: ids are written both ways."""
+        for key in keys:
+            value = self._take(key)
+            if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+                return str(value)
+            if value is not None and value != "":
+                self._reject(key, value)
+        return None
+
+    def number(self, *keys: str) -> float | None:
+        """The first of these fields that is a finite number, or a text that is one."""
+        for key in keys:
+            value = self._take(key)
+            found = _number(value)
+            if found is not None:
+                return found
+            if value is not None:
+                self._reject(key, value)
+        return None
+
+    def whole(self, *keys: str) -> int | None:
+        """The first of these fields that is a number, as a whole one."""
+        found = self.number(*keys)
+        return None if found is None else int(found)
+
+    def flag(self, *keys: str) -> bool | None:
+        """The first of these fields that is true or false."""
+        return next((found for key in keys if (found := self._typed(key, bool)) is not None), None)
+
+    def object(self, *keys: str) -> "Fields":
+        """The first of these fields that is an object, else an empty one."""
+        for key in keys:
+            if (found := self._typed(key, dict)) is not None:
+                return Fields(found, f"{self._path}{key}.", self._family)
+        return Fields({}, "", [])
+
+    def objects(self, *keys: str) -> list["Fields"]:
+        """The objects in the first of these fields that is a list; other items are counted."""
+        for key in keys:
+            items = self._typed(key, list)
+            if items is None:
+                continue
+            path = f"{self._path}{key}[]"
+            self._wrong += [path for item in items if not isinstance(item, dict) and item is not None]
+            return [Fields(item, f"{path}.", self._family) for item in items if isinstance(item, dict)]
+        return []
+
+    def items(self, *keys: str) -> list[Any]:
+        """The first of these fields that is a list, as it is."""
+        return next((found for key in keys if (found := self._typed(key, list)) is not None), [])
+
+    def value(self, *keys: str) -> Any:
+        """The first of these fields that is not null, as it is."""
+        return next((found for key in keys if (found := self._take(key)) is not None), None)
+
+    def set_aside(self, *keys: str) -> None:
+        """Take fields that say nothing more: what is known from elsewhere, or means nothing outside its framework."""
+        self._taken.update(keys)
+
+    def rest(self) -> dict[str, Any]:
+        """Take all fields that nobody took and that have a value, as they are."""
+        rest = {key: value for key, value in self._data.items() if key not in self._taken and _is_something(value)}
+        self._taken.update(rest)
+        return rest
+
+    def losses(self) -> Iterator[str]:
+        """Paths of what was not taken or had the wrong type, here and in the objects taken from here."""
+        for fields in self._family:
+            yield from fields._wrong
+            for key, value in fields._data.items():
+                if key not in fields._taken and _is_something(value):
+                    yield f"{fields._path}{key}"
+
+    def _take(self, key: str) -> Any:
+        self._taken.add(key)
+        return self._data.get(key)
+
+    def _typed(self, key: str, wanted: type) -> Any:
+        value = self._take(key)
+        if value is None or isinstance(value, wanted):
+            return value
+        self._reject(key, value)
+        return None
+
+    def _reject(self, key: str, value: Any) -> None:
+        self._wrong.append(f"{self._path}{key} ({type_name(value)})")
+
+
+def type_name(value: Any) -> str:
+    """The JSON type of a value, with its article."""
+    names = {dict: "an object", list: "an array", str: "a text", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _is_something(value: Any) -> bool:
+    return value is not None and value != "" and value != [] and value != {}
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if number - number == 0 else None

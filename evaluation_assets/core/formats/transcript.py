@@ -1,0 +1,271 @@
+"""Write the text of a trajectory whose source is a structure, and remember which piece of the text is what.
+
+Readers of messages, events and spans tell a `Transcript` what happened, in order. It lays out one readable text with
+the same tags whatever the source was, and gives back the turns with their spans. Every call stands directly before its
+own result, so that each call, also of several made at once, is a clip of its own.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.trajectories.failures import failure_in
+from evaluation_assets.core.trajectories.model import (
+    Interaction,
+    Span,
+    Step,
+    ToolCall,
+    ToolResult,
+    Turn,
+    Usage,
+    json_object,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool call as a source has it. `arguments` is an object, or a text that should be one."""
+
+    name: str
+    arguments: Any = None
+    id: str | None = None
+    server: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came back from a call. `error` is set where the source itself says that the call failed."""
+
+    content: str
+    call_id: str | None = None
+    error: str | None = None
+    latency_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One thing an agent did at once: what it thought and said, and the calls it made."""
+
+    agent_id: str = "agent"
+    thought: str | None = None
+    message: str | None = None
+    calls: tuple[Call, ...] = ()
+    latency_ms: float | None = None
+    usage: Usage | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A message of the user, which begins a turn."""
+
+    text: str
+    knowledge: str | None = None
+
+
+Event = Asked | Said | Result
+"""What a conversation is made of. Results come after the calls they answer."""
+
+
+class Transcript:
+    """The text and the turns of one trajectory, written event by event."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._step_start = 0
+        self._turns: list[Turn] = []
+        self._user_message: str | None = None
+        self._knowledge: str | None = None
+        self._turn_is_open = False
+        self._interactions: list[Interaction] = []
+        self._agent: str | None = None
+        self._steps: list[Step] = []
+        self._response: str | None = None
+
+    def asked(self, asked: Asked) -> None:
+        """Begin a turn with what the user said."""
+        self._end_turn()
+        self._turn_is_open = True
+        self._user_message, self._knowledge = asked.text, asked.knowledge
+        self._tagged("user", asked.text)
+
+    def said(self, said: Said, results: Sequence[Result | None] = ()) -> None:
+        """Add what an agent did, with the result of each of its calls where there is one.
+
+        What asking the model took belongs to the first step: it was asked once for all calls.
+        """
+        if said.agent_id != self._agent:
+            self._end_interaction()
+            self._agent = said.agent_id
+        thought = self._tagged("think", said.thought) if said.thought else None
+        message = self._tagged("message", said.message, agent=said.agent_id) if said.message else None
+        if not said.calls:
+            self._response = said.message or self._response
+            self._step(thought, message, None, None, said.latency_ms, said.usage)
+            return
+        self._response = None
+        for index, call in enumerate(said.calls):
+            result = results[index] if index < len(results) else None
+            written = self._call(call)
+            answer = None if result is None else self._result(result)
+            if index == 0:
+                latency = _sum((said.latency_ms, None if result is None else result.latency_ms))
+                self._step(thought, message, written, answer, latency, said.usage)
+            else:
+                self._step(None, None, written, answer, None if result is None else result.latency_ms, None)
+
+    def observed(self, result: Result) -> None:
+        """Add a result that answers no call: it stays in the text, in a step of its own."""
+        self._agent = self._agent or "agent"
+        self._step(None, None, None, self._result(result), result.latency_ms, None)
+
+    def finished(self) -> tuple[str, tuple[Turn, ...]]:
+        """The text and its turns."""
+        self._end_turn()
+        return "".join(self._pieces), tuple(self._turns)
+
+    def _call(self, call: Call) -> ToolCall:
+        raw = call.arguments if isinstance(call.arguments, str) else as_text(call.arguments)
+        span = self._tagged("tool_call", raw, name=call.name)
+        plain = json_object(raw) is not None or not raw
+        return ToolCall(
+            name=call.name,
+            id=call.id,
+            server=call.server,
+            raw=span,
+            arguments=None if plain else {"arguments": call.arguments},
+        )
+
+    def _result(self, result: Result) -> ToolResult:
+        span = self._tagged("result", result.content)
+        return ToolResult(content=span, error=result.error or failure_in(result.content, (0, len(result.content))))
+
+    def _tagged(self, tag: str, content: str, **attributes: str) -> Span:
+        """Write an element and give the span of its content."""
+        names = "".join(f' {name}="{value}"' for name, value in attributes.items())
+        opening = f"<{tag}{names}>\n"
+        start = self._length + len(opening)
+        self._pieces += [opening, content, f"\n</{tag}>\n"]
+        end = start + len(content)
+        self._length = end + len(self._pieces[-1])
+        return start, end
+
+    def _step(
+        self,
+        thought: Span | None,
+        message: Span | None,
+        call: ToolCall | None,
+        result: ToolResult | None,
+        latency_ms: float | None,
+        usage: Usage | None,
+    ) -> None:
+        step = Step(
+            start=self._step_start,
+            end=self._length,
+            thought=thought,
+            message=message,
+            call=call,
+            result=result,
+            latency_ms=latency_ms,
+            usage=usage,
+        )
+        self._steps.append(step)
+        self._step_start = self._length
+
+    def _end_interaction(self) -> None:
+        if self._agent is not None and self._steps:
+            self._interactions.append(
+                Interaction(agent_id=self._agent, steps=tuple(self._steps), response=self._response)
+            )
+            self._turn_is_open = True
+        self._agent, self._steps, self._response = None, [], None
+
+    def _end_turn(self) -> None:
+        self._end_interaction()
+        if self._turn_is_open:
+            self._turns.append(
+                Turn(user_message=self._user_message, knowledge=self._knowledge, interactions=tuple(self._interactions))
+            )
+        self._turn_is_open, self._interactions = False, []
+        self._user_message = self._knowledge = None
+
+
+def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
+    """The text and turns of a conversation whose results come as events of their own.
+
+    A result goes to the call with its id, else to the first call of the last message that has none yet.
+    """
+    transcript = Transcript()
+    waiting: Said | None = None
+    results: list[Result | None] = []
+    strangers: list[Result] = []
+
+    def flush() -> None:
+        nonlocal waiting
+        if waiting is not None:
+            transcript.said(waiting, results)
+        for stranger in strangers:
+            transcript.observed(stranger)
+        waiting, results[:], strangers[:] = None, [], []
+
+    for event in events:
+        if isinstance(event, Result):
+            place = None if waiting is None else _place(event, waiting.calls, results)
+            if place is None:
+                strangers.append(event)
+            else:
+                results[place] = event
+            continue
+        flush()
+        if isinstance(event, Asked):
+            transcript.asked(event)
+        else:
+            waiting, results[:] = event, [None] * len(event.calls)
+    flush()
+    return transcript.finished()
+
+
+def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | None]) -> int | None:
+    """Which of the calls a result answers."""
+    if result.call_id is not None:
+        for index, call in enumerate(calls):
+            if call.id == result.call_id and results[index] is None:
+                return index
+    for index, call in enumerate(calls):
+        if results[index] is None and (result.call_id is None or call.id is None):
+            return index
+    return None
+
+
+def as_text(value: Any) -> str:
+    """A JSON value as text: texts as they are, nothing as nothing, everything else as JSON."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def final_message(turns: Sequence[Turn]) -> str | None:
+    """What the last agent said at the end, where the whole is one task and not a dialogue."""
+    if len(turns) != 1 or not turns[0].interactions:
+        return None
+    return turns[0].interactions[-1].response
+
+
+def total(usages: Iterable[Usage | None]) -> Usage | None:
+    """The sum of what is known; a kind of token that nobody reported stays unknown."""
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    return Usage(
+        input_tokens=_sum(usage.input_tokens for usage in known),
+        cached_tokens=_sum(usage.cached_tokens for usage in known),
+        output_tokens=_sum(usage.output_tokens for usage in known),
+        cost_usd=_sum(usage.cost_usd for usage in known),
+    )
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
