@@ -4,20 +4,40 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from evaluation_assets.core.judging.ledger import Ledger, question_key
 from evaluation_assets.core.judging.providers.base import Reply, TokenUsage
+from evaluation_assets_tests import postgres
 
 REPLY = Reply(text='{"über": "alles"}' * 50, finish="stop", usage=TokenUsage(input_tokens=7, output_tokens=3))
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    with postgres.server() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return sqlite_url(tmp_path)
+    server = request.getfixturevalue("postgres_url")
+    name = f"ledger_{uuid.uuid4().hex}"
+    with sa.create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    return server.rsplit("/", 1)[0] + f"/{name}"
+
+
+def sqlite_url(folder: Path) -> str:
+    return f"sqlite:///{folder / 'ledger.sqlite'}"
 
 
 @pytest.fixture
@@ -92,6 +112,11 @@ def test_the_secret_is_shared_and_stays(url: str, ledger: Ledger) -> None:
     other.close()
 
 
+def test_several_may_open_a_new_ledger_at_once(url: str) -> None:
+    with ThreadPoolExecutor(8) as together:
+        assert len(set(together.map(lambda _: Ledger(url).secret(), range(8)))) == 1
+
+
 def test_what_a_run_spent_is_the_sum_of_known_prices(ledger: Ledger) -> None:
     paid(ledger, "a", "r1", 0.25)
     paid(ledger, "b", "r1", None)
@@ -100,8 +125,8 @@ def test_what_a_run_spent_is_the_sum_of_known_prices(ledger: Ledger) -> None:
     assert ledger.spent("nobody") == 0.0
 
 
-def test_replies_are_stored_compressed_and_survive_a_copy_of_the_file(tmp_path: Path, ledger: Ledger) -> None:
-    paid(ledger, "k")
+def test_replies_are_stored_compressed_and_survive_the_death_of_the_process(tmp_path: Path) -> None:
+    paid(Ledger(sqlite_url(tmp_path)), "k")
     with sqlite3.connect(tmp_path / "ledger.sqlite") as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         (stored,) = connection.execute("SELECT reply FROM replies").fetchone()

@@ -19,6 +19,7 @@ import orjson
 import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.schema import CreateTable
 
 from evaluation_assets.core.judging.providers.base import Finish, Reply, TokenUsage
 
@@ -86,7 +87,15 @@ class Ledger:
         self._engine = sa.create_engine(url, connect_args={"timeout": 60} if url.startswith("sqlite") else {})
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _tune_sqlite)
-        _METADATA.create_all(self._engine)
+        self._create_tables()
+
+    def _create_tables(self) -> None:
+        """Several processes may open a new ledger at once; PostgreSQL needs a lock even for IF NOT EXISTS."""
+        with self._engine.begin() as connection:
+            if self._engine.dialect.name == "postgresql":
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('evaluation ledger'))"))
+            for table in _METADATA.sorted_tables:
+                connection.execute(CreateTable(table, if_not_exists=True))
 
     def secret(self) -> str:
         """A random text that lives with the ledger; the same for every process that shares it."""
@@ -186,7 +195,7 @@ def _is_dead(owner: str) -> bool:
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
     """WAL: readers never wait, and a commit survives the death of the process."""
-    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "busy_timeout = 60000"):
+    for pragma in ("busy_timeout = 60000", "journal_mode = WAL", "synchronous = NORMAL"):
         connection.execute(f"PRAGMA {pragma}")
 
 
