@@ -23,7 +23,7 @@ def build_definitions(
 ) -> dg.Definitions:
     """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`."""
     judges = judges_of(panel, home.ledger_url)
-    rubrics = load_rubrics()
+    rubrics = load_rubrics(home.rubrics)
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         ingest.READER_VERSION,

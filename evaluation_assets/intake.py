@@ -73,7 +73,9 @@ def _scan_file(path: UPath) -> Scan:
 
 def _readable(found: Scan, path: Path) -> list[Drop]:
     if not found.drops:
-        reasons = " ".join(found.problems) or f"it holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
+        reasons = (
+            " ".join(found.problems) or f"it holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
+        )
         raise InvalidDrop(f"{path}: {reasons}")
     return list(found.drops.values())
 

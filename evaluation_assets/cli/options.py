@@ -12,6 +12,7 @@ from upath import UPath
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
+from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
 
 def together(*options: Any) -> Any:
@@ -70,7 +71,8 @@ def with_panel(command: Any) -> Any:
         limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
         try:
             panel = _panel_of(home, panel_file, provider, model)
-        except InvalidPanel as problem:
+            load_rubrics(home.rubrics)
+        except (InvalidPanel, InvalidRubric) as problem:
             refuse(str(problem))
         panel = panel.with_limits({name: value for name, value in limits.items() if value is not None})
         command(home=home, panel=panel, **options)

@@ -30,7 +30,7 @@ def plan(
     try:
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for drop in inspect(list(inputs)):
-            planned = plan_drop(drop, settings, load_rubrics(), judges)
+            planned = plan_drop(drop, settings, load_rubrics(home.rubrics), judges)
             counts = planned.statistics
             click.echo(f"\n{planned.drop}")
             click.echo(f"  records            {counts.total}")

@@ -10,6 +10,7 @@ import click
 from evaluation_assets.cli.options import refuse, with_home
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
+from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.intake import prepare
 
 
@@ -22,7 +23,8 @@ def ui(home: Home, port: int, host: str) -> None:
     prepare(home)
     try:
         load_panel(home.panel_file)
-    except InvalidPanel as problem:
+        load_rubrics(home.rubrics)
+    except (InvalidPanel, InvalidRubric) as problem:
         refuse(str(problem))
     click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}

@@ -52,6 +52,11 @@ class Home:
         return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
 
     @property
+    def rubrics(self) -> UPath:
+        """The installation's own rubrics."""
+        return self.root / "rubrics"
+
+    @property
     def ledger_url(self) -> str:
         """The database of paid replies: `EVALUATION_LEDGER_URL`, else SQLite in the home folder."""
         return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{self._local / 'ledger.sqlite'}"

@@ -3,11 +3,11 @@
 import hashlib
 from functools import cache, cached_property
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from upath import UPath
 
 Level = Literal["clip", "category", "trajectory", "answer"]
 ANY = "*"
@@ -95,16 +95,31 @@ class Rubrics:
         return {f"{r.level}/{r.name}": r.version_name for r in self._all if level in (None, r.level)}
 
 
+class InvalidRubric(ValueError):
+    """A rubric file that cannot be used; the message names file and field."""
+
+
+def load_rubrics(folder: UPath | None = None) -> Rubrics:
+    """The rubrics that ship with the package, and an installation's own below `folder`, as `<level>/<name>.yaml`.
+
+    An installation's rubric replaces the shipped one of its level and name.
+
+    Raises:
+        InvalidRubric: a file of the installation is no rubric.
+    """
+    rubrics = {(rubric.level, rubric.name): rubric for rubric in _shipped()}
+    for path in sorted(folder.glob("*/*.yaml"), key=lambda path: path.path) if folder and folder.exists() else ():
+        try:
+            rubric = Rubric.model_validate(yaml.safe_load(path.read_text("utf-8")))
+        except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as problem:
+            raise InvalidRubric(f"{path}: {problem}") from None
+        rubrics[rubric.level, rubric.name] = rubric
+    return Rubrics(list(rubrics.values()))
+
+
 @cache
-def load_rubrics() -> Rubrics:
-    """The rubrics that ship with the package."""
+def _shipped() -> list[Rubric]:
     here = files("evaluation_assets.core.rubrics")
-    return Rubrics([_read(path) for folder in here.iterdir() if folder.is_dir() for path in _yaml_files(folder)])
-
-
-def _yaml_files(folder: Traversable) -> list[Traversable]:
-    return [path for path in folder.iterdir() if path.name.endswith(".yaml")]
-
-
-def _read(path: Traversable) -> Rubric:
-    return Rubric.model_validate(yaml.safe_load(path.read_text("utf-8")))
+    paths = [path for folder in here.iterdir() if folder.is_dir() for path in folder.iterdir()]
+    texts = [path.read_text("utf-8") for path in paths if path.name.endswith(".yaml")]
+    return [Rubric.model_validate(yaml.safe_load(text)) for text in texts]

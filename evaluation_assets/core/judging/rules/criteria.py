@@ -367,11 +367,12 @@ WHOLE_SCORERS: Mapping[str, WholeScorer] = {
 def find(criterion: str, whole: Evidence, calls: Sequence[CallEvidence]) -> Finding:
     """The finding for one criterion; over several calls the mean of those with evidence.
 
-    Raises:
-        KeyError: no scorer knows the criterion.
+    A criterion of an installation's own rubric, which no scorer knows, is left open.
     """
     if criterion in WHOLE_SCORERS:
         return WHOLE_SCORERS[criterion](whole)
+    if criterion not in CALL_SCORERS:
+        return Finding(None, "the embedded judge has no rule for this criterion")
     findings = [CALL_SCORERS[criterion](call) for call in calls]
     if len(findings) == 1:
         return findings[0]
