@@ -76,7 +76,7 @@ def test_unusable_input_is_exit_status_2_and_the_others_are_evaluated(tmp_path: 
     ("arguments", "complaint"),
     [
         (["evaluate", "missing.jsonl"], "does not exist"),
-        (["evaluate", "."], "holds no .jsonl, .json or .parquet file"),
+        (["evaluate", "."], "holds no file that is read"),
         (["evaluate", SAMPLE, "--provider", "nobody"], "there are: rules"),
         (["evaluate", SAMPLE, "--select", "no_such_asset"], "no_such_asset"),
         (["evaluate", SAMPLE, "--beta-threshold", "-1"], "not in the range"),
