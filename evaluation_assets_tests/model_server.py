@@ -238,6 +238,15 @@ def read_anthropic(body: Mapping[str, Any]) -> Reading:
     return reading
 
 
+def read_vertex(body: Mapping[str, Any]) -> Reading:
+    """As Anthropic's, but the model stands in the path and the version in the body."""
+    if not body.get("anthropic_version"):
+        raise Malformed("anthropic_version: Field required")
+    if "model" in body:
+        raise Malformed("model: Extra inputs are not permitted")
+    return read_anthropic({**body, "model": "vertex"})
+
+
 def _dumped(value: object) -> str:
     return orjson.dumps(value).decode()
 
@@ -532,6 +541,12 @@ class Anthropic:
         }
 
 
+class Vertex(Anthropic):
+    """Messages of Claude on Google Cloud."""
+
+    read = staticmethod(read_vertex)
+
+
 # Scripts.
 
 
@@ -818,6 +833,7 @@ def application(models: Models) -> Starlette:
         routes=[
             Route("/v1/chat/completions", Endpoint(models, OpenAI), methods=["POST"]),
             Route("/anthropic/v1/messages", Endpoint(models, Anthropic), methods=["POST"]),
+            Route("/vertex/v1/{path:path}:rawPredict", Endpoint(models, Vertex), methods=["POST"]),
             Route("/log", log),
             Route("/script", script, methods=["POST"]),
             Route("/reset", reset, methods=["POST"]),
@@ -917,6 +933,10 @@ class ModelServer:
     @property
     def anthropic_url(self) -> str:
         return f"{self.url}/anthropic"
+
+    @property
+    def vertex_url(self) -> str:
+        return f"{self.url}/vertex/v1"
 
     @property
     def port(self) -> int:

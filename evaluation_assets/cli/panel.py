@@ -72,7 +72,7 @@ def init_panel(home: Home) -> None:
 def _key_state(judge: JudgeSettings) -> str:
     variable = judge.key_variable
     if variable is None:
-        return "none needed"
+        return "Google's application default credentials" if judge.provider == "vertex" else "none needed"
     return f"{variable} is {'set' if os.environ.get(variable) else 'NOT set'}"
 
 
@@ -87,10 +87,12 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
     judge |= {"provider": provider, "model": model}
     if known.base_url is None:
         judge["base_url"] = click.prompt("Address of the endpoint, e.g. http://localhost:8000/v1")
-    variable = click.prompt(
-        "Variable that holds the key (empty: no key)", default=known.key_env or "", show_default=True
-    )
-    if variable and variable != known.key_env:
-        judge["api_key_env"] = variable
+    if known.credentials == "google":
+        judge["project"] = click.prompt("Google Cloud project", default=os.environ.get("GOOGLE_CLOUD_PROJECT"))
+        judge["location"] = click.prompt("Location", default=os.environ.get("GOOGLE_CLOUD_LOCATION", "global"))
+    else:
+        variable = click.prompt("Variable that holds the key (empty: no key)", default=known.key_env or "")
+        if variable and variable != known.key_env:
+            judge["api_key_env"] = variable
     judge["max_concurrency"] = click.prompt("Requests at a time", default=16, type=click.IntRange(min=1))
     return judge

@@ -4,15 +4,17 @@ import asyncio
 import re
 from itertools import pairwise
 
+from anthropic import AsyncAnthropic
 from hypothesis import given
 from hypothesis import strategies as st
+from openai import AsyncOpenAI
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.prompts import cut_in_the_middle, fence_of, neutral, render, reply_schema
 from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
 from evaluation_assets.core.judging.providers.base import Provider, Request
-from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
 from evaluation_assets.core.judging.subjects import Subject, clip_chain
 from evaluation_assets.core.judging.verdicts import Verdict
@@ -58,9 +60,12 @@ def verdict(subject: Subject, outcome: str) -> Verdict:
 
 def endpoints() -> dict[str, Provider]:
     made: dict[str, Provider] = {}
-    for name, known in PROVIDERS.items():
-        make = AnthropicMessages if known.protocol == "anthropic" else OpenAIChat
-        made[name] = make(model="m", key="k", base_url="http://127.0.0.1:9", abilities=known, timeout_s=1)
+    claude = AsyncAnthropic(api_key="k", base_url="http://127.0.0.1:9")
+    chat = AsyncOpenAI(api_key="k", base_url="http://127.0.0.1:9")
+    for name, known in {**PROVIDERS, "claude on vertex": capabilities_of("vertex", "claude-m")}.items():
+        made[name] = (
+            AnthropicMessages(claude, "m", known) if known.protocol == "anthropic" else OpenAIChat(chat, "m", known)
+        )
     return made
 
 

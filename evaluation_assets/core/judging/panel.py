@@ -13,15 +13,12 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.model_judge import ModelJudge, ModelSettings
 from evaluation_assets.core.judging.prices import OwnPrice, Price, PublicPrice
-from evaluation_assets.core.judging.providers.base import Provider, ProviderError
-from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, Capabilities
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of, google_address
+from evaluation_assets.core.judging.providers.connections import Endpoint, connect
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
-
-REQUEST_TIMEOUT_S = 180.0
-"""The SDKs wait 600 s by default, and a hanging connection would hold its slot that long."""
 
 
 class InvalidPanel(ValueError):
@@ -29,7 +26,10 @@ class InvalidPanel(ValueError):
 
 
 class JudgeSettings(BaseModel):
-    """One judge of the panel. Its key is read from the environment and stands in no file."""
+    """One judge of the panel. Its key is read from the environment and stands in no file.
+
+    `project` and `location` are of models on Vertex; by default GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -38,6 +38,8 @@ class JudgeSettings(BaseModel):
     model: str | None = None
     api_key_env: str | None = None
     base_url: str | None = None
+    project: str | None = None
+    location: str | None = None
     max_concurrency: int = Field(default=16, ge=1)
     requests_per_minute: float | None = Field(default=None, gt=0)
     max_output_tokens: int = Field(default=2000, ge=1)
@@ -55,6 +57,16 @@ class JudgeSettings(BaseModel):
     def key_variable(self) -> str | None:
         """The variable that holds the key; `None` where none is needed."""
         return None if self.provider == EMBEDDED else self.api_key_env or PROVIDERS[self.provider].key_env
+
+    @property
+    def google_project(self) -> str:
+        """The Google Cloud project that pays for a model on Vertex."""
+        return self.project or os.environ.get("GOOGLE_CLOUD_PROJECT", "")
+
+    @property
+    def google_location(self) -> str:
+        """Where a model on Vertex is served."""
+        return self.location or os.environ.get("GOOGLE_CLOUD_LOCATION", "global")
 
     @field_validator("name")
     @classmethod
@@ -74,6 +86,8 @@ class JudgeSettings(BaseModel):
             raise ValueError(f"a judge of provider {self.provider} needs a model")
         if self.base_url is None and known.base_url is None:
             raise ValueError(f"a judge of provider {self.provider} needs a base_url, e.g. http://localhost:8000/v1")
+        if known.credentials == "google" and not self.google_project:
+            raise ValueError(f"a judge of provider {self.provider} needs a project, or GOOGLE_CLOUD_PROJECT")
         return self
 
 
@@ -133,37 +147,31 @@ def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
 def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
     if own.provider == EMBEDDED:
         return RulesJudge(own.name)
-    known = PROVIDERS[own.provider]
     model = own.model_name
-    endpoint = own.base_url or known.base_url or ""
+    known = capabilities_of(own.provider, model)
+    google = known.credentials == "google"
+    address = own.base_url or known.base_url or ""
+    if google and own.base_url is None:
+        address = google_address(address, own.google_project, own.google_location)
     settings = ModelSettings(
         name=own.name,
         provider=own.provider,
         model=model,
-        endpoint=endpoint,
+        endpoint=f"{address} {own.google_project} {own.google_location}" if google else address,
         max_concurrency=own.max_concurrency,
         requests_per_minute=own.requests_per_minute,
         max_output_tokens=own.max_output_tokens,
         max_input_tokens=int(known.context_window * 0.8) - own.max_output_tokens,
         parameters=own.parameters,
     )
-    pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, model)
-    connect = partial(_connect, known, model, endpoint, own.key_variable)
-    return ModelJudge(settings, connect, partial(Ledger, ledger_url), pricing)
-
-
-def _connect(known: Capabilities, model: str, endpoint: str, key_variable: str | None) -> Provider:
-    """A connection with the key from the environment; local servers need none.
-
-    Raises:
-        ProviderError: the variable is not set.
-    """
-    key = os.environ.get(key_variable, "") if key_variable else "none"
-    if not key:
-        raise ProviderError("auth", f"there is no key: set the variable {key_variable}", retryable=False)
-    # The SDKs take a second each to import, which a panel of rules need not wait for.
-    if known.protocol == "anthropic":
-        from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages as Endpoint  # noqa: PLC0415
-    else:
-        from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat as Endpoint  # noqa: PLC0415
-    return Endpoint(model=model, key=key, base_url=endpoint, abilities=known, timeout_s=REQUEST_TIMEOUT_S)
+    priced = model.rsplit("/", 1)[-1].split("@", 1)[0] if google else model
+    pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, priced)
+    endpoint = Endpoint(
+        abilities=known,
+        model=model,
+        base_url=address,
+        key_variable=own.key_variable,
+        project=own.google_project if google else "",
+        location=own.google_location if google else "",
+    )
+    return ModelJudge(settings, partial(connect, endpoint), partial(Ledger, ledger_url), pricing)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import anthropic
+from anthropic.lib.vertex import AsyncAnthropicVertex
 from anthropic.types import Message as AnthropicMessage
 
 from evaluation_assets.core.judging.providers.base import Finish, ProviderError, Reply, Request, TokenUsage, with_schema
@@ -25,17 +26,12 @@ class AnthropicMessages:
     of the new clip (what the next one reads).
     """
 
-    def __init__(self, *, model: str, key: str, base_url: str, abilities: Capabilities, timeout_s: float) -> None:
+    def __init__(
+        self, client: anthropic.AsyncAnthropic | AsyncAnthropicVertex, model: str, abilities: Capabilities
+    ) -> None:
+        self._client = client
         self._model = model
         self._abilities = abilities
-        self._client = anthropic.AsyncAnthropic(
-            api_key=key,
-            base_url=base_url,
-            max_retries=0,
-            timeout=timeout_s,
-            http_client=anthropic.DefaultAioHttpClient(),
-            default_headers={"x-api-key": key} if abilities.base_url is None else None,
-        )
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request as it is sent."""

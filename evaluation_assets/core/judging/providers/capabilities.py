@@ -9,9 +9,13 @@ Structured = Literal["json_schema", "json_object", "prompted"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """An endpoint. `key_env` is where its key is looked for, `price_id` its name in the price data."""
+    """An endpoint. `key_env` is where its key is looked for, `price_id` its name in the price data.
+
+    An endpoint with Google's credentials has an address with places for `{host}`, `{project}` and `{location}`.
+    """
 
     protocol: Protocol
+    credentials: Literal["key", "google"] = "key"
     base_url: str | None
     key_env: str | None
     structured: Structured
@@ -72,6 +76,16 @@ PROVIDERS: dict[str, Capabilities] = {
         price_id="moonshotai",
         context_window=256_000,
     ),
+    "vertex": Capabilities(
+        protocol="openai",
+        credentials="google",
+        base_url="https://{host}/v1/projects/{project}/locations/{location}/endpoints/openapi",
+        key_env=None,
+        structured="json_schema",
+        default_model="google/gemini-3.8-flash",
+        price_id="google",
+        context_window=1_000_000,
+    ),
     "openai_compatible": Capabilities(
         protocol="openai", base_url=None, key_env=None, structured="json_schema", context_window=32_000
     ),
@@ -79,3 +93,36 @@ PROVIDERS: dict[str, Capabilities] = {
         protocol="anthropic", base_url=None, key_env=None, structured="prompted", context_window=128_000
     ),
 }
+
+# Structured output of Claude is off on Vertex unless an organisation's policy allows it.
+_VERTEX_CLAUDE = Capabilities(
+    protocol="anthropic",
+    credentials="google",
+    base_url="https://{host}/v1",
+    key_env=None,
+    structured="prompted",
+    price_id="google",
+    context_window=200_000,
+)
+
+
+def capabilities_of(provider: str, model: str) -> Capabilities:
+    """What the endpoint of a model can do; on Vertex, Claude speaks its own protocol.
+
+    Raises:
+        KeyError: there is no such provider.
+    """
+    if provider == "vertex" and model.startswith("claude"):
+        return _VERTEX_CLAUDE
+    return PROVIDERS[provider]
+
+
+def google_address(template: str, project: str, location: str) -> str:
+    """The address of an endpoint on Google Cloud: the locations `global`, `us` and `eu` have hosts of their own."""
+    if location == "global":
+        host = "aiplatform.googleapis.com"
+    elif location in ("us", "eu"):
+        host = f"aiplatform.{location}.rep.googleapis.com"
+    else:
+        host = f"{location}-aiplatform.googleapis.com"
+    return template.format(host=host, project=project, location=location)

@@ -19,18 +19,10 @@ class OpenAIChat:
     `.create` and not `.parse`: an answer that does not validate was paid for all the same, and `.parse` loses it.
     """
 
-    def __init__(self, *, model: str, key: str, base_url: str, abilities: Capabilities, timeout_s: float) -> None:
+    def __init__(self, client: openai.AsyncOpenAI, model: str, abilities: Capabilities) -> None:
+        self._client = client
         self._model = model
         self._abilities = abilities
-        self._client = openai.AsyncOpenAI(
-            api_key=key,
-            base_url=base_url,
-            max_retries=0,
-            timeout=timeout_s,
-            http_client=openai.DefaultAioHttpClient(),
-            # Organisation and project from the environment would go to any server, not only to OpenAI's.
-            default_headers={"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()},  # type: ignore[dict-item]
-        )
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request as it is sent."""
