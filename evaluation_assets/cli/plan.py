@@ -8,7 +8,7 @@ from evaluation_assets.cli.options import reading, refuse, with_panel
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.panel import EMBEDDED, Panel, judges_of
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
@@ -41,7 +41,7 @@ def plan(
             click.echo(f"  clips              {planned.clips} ({types})")
             levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
             click.echo(f"  verdicts per judge {planned.subjects.total()} ({levels})")
-            for name in (judge.name for judge in panel.judges if judge.provider == EMBEDDED):
+            for name in (judge.name for judge in panel.judges if judge.provider in (EMBEDDED, RECORDED)):
                 click.echo(f"  judge {name:<12} no model calls, no cost")
             for calls in planned.calls:
                 price = "price unknown" if calls.at_most_usd is None else f"at most ${calls.at_most_usd:.2f}"

@@ -10,6 +10,7 @@ import dagster as dg
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake import Spool, Stored, Stream
 from evaluation_assets.core.rubrics.model import Level, Rubrics
@@ -157,7 +158,7 @@ def _level(
                 group_name="judging",
                 code_version=f"{judge.version}|{versions}",
                 description=f"Each row is {table.row}: {judge.name} ({judge.provider}, {judge.model}).",
-                kinds={"parquet", "llm" if judge.provider != "rules" else "python"},
+                kinds={"parquet", "python" if judge.provider in (EMBEDDED, RECORDED) else "llm"},
             )
             for judge in judges
         },

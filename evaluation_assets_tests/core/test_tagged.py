@@ -28,6 +28,7 @@ from evaluation_assets.core.tables import (
     Table,
 )
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
+from evaluation_assets.core.trajectories.recorded import recorded_verdicts
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts, trajectory
 
 FIRST, SECOND = call("first"), call("second", "research", "deepsearch")
@@ -82,7 +83,7 @@ def test_a_judged_record_gives_the_text_before_it_was_judged(field: str) -> None
     judged = f"{FIRST}{result('1')}\n<clip_evaluation>\n<scores>\n</scores>\n</clip_evaluation>\n{answer('a')}"
     run = trajectory_of(record(task_id="t", evaluation_metadata={"total_clips": 2}, **{field: judged}))
     assert run.text == f"{FIRST}{result('1')}\n{answer('a')}"
-    assert run.labels == {"recorded_evaluation": {"total_clips": 2}}
+    assert run.labels["recorded_evaluation"] == {"total_clips": 2}
     assert field not in run.extra and "evaluation_metadata" not in run.extra
 
 
@@ -311,15 +312,13 @@ HOSTILE = [
 
 
 def test_an_evaluation_and_its_line_break_come_out() -> None:
-    assert (
-        without_evaluations("a\n<clip_evaluation>\nx\n</clip_evaluation>b\n<clip_evaluation>\n</clip_evaluation>")
-        == "ab"
-    )
+    text = "a\n<clip_evaluation>\nx\n</clip_evaluation>b\n<clip_evaluation>\n</clip_evaluation>"
+    assert without_evaluations(text) == ("ab", [(1, "x\n"), (2, "")])
 
 
 @pytest.mark.parametrize("text", ["", "plain", "a <clip_evaluation> that never ends", "</clip_evaluation>"])
 def test_a_text_without_evaluations_stays(text: str) -> None:
-    assert without_evaluations(text) == text
+    assert without_evaluations(text)[0] == text
 
 
 @given(
@@ -328,8 +327,21 @@ def test_a_text_without_evaluations_stays(text: str) -> None:
 def test_embedded_evaluations_come_out_again(text: str) -> None:
     clips = clips_of(trajectory(text))
     evaluation = "<clip_evaluation>\n<scores>\n</scores>\n</clip_evaluation>"
-    assert without_evaluations(embed(clips, {clip.index: evaluation for clip in clips})) == text
-    assert without_evaluations(embed(clips, {0: evaluation})) == text
+    assert without_evaluations(embed(clips, {clip.index: evaluation for clip in clips}))[0] == text
+    assert without_evaluations(embed(clips, {0: evaluation}))[0] == text
+
+
+def test_embedded_evaluations_are_recorded_verdicts_on_their_clips() -> None:
+    text = f"<think>a</think>{FIRST}{result('one')}{SECOND}\n\n{answer('b')}"
+    scores = "<scores>\n<safety>0.700</safety>\n<speed>open</speed>\n</scores>"
+    evaluation = f"<clip_evaluation>\n{scores}\n<summary>It ran.</summary>\n</clip_evaluation>"
+    clips = clips_of(trajectory(text))
+    judged = embed(clips, {0: evaluation, len(clips) - 1: evaluation})
+    run = trajectory_of(record(task_id="t", full_response_with_evaluations=judged))
+    found = recorded_verdicts(run)
+    assert [(verdict.level, verdict.subject) for verdict in found] == [("clip", "0"), ("clip", str(len(clips) - 1))]
+    assert {(verdict.judge, verdict.summary) for verdict in found} == {("recorded", "It ran.")}
+    assert found[0].scores == {"safety": 0.7}
 
 
 def test_an_agent_that_wrote_about_evaluations_loses_nothing() -> None:
@@ -398,7 +410,7 @@ def test_our_own_result_records_read_back_to_the_same_text(words: str, judges: l
     (written,) = written_records(folder, trajectory(text), words, judges, outcome)
     judged = written["full_response_with_evaluations"]
     assert len(re.findall("<clip_evaluation>", judged)) == len(re.findall("</clip_evaluation>", judged)) == 3
-    assert without_evaluations(judged) == text
+    assert without_evaluations(judged)[0] == text
     again = trajectory_of(Record("d", 1, {k: v for k, v in written.items() if k != "raw_response"}, b""))
     assert again.text == text
     assert again.labels["recorded_evaluation"]["total_clips"] == 3

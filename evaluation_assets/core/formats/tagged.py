@@ -5,6 +5,7 @@ whose text stands in `full_response_with_evaluation(s)` with the evaluations in 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,7 @@ from evaluation_assets.core.trajectories.model import (
     Turn,
     json_object,
 )
+from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
 
 NAME = "tagged"
 DESCRIPTION = "XML-tagged text: think, server, result and answer tags in one string a record"
@@ -45,6 +47,7 @@ _INNER_TAG = re.compile(r"\s*<([A-Za-z_][\w.\-]*)(?:\s[^<>]*)?(/?)>")
 _CLOSING_TAG = re.compile(r"</([A-Za-z_][\w.\-]*)\s*>")
 _EVALUATION_START = "\n<clip_evaluation>\n"
 _EVALUATION_END = "</clip_evaluation>"
+_SCORE = re.compile(r"<(\w+)>\s*([\d.]+)\s*</\1>")
 
 
 def detect(sample: Sample) -> bool:
@@ -70,6 +73,10 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     if found is None:
         raise UnusableRecord("no_trajectory_text", _missing_text(data))
     field, text = found
+    judged = _first_text(data, _JUDGED_TEXT)
+    unjudged, evaluations = ("", []) if judged is None else without_evaluations(judged)
+    if field in _JUDGED_TEXT:
+        text = unjudged
     if not text.strip():
         raise UnusableRecord("no_trajectory_text", f"{field} is empty")
     structure = read_structure(text, servers)
@@ -81,6 +88,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     inner: list[Repair] = []
     interaction = _interaction(text, structure.blocks, answer, inner)
     repairs = sorted((*inner, *structure.repairs), key=lambda repair: repair.offset)  # inner tags close first
+    turns = (Turn(user_message=task or None, interactions=(interaction,)),)
     return Trajectory(
         id=task_id,
         task_id=task_id,
@@ -88,7 +96,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         task=task,
         text=text,
         agents=(Agent(id="agent"),),
-        turns=(Turn(user_message=task or None, interactions=(interaction,)),),
+        turns=turns,
         final_answer=answer or (None if stopped else final_result),
         reference_answer=_first_text(data, ("reference_answer", "ground_truth")),
         success=data["success"] if isinstance(data.get("success"), bool) else None,
@@ -96,33 +104,72 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         duration_s=_number(data.get("duration")),
         repairs=tuple(repairs),
         flags=_flags(stopped, answer),
-        labels={"recorded_evaluation": data["evaluation_metadata"]} if "evaluation_metadata" in data else {},
+        labels=labelled(_recorded(evaluations, turns) if unjudged == text else [])
+        | ({"recorded_evaluation": data["evaluation_metadata"]} if "evaluation_metadata" in data else {}),
         extra=_own_fields(data, field),
     )
 
 
-def without_evaluations(text: str) -> str:
-    """The text as it was before evaluations were embedded, each behind one line break, after its clips."""
-    pieces, position = [], 0
+def without_evaluations(text: str) -> tuple[str, list[tuple[int, str]]]:
+    """The text as it was before evaluations were embedded, each behind one line break, after its clips.
+
+    Beside it the evaluations, each with its offset in that text.
+    """
+    pieces: list[str] = []
+    evaluations: list[tuple[int, str]] = []
+    position, length = 0, 0
     while (start := text.find(_EVALUATION_START, position)) >= 0:
         end = text.find(_EVALUATION_END, start)
         if end < 0:
             break
         pieces.append(text[position:start])
+        length += start - position
+        evaluations.append((length, text[start + len(_EVALUATION_START) : end]))
         position = end + len(_EVALUATION_END)
     pieces.append(text[position:])
-    return "".join(pieces)
+    return "".join(pieces), evaluations
+
+
+def _recorded(evaluations: list[tuple[int, str]], turns: tuple[Turn, ...]) -> list[RecordedVerdict]:
+    """Embedded evaluations as verdicts on the clips they stand in or right behind."""
+    ends = [step.end for turn in turns for each in turn.interactions for step in each.steps if step.call is not None]
+    return [
+        RecordedVerdict(
+            level="clip",
+            subject=str(bisect_left(ends, offset)),
+            scores={
+                name: score
+                for name, text in _SCORE.findall(_element(content, "scores") or "")
+                if (score := _decimal(text)) is not None
+            },
+            summary=_element(content, "summary"),
+            reasoning=_element(content, "reasoning"),
+        )
+        for offset, content in evaluations
+    ]
+
+
+def _element(content: str, tag: str) -> str | None:
+    start, end = content.find(f"<{tag}>"), content.find(f"</{tag}>")
+    return content[start + len(tag) + 2 : end].strip() if 0 <= start < end else None
+
+
+def _decimal(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _text_of(data: Any) -> tuple[str, str] | None:
-    """The name of the field that holds the trajectory, and its text as the agent wrote it."""
+    """The name of the field that holds the trajectory, and its text, still with embedded evaluations."""
     if not isinstance(data, dict):
         return None
     if isinstance(raw := data.get("raw_response"), str):
         return "raw_response", raw
     for field in _JUDGED_TEXT:
         if isinstance(judged := data.get(field), str):
-            return field, without_evaluations(judged)
+            return field, judged
     sft = data.get("sft_data")
     if isinstance(sft, dict) and isinstance(output := sft.get("output"), str):
         return "sft_data", output

@@ -15,10 +15,14 @@ from evaluation_assets.core.judging.model_judge import ModelJudge, ModelSettings
 from evaluation_assets.core.judging.prices import OwnPrice, Price, PublicPrice
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of, google_address
 from evaluation_assets.core.judging.providers.connections import Endpoint, connect
+from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
+
+RECORDED = "recorded"
+"""The provider of judges whose verdicts came with the trajectories; `model` is the judge's name there."""
 
 
 class InvalidPanel(ValueError):
@@ -51,12 +55,15 @@ class JudgeSettings(BaseModel):
         """The model, or the provider's default one."""
         if self.provider == EMBEDDED:
             return "embedded"
+        if self.provider == RECORDED:
+            return self.model or "recorded"
         return self.model or PROVIDERS[self.provider].default_model or ""
 
     @property
     def key_variable(self) -> str | None:
         """The variable that holds the key; `None` where none is needed."""
-        return None if self.provider == EMBEDDED else self.api_key_env or PROVIDERS[self.provider].key_env
+        known = PROVIDERS.get(self.provider)
+        return None if known is None else self.api_key_env or known.key_env
 
     @property
     def google_project(self) -> str:
@@ -77,10 +84,10 @@ class JudgeSettings(BaseModel):
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
-        if self.provider == EMBEDDED:
+        if self.provider in (EMBEDDED, RECORDED):
             return self
         if self.provider not in PROVIDERS:
-            raise ValueError(f"provider {self.provider!r}; there are: {', '.join((EMBEDDED, *PROVIDERS))}")
+            raise ValueError(f"provider {self.provider!r}; there are: {', '.join((EMBEDDED, RECORDED, *PROVIDERS))}")
         known = PROVIDERS[self.provider]
         if self.model is None and known.default_model is None:
             raise ValueError(f"a judge of provider {self.provider} needs a model")
@@ -147,6 +154,8 @@ def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
 def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
     if own.provider == EMBEDDED:
         return RulesJudge(own.name)
+    if own.provider == RECORDED:
+        return RecordedJudge(own.name, own.model_name)
     model = own.model_name
     known = capabilities_of(own.provider, model)
     google = known.credentials == "google"

@@ -1,0 +1,53 @@
+"""A judge whose verdicts came with the trajectories: what another system's judge, or a person, said before."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.trajectories.recorded import RecordedVerdict, recorded_verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedJudge:
+    """Gives recorded verdicts of the judge `model`. Scores count for the criteria that the rubric has.
+
+    A subject it said nothing about, or on which it gave none of the rubric's scores, is `abstained`.
+    """
+
+    name: str
+    model: str
+    provider: str = "recorded"
+    version: str = "1"
+    chains_in_flight: int = 1
+
+    @asynccontextmanager
+    async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
+        """What is recorded needs no connection and costs nothing."""
+        yield self
+
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
+        """The recorded verdict on a subject."""
+        criteria = [criterion.key for criterion in subject.criteria]
+        on_subject = [verdict for verdict in recorded_verdicts(subject.trajectory) if self._is_on(verdict, subject)]
+        if not on_subject:
+            return Verdict(outcome="abstained", reasoning=f"no verdict of {self.model} is recorded")
+        # Another system may have seen two pieces where we see one: the verdict by the same rubric is meant.
+        found = max(on_subject, key=lambda verdict: sum(criterion in verdict.scores for criterion in criteria))
+        scores = {criterion: _share(found.scores.get(criterion)) for criterion in criteria}
+        return Verdict(
+            outcome="scored" if any(score is not None for score in scores.values()) else "abstained",
+            scores=scores,
+            summary=found.summary or found.verdict,
+            reasoning=found.reasoning,
+        )
+
+    def _is_on(self, verdict: RecordedVerdict, subject: Subject) -> bool:
+        return (verdict.judge, verdict.level, verdict.subject) == (self.model, subject.level, subject.name)
+
+
+def _share(score: float | None) -> float | None:
+    """A score outside of 0..1 is on a scale we do not know."""
+    return score if score is not None and 0 <= score <= 1 else None
