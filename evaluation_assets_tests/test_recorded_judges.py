@@ -14,9 +14,6 @@ PANEL: tuple[dict[str, object], ...] = (
     {"name": "rules", "provider": "rules"},
     {"name": "before", "provider": "recorded"},
 )
-    {"name": "rules", "provider": "rules"},
-    {"name": "before", "provider": "recorded"},
-)
 
 
 @pytest.fixture
