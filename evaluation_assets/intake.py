@@ -1,15 +1,18 @@
 """Bring files into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
 
 import shutil
+from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
 
 from upath import UPath
 
-from evaluation_assets.core.drops import DIRECTORY_SIDECAR, Drop, InvalidDrop, Scan, scan
+from evaluation_assets.core.drops import DIRECTORY_SIDECAR, Drop, InvalidDrop, Scan, as_one, scan
 from evaluation_assets.core.formats.records import EXTENSIONS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import publish
+
+Say = Callable[[str], object]
 
 
 def prepare(home: Home) -> None:
@@ -21,11 +24,11 @@ def prepare(home: Home) -> None:
         settings.write_text((resources("evaluation_assets") / "dagster.yaml").read_text("utf-8"))
 
 
-def take_in(home: Home, inputs: list[Path], *, one_drop: bool) -> list[Drop]:
+def take_in(home: Home, inputs: list[Path], *, one_drop: bool, say: Say = lambda _: None) -> list[Drop]:
     """Copy the inputs below `drops/`, unless they are there already, and give the drops they are.
 
     A file's drop is named by its stem; files below a directory by their path in it. With `one_drop`, a directory is
-    one drop of all its files.
+    one drop of all its files. `say` is told of files in a directory that are left out, because of their names.
 
     Raises:
         InvalidDrop: an input holds nothing that can be read, or its name is taken.
@@ -38,10 +41,10 @@ def take_in(home: Home, inputs: list[Path], *, one_drop: bool) -> list[Drop]:
         if path.is_dir() and one_drop:
             keys += [_copy_directory(source, home)]
         elif path.is_dir():
-            found = _readable(scan(source), path)
+            found = _readable(scan(source), path, say)
             keys += [_key_inside(drop, home) for drop in found] if inside else _copy_drops(found, home)
         else:
-            found = _readable(_scan_file(source), path)
+            found = _readable(_scan_file(source), path, say)
             keys += [_key_inside(drop, home) for drop in found] if inside else _copy_drops(found, home)
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice and len(set(names)) == len(names):
@@ -53,7 +56,7 @@ def take_in(home: Home, inputs: list[Path], *, one_drop: bool) -> list[Drop]:
     return [known.drops[key] for key in dict.fromkeys(keys)]
 
 
-def inspect(inputs: list[Path]) -> list[Drop]:
+def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: None) -> list[Drop]:
     """The drops that inputs would be, where they lie; nothing is copied.
 
     Raises:
@@ -62,7 +65,10 @@ def inspect(inputs: list[Path]) -> list[Drop]:
     drops: list[Drop] = []
     for path in inputs:
         source = UPath(path.resolve())
-        drops += _readable(scan(source) if path.is_dir() else _scan_file(source), path)
+        if one_drop and path.is_dir():
+            drops.append(as_one(source))
+        else:
+            drops += _readable(scan(source) if path.is_dir() else _scan_file(source), path, say)
     return drops
 
 
@@ -71,12 +77,14 @@ def _scan_file(path: UPath) -> Scan:
     return Scan({key: drop for key, drop in around.drops.items() if path in drop.files}, around.problems)
 
 
-def _readable(found: Scan, path: Path) -> list[Drop]:
+def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
     if not found.drops:
         reasons = (
             " ".join(found.problems) or f"it holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
         )
         raise InvalidDrop(f"{path}: {reasons}")
+    for problem in found.problems:
+        say(f"left out: {problem}")
     return list(found.drops.values())
 
 

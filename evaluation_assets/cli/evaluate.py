@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import reading, refuse, with_panel
+from evaluation_assets.cli.options import reading, refuse, warn, with_panel
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
@@ -49,7 +49,7 @@ def evaluate(
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
     try:
         prepare(home)
-        drops = take_in(home, list(inputs), one_drop=one_drop)
+        drops = take_in(home, list(inputs), one_drop=one_drop, say=warn)
     except InvalidDrop as problem:
         refuse(str(problem))
 

@@ -99,6 +99,11 @@ reading = together(
 )
 
 
+def warn(message: str) -> None:
+    """Tell the user of something that goes on without it."""
+    click.echo(f"evaluation-assets: {message}", err=True)
+
+
 def refuse(message: str) -> NoReturn:
     click.echo(f"evaluation-assets: {message}", err=True)
     sys.exit(2)

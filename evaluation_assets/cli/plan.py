@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import reading, refuse, with_panel
+from evaluation_assets.cli.options import reading, refuse, warn, with_panel
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.home import Home
@@ -29,7 +29,7 @@ def plan(
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
-        for drop in inspect(list(inputs)):
+        for drop in inspect(list(inputs), say=warn):
             planned = plan_drop(drop, settings, load_rubrics(home.rubrics), judges)
             counts = planned.statistics
             click.echo(f"\n{planned.drop}")

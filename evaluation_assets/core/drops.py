@@ -159,6 +159,20 @@ def scan(root: UPath) -> Scan:
     return Scan({key: _included(drop) for key, drop in sorted(drops.items())}, tuple(problems))
 
 
+def as_one(folder: UPath) -> Drop:
+    """A folder as one drop of all its files.
+
+    Raises:
+        InvalidDrop: it holds no file that is read.
+    """
+    files = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.path)
+    readable = [path for path in files if _is_data(path.name) and not _is_ignored(_relative(path, folder))]
+    if not readable:
+        raise InvalidDrop(f"{folder} holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst")
+    sidecar = next((path for path in files if path == folder / DIRECTORY_SIDECAR), None)
+    return _included(Drop(folder.name, tuple(readable), folder.parent, sidecar))
+
+
 def find(root: UPath, key: str) -> Drop:
     """The drop of a key.
 

@@ -1,0 +1,80 @@
+"""`import`: what files turn into, and what gets lost on the way."""
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from evaluation_assets.cli.options import refuse, warn
+from evaluation_assets.core.drops import Drop, InvalidDrop
+from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.intake import inspect
+
+_SHOWN = 10
+
+
+@click.command("import")
+@click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Read it so, whatever it looks like.")
+@click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
+@click.option("--all", "show_all", is_flag=True, help=f"List every trajectory and rejection, not {_SHOWN} of each.")
+def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bool, show_all: bool) -> None:
+    """Show what files turn into: trajectories, what was rejected and why, which fields are not represented.
+
+    Nothing is stored and nobody is asked.
+    """
+    read = 0
+    problems: list[str] = []
+    try:
+        drops = inspect(list(inputs), one_drop=one_drop, say=warn)
+    except InvalidDrop as problem:
+        refuse(str(problem))
+    for drop in drops:
+        try:
+            _show(drop, format_name or drop.sidecar().format, None if show_all else _SHOWN)
+            read += 1
+        except (InvalidDrop, UnreadableDrop) as problem:
+            problems.append(str(problem))
+            click.echo(f"\n{drop.key}\n  {problem}", err=True)
+    if problems and not read:
+        raise SystemExit(2)
+
+
+def _show(drop: Drop, format_name: str | None, shown: int | None) -> None:
+    losses = Losses()
+    chosen = format_of(drop.sources, format_name)
+    trajectories: list[Trajectory] = []
+    rejected: list[Rejection] = []
+    counts: Counter[str] = Counter()
+    for item in read_trajectories(drop.sources, losses, chosen.name):
+        if isinstance(item, Rejection):
+            rejected.append(item)
+            continue
+        counts.update(trajectories=1, calls=len(item.calls), turns=len(item.turns), repaired=bool(item.repairs))
+        if shown is None or len(trajectories) < shown:
+            trajectories.append(item)
+    click.echo(f"\n{drop.key}")
+    click.echo(f"  format             {chosen.name}")
+    click.echo(f"  trajectories       {counts['trajectories']} ({counts['turns']} turns, {counts['calls']} calls)")
+    click.echo(f"  rejected           {len(rejected)}")
+    for item in rejected[:shown]:
+        click.echo(f"    {item.source}, record {item.line}: {item.reason}: {item.detail}")
+    for trajectory in trajectories:
+        click.echo(f"    {_line(trajectory)}")
+    if counts["trajectories"] > len(trajectories):
+        click.echo(f"    and {counts['trajectories'] - len(trajectories)} more; --all shows them")
+    click.echo(f"  not represented    {losses.counts.total()} values in {len(losses.counts)} fields")
+    for path, count in losses.table()[:shown]:
+        click.echo(f"    {count:>7}  {path}")
+
+
+def _line(trajectory: Trajectory) -> str:
+    outcome = {None: "outcome unknown", True: "succeeded", False: "failed"}[trajectory.success]
+    agents = len({agent.id for agent in trajectory.agents}) or 1
+    usage = trajectory.usage
+    tokens = "tokens unknown" if usage is None or usage.input_tokens is None else f"{usage.input_tokens} tokens in"
+    parts = (f"{len(trajectory.turns)} turns", f"{len(trajectory.calls)} calls", f"{agents} agents", tokens, outcome)
+    return f"{trajectory.id}: {', '.join(parts)}"
