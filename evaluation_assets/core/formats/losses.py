@@ -7,7 +7,14 @@ is done, every field that nobody took is counted under its path, so that nothing
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
+
+import orjson
+
+_HUGE = 1 << 62
+_SHORT = 2000
+"""Bytes of JSON up to which a field of the source is kept as it is: an id, a setting, a few of them."""
 
 
 class Losses:
@@ -23,7 +30,7 @@ class Losses:
     @contextmanager
     def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
         """The fields of one record; what was not taken is counted when the record was read without an error."""
-        fields = Fields(data, path, [])
+        fields = Fields(data, path, {})
         yield fields
         self.counts.update(fields.losses())
 
@@ -33,15 +40,18 @@ class Losses:
 
 
 class Fields:
-    """The fields of a JSON object, each to be taken once, by the type that is needed."""
+    """The fields of a JSON object, each to be taken by the type that is needed.
 
-    def __init__(self, data: Mapping[str, Any], path: str, family: list["Fields"]) -> None:
+    An object inside it has the same `Fields` whenever it is taken.
+    """
+
+    def __init__(self, data: Mapping[str, Any], path: str, family: dict[int, "Fields"]) -> None:
         self._data = data
         self._path = path
         self._taken: set[str] = set()
-        self._wrong: list[str] = []
+        self._wrong: dict[str, list[str]] = {}
         self._family = family
-        family.append(self)
+        family[id(data)] = self
 
     def __contains__(self, key: str) -> bool:
         """Whether the field is there and not null."""
@@ -73,9 +83,9 @@ class Fields:
         return None
 
     def whole(self, *keys: str) -> int | None:
-        """The first of these fields that is a number, as a whole one."""
+        """The first of these fields that is a number, as a whole one that fits 64 bits."""
         found = self.number(*keys)
-        return None if found is None else int(found)
+        return None if found is None or abs(found) >= _HUGE else int(found)
 
     def flag(self, *keys: str) -> bool | None:
         """The first of these fields that is true or false."""
@@ -85,8 +95,8 @@ class Fields:
         """The first of these fields that is an object, else an empty one."""
         for key in keys:
             if (found := self._typed(key, dict)) is not None:
-                return Fields(found, f"{self._path}{key}.", self._family)
-        return Fields({}, "", [])
+                return self._child(found, key)
+        return Fields({}, "", {})
 
     def objects(self, *keys: str) -> list["Fields"]:
         """The objects in the first of these fields that is a list; other items are counted."""
@@ -94,14 +104,39 @@ class Fields:
             items = self._typed(key, list)
             if items is None:
                 continue
-            path = f"{self._path}{key}[]"
-            self._wrong += [path for item in items if not isinstance(item, dict) and item is not None]
-            return [Fields(item, f"{path}.", self._family) for item in items if isinstance(item, dict)]
+            strange = [f"{self._path}{key}[]" for item in items if not isinstance(item, dict) and item is not None]
+            self._wrong |= {key: strange} if strange else {}
+            return [self._child(item, f"{key}[]") for item in items if isinstance(item, dict)]
         return []
 
     def items(self, *keys: str) -> list[Any]:
         """The first of these fields that is a list, as it is."""
         return next((found for key in keys if (found := self._typed(key, list)) is not None), [])
+
+    def parts(self, *keys: str) -> list["str | Fields"]:
+        """The first of these fields that has a value, as texts and objects: content is a text, an object or a list."""
+        for key in keys:
+            value = self._take(key)
+            if value is None:
+                continue
+            if isinstance(value, str):
+                return [value]
+            if isinstance(value, dict):
+                return [self._child(value, key)]
+            if isinstance(value, list):
+                return self._parts_of(key, value)
+            self._reject(key, value)
+        return []
+
+    def short(self, *keys: str) -> dict[str, Any]:
+        """All of these fields that have a short value, as they are; a long one is left, and counted."""
+        found: dict[str, Any] = {}
+        for key in keys:
+            value = self._data.get(key)
+            if _is_something(value) and _is_short(value):
+                found[key] = value
+                self._taken.add(key)
+        return found
 
     def value(self, *keys: str) -> Any:
         """The first of these fields that is not null, as it is."""
@@ -119,11 +154,23 @@ class Fields:
 
     def losses(self) -> Iterator[str]:
         """Paths of what was not taken or had the wrong type, here and in the objects taken from here."""
-        for fields in self._family:
-            yield from fields._wrong
+        for fields in self._family.values():
+            yield from chain.from_iterable(fields._wrong.values())
             for key, value in fields._data.items():
                 if key not in fields._taken and _is_something(value):
                     yield f"{fields._path}{key}"
+
+    def _parts_of(self, key: str, items: list[Any]) -> list["str | Fields"]:
+        strange = [item for item in items if not isinstance(item, str | dict) and item is not None]
+        self._wrong |= {key: [f"{self._path}{key}[] ({type_name(item)})" for item in strange]} if strange else {}
+        return [
+            item if isinstance(item, str) else self._child(item, f"{key}[]")
+            for item in items
+            if isinstance(item, str | dict)
+        ]
+
+    def _child(self, data: dict[str, Any], key: str) -> "Fields":
+        return self._family.get(id(data)) or Fields(data, f"{self._path}{key}.", self._family)
 
     def _take(self, key: str) -> Any:
         self._taken.add(key)
@@ -137,7 +184,7 @@ class Fields:
         return None
 
     def _reject(self, key: str, value: Any) -> None:
-        self._wrong.append(f"{self._path}{key} ({type_name(value)})")
+        self._wrong[key] = [f"{self._path}{key} ({type_name(value)})"]
 
 
 def type_name(value: Any) -> str:
@@ -148,6 +195,13 @@ def type_name(value: Any) -> str:
 
 def _is_something(value: Any) -> bool:
     return value is not None and value != "" and value != [] and value != {}
+
+
+def _is_short(value: Any) -> bool:
+    try:
+        return len(orjson.dumps(value)) <= _SHORT
+    except TypeError:  # nested too deep to be stored
+        return False
 
 
 def _number(value: Any) -> float | None:

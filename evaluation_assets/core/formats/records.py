@@ -29,6 +29,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINES = {".jsonl", ".ndjson"}
 _BEGINNING = 1 << 20
 _SAMPLED = 20
+_DEEPEST = 150
 
 
 def each_record(
@@ -43,9 +44,32 @@ def each_record(
 def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:
     """The trajectory of a record, or why there is none."""
     try:
-        return trajectory_of(record)
+        trajectory = trajectory_of(record)
+        _check_depth(trajectory)
     except UnusableRecord as problem:
         return record.rejected(problem)
+    return trajectory
+
+
+def _check_depth(trajectory: Trajectory) -> None:
+    """Refuse what could be stored but not be read again: the JSON parser of stored trajectories ends at 200 levels."""
+    values: list[Any] = [trajectory.labels, trajectory.extra, *_tool_values(trajectory)]
+    for _ in range(_DEEPEST):
+        values = [
+            child
+            for value in values
+            if isinstance(value, dict | list)
+            for child in (value.values() if isinstance(value, dict) else value)
+            if isinstance(child, dict | list)
+        ]
+        if not values:
+            return
+    raise UnusableRecord("bad_json", f"values are nested more than {_DEEPEST} levels deep")
+
+
+def _tool_values(trajectory: Trajectory) -> Iterator[Any]:
+    yield from (step.call.arguments for step in trajectory.steps if step.call is not None)
+    yield from (tool.parameters for agent in trajectory.agents for tool in agent.tools or ())
 
 
 def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
@@ -66,7 +90,7 @@ def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
             for record in records:
                 given += 1
                 yield record
-    except ijson.JSONError:
+    except (ijson.JSONError, UnicodeDecodeError):
         yield from _lenient_document(path, source, given)
     except (EOFError, OSError, pa.ArrowException) as problem:
         if isinstance(problem, FileNotFoundError | PermissionError):
@@ -85,11 +109,24 @@ def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record]:
         try:
             with _opened(path) as stream:
                 for number, data in enumerate(ijson.items(stream, f"{prefix}.item", use_float=True), 1):
-                    yield Record(source, number, data, orjson.dumps(data, default=str))
-        except (ijson.JSONError, EOFError, OSError, pa.ArrowException) as problem:
+                    yield Record(source, number, data, _as_line(data))
+        except (ijson.JSONError, UnicodeDecodeError, EOFError, OSError, pa.ArrowException) as problem:
             raise _damaged(source, problem) from problem
         if number:
             return
+
+
+def read_value(path: UPath, source: str, prefix: str) -> Any:
+    """The value in a JSON document that stands at this place, e.g. `info`; `None` where there is none.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    try:
+        with _opened(path) as stream:
+            return next(ijson.items(stream, prefix, use_float=True), None)
+    except (ijson.JSONError, UnicodeDecodeError, EOFError, OSError, pa.ArrowException) as problem:
+        raise _damaged(source, problem) from problem
 
 
 def read_text(path: UPath, source: str) -> str:
@@ -220,7 +257,15 @@ def _document(stream: io.BufferedReader, source: str) -> Iterator[Record]:
     """An array gives its items, an object itself."""
     is_array = stream.peek(1 << 16).lstrip().startswith(b"[")
     for number, data in enumerate(ijson.items(stream, "item" if is_array else "", use_float=True), 1):
-        yield Record(source, number, data, orjson.dumps(data, default=str))
+        yield Record(source, number, data, _as_line(data))
+
+
+def _as_line(data: Any) -> bytes:
+    """A parsed value as JSON again; what is nested too deep for that is only named."""
+    try:
+        return orjson.dumps(data, default=str)
+    except orjson.JSONEncodeError as problem:
+        return str(problem).encode()
 
 
 def _lenient_document(path: UPath, source: str, given: int) -> Iterator[Record | Rejection]:

@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from evaluation_assets.core.formats import tagged
+from evaluation_assets.core.formats import (
+    anthropic_messages,
+    openai_messages,
+    tagged,
+    tau2_bench,
+    tau_bench,
+)
 from evaluation_assets.core.formats.base import DropFile, Format, Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.records import sample_of
@@ -11,7 +17,13 @@ from evaluation_assets.core.trajectories.model import Trajectory
 
 FORMATS: dict[str, Format] = {
     module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
-    for module in (tagged,)
+    for module in (
+        tagged,
+        tau_bench,
+        tau2_bench,
+                anthropic_messages,
+        openai_messages,
+    )
 }
 
 

@@ -5,12 +5,14 @@ the same tags whatever the source was, and gives back the turns with their spans
 own result, so that each call, also of several made at once, is a clip of its own.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from evaluation_assets.core.formats.base import UnusableRecord
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.model import (
     Interaction,
@@ -22,6 +24,9 @@ from evaluation_assets.core.trajectories.model import (
     Usage,
     json_object,
 )
+
+
+_MCP_NAME = re.compile(r"mcp__(.+?)__.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +138,7 @@ class Transcript:
         return ToolCall(
             name=call.name,
             id=call.id,
-            server=call.server,
+            server=call.server or _server_in(call.name),
             raw=span,
             arguments=None if plain else {"arguments": call.arguments},
         )
@@ -195,36 +200,47 @@ class Transcript:
 def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
     """The text and turns of a conversation whose results come as events of their own.
 
-    A result goes to the call with its id, else to the first call of the last message that has none yet.
+    A result goes to the call with its id, in the last message or an earlier one, else to the first call of the last
+    message that has none yet.
     """
+    everything = list(events)
+    results, strangers = _answered(everything)
     transcript = Transcript()
-    waiting: Said | None = None
-    results: list[Result | None] = []
-    strangers: list[Result] = []
-
-    def flush() -> None:
-        nonlocal waiting
-        if waiting is not None:
-            transcript.said(waiting, results)
-        for stranger in strangers:
-            transcript.observed(stranger)
-        waiting, results[:], strangers[:] = None, [], []
-
-    for event in events:
-        if isinstance(event, Result):
-            place = None if waiting is None else _place(event, waiting.calls, results)
-            if place is None:
-                strangers.append(event)
-            else:
-                results[place] = event
-            continue
-        flush()
+    for index, event in enumerate(everything):
         if isinstance(event, Asked):
             transcript.asked(event)
-        else:
-            waiting, results[:] = event, [None] * len(event.calls)
-    flush()
+        elif isinstance(event, Said):
+            transcript.said(event, results[index])
+        elif index in strangers:
+            transcript.observed(event)
     return transcript.finished()
+
+
+def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], set[int]]:
+    """The results of the calls of each message, and the results that answer none, by index of the event."""
+    results: dict[int, list[Result | None]] = {}
+    strangers: set[int] = set()
+    open_calls: dict[str, tuple[int, int]] = {}
+    last: int | None = None
+    for index, event in enumerate(events):
+        if isinstance(event, Said):
+            last = index
+            results[index] = [None] * len(event.calls)
+            open_calls.update((call.id, (index, place)) for place, call in enumerate(event.calls) if call.id)
+        elif isinstance(event, Asked):
+            last = None
+        else:
+            said = None if last is None else events[last]
+            place = _place(event, said.calls, results[last]) if last is not None and isinstance(said, Said) else None
+            if last is not None and place is not None:
+                results[last][place] = event
+                continue
+            message, place = open_calls.get(event.call_id or "", (None, 0))
+            if message is None or results[message][place] is not None:
+                strangers.add(index)
+            else:
+                results[message][place] = event
+    return results, strangers
 
 
 def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | None]) -> int | None:
@@ -239,11 +255,26 @@ def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | Non
     return None
 
 
+def _server_in(name: str) -> str | None:
+    """The MCP server in a tool's name, as clients write it: `mcp__server__tool`."""
+    found = _MCP_NAME.match(name)
+    return None if found is None else found[1]
+
+
 def as_text(value: Any) -> str:
-    """A JSON value as text: texts as they are, nothing as nothing, everything else as JSON."""
+    """A JSON value as text: texts as they are, nothing as nothing, everything else as JSON.
+
+    Raises:
+        UnusableRecord: the value is nested too deep.
+    """
     if value is None:
         return ""
-    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    if isinstance(value, str):
+        return value
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except orjson.JSONEncodeError as problem:
+        raise UnusableRecord("bad_json", f"a value cannot be written as text: {problem}") from problem
 
 
 def final_message(turns: Sequence[Turn]) -> str | None:

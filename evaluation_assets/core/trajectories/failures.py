@@ -7,11 +7,12 @@ _SEEN = 400
 
 _LEADING = re.compile(
     r"\W*(?:(?:error|exception|fatal|failed|failure|time(?:d )?out)\b"
+    r"(?![\"']?\s*:\s*(?:null|none|false|\"\"|''|\[\]|\{\}))"
     r"|错误|失败|异常|超时|执行失败|工具执行失败"
     r"|\w*(?:error|exception)\s*:"
     r"|no executable action)"
 )
-"""How results begin that are nothing but a failure."""
+"""How results begin that are nothing but a failure. A field `error` with nothing in it is none."""
 
 _INSIDE = tuple(
     (hint, re.compile(pattern))

@@ -25,23 +25,33 @@ def task_id_of(recorded: Any, task: str, text: str) -> str:
 
 
 class TrialCounter:
-    """Numbers repeated runs of a task inside a drop, so that every trajectory id in it is unique."""
+    """Numbers repeated runs of a task inside a drop, so that every trajectory id in it is unique.
+
+    A recorded trial keeps its number, whatever the order of the runs, unless an earlier run of the task has it.
+    """
 
     def __init__(self) -> None:
         self._used: set[str] = set()
-        self._trials: Counter[str] = Counter()
+        self._trials: set[tuple[str, int]] = set()
+        self._next: Counter[str] = Counter()
 
     def numbered(self, trajectory: Trajectory) -> Trajectory:
         """The trajectory, renamed `<task id>#<trial>` when its id was taken."""
-        trial = max(trajectory.trial, self._trials[trajectory.task_id])
-        self._trials[trajectory.task_id] = trial + 1
-        if trajectory.id not in self._used:
-            self._used.add(trajectory.id)
-            return trajectory if trial == trajectory.trial else replace(trajectory, trial=trial)
-        name = f"{trajectory.task_id}#{trial}"
-        while name in self._used:
+        task_id, trial = trajectory.task_id, trajectory.trial
+        if (task_id, trial) in self._trials:
+            trial = self._free(task_id)
+        if trajectory.id in self._used:
+            while f"{task_id}#{trial}" in self._used:
+                trial = self._free(task_id, trial + 1)
+            trajectory = replace(trajectory, id=f"{task_id}#{trial}")
+        self._used.add(trajectory.id)
+        self._trials.add((task_id, trial))
+        return trajectory if trial == trajectory.trial else replace(trajectory, trial=trial)
+
+    def _free(self, task_id: str, start: int = 0) -> int:
+        """The lowest number from `start` on that no run of the task has."""
+        trial = max(start, self._next[task_id])
+        while (task_id, trial) in self._trials:
             trial += 1
-            name = f"{trajectory.task_id}#{trial}"
-        self._trials[trajectory.task_id] = trial + 1
-        self._used.add(name)
-        return replace(trajectory, id=name, trial=trial)
+        self._next[task_id] = trial
+        return trial

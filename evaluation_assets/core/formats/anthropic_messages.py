@@ -1,0 +1,294 @@
+"""Anthropic messages: content blocks with tool_use and tool_result, thinking, and tools that run on the server.
+
+A record is a request with its messages, with or without the response, or a bare list of messages. Lines that are single
+messages are one conversation; requests that repeat the conversation so far are one conversation, too.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.chat import content_of, first_line, part_kinds, part_text, tools_of
+from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.formats.conversation import (
+    Conversation,
+    each_conversation,
+    goes_on,
+    not_a_record,
+    trajectory_from,
+)
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.formats.usage import usage_of
+from evaluation_assets.core.trajectories.model import Trajectory, Usage
+
+NAME = "anthropic_messages"
+DESCRIPTION = "Anthropic messages: content blocks with tool_use and tool_result, with or without requests and responses"
+DETECTION = "messages whose content has tool_use, tool_result or thinking blocks, or with a system prompt beside them"
+
+_BLOCKS = frozenset(
+    (
+        "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use",
+        "mcp_tool_result", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
+        "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result",
+    )
+)  # fmt: skip
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
+def is_anthropic(data: Any) -> bool:
+    """Whether an object is a request, a response or both, in Anthropic's way and nobody else's."""
+    if not isinstance(data, dict):
+        return False
+    if _is_response(data) or _is_response(_response_in(data)):
+        return True
+    request = _request_in(data)
+    messages = request.get("messages")
+    if not isinstance(messages, list):
+        return False
+    roles = {message.get("role") for message in messages if isinstance(message, dict) and _is_role(message)}
+    if not roles or not roles <= {"user", "assistant"}:
+        return False
+    if any("tool_calls" in message or "type" in message for message in messages if isinstance(message, dict)):
+        return False
+    system = request.get("system")
+    return not part_kinds(messages).isdisjoint(_BLOCKS) or (isinstance(system, str | list) and bool(system))
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record is a conversation in Anthropic's way, or a message of one."""
+    return any(is_anthropic(_request_of(record)) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a conversation."""
+    return each_conversation(files, _belongs, partial(trajectory_of, losses))
+
+
+def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
+    """The trajectory in the records of one conversation: single messages, or requests of which the last has it all.
+
+    Raises:
+        UnusableRecord: there are no messages, or no agent speaks in them.
+    """
+    are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
+    data = _request_of(list(records) if are_messages else records[-1])
+    if not isinstance(data, dict):
+        raise not_a_record(data, "an object or a list of messages")
+    with losses.reading(data) as fields:
+        request = fields if isinstance(data.get("messages"), list) else fields.object("request", "body", "params")
+        response = _response_of(fields)
+        messages = request.objects("messages")
+        answer = [response] if response is not None else []
+        if not messages and not answer:
+            raise UnusableRecord("no_trajectory_text", "messages is no list of messages, and there is no response")
+        context = context_of(fields)
+        if request is not fields:
+            context = merged(context, context_of(request))
+        model, stopped = request.text("model"), None
+        if response is not None:
+            model, stopped = response.text("model") or model, response.text("stop_reason")
+            response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
+        conversation = Conversation(
+            events=tuple(_events([*messages, *answer], _usages(records))),
+            system=content_of_system(request),
+            tools=tools_of(request, "tools"),
+            usage=usage_of(fields.object("usage")) if response is not fields else None,
+        )
+        request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
+        return trajectory_from(NAME, conversation, merged(context, Context(model=model, cut_off=is_limit(stopped))))
+
+
+def content_of_system(request: Fields) -> str | None:
+    """The system prompt: a text, or blocks of it."""
+    pieces = [part if isinstance(part, str) else part_text(part) for part in request.parts("system")]
+    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
+
+
+def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Event]:
+    for index, message in enumerate(messages):
+        role = message.text("role")
+        message.set_aside("type", "id", "model", "stop_reason", "stop_sequence")
+        own = usage_of(message.object("usage"))
+        if role == "assistant":
+            yield from _answer(message.parts("content"), usages.get(index) or own)
+        elif role is not None:
+            yield from _request(message.parts("content"))
+
+
+def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:
+    """Results of tools, and what the user says."""
+    said: list[str] = []
+    for block in blocks:
+        if isinstance(block, str):
+            said.append(block)
+        elif (block.text("type") or "").endswith("tool_result"):
+            yield _result(block)
+        else:
+            said.append(_text(block))
+    text = "\n".join(piece for piece in said if piece)
+    if text.strip():
+        yield Asked(text=text)
+
+
+def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Event]:
+    """What the model thought, said and called; results of tools on the server stand between."""
+    thoughts: list[str] = []
+    texts: list[str] = []
+    calls: list[Call] = []
+
+    def said() -> Iterator[Said]:
+        nonlocal usage
+        if thoughts or texts or calls:
+            yield Said(
+                thought="\n\n".join(thoughts) or None,
+                message="".join(texts) or None,
+                calls=tuple(calls),
+                usage=usage,
+            )
+            usage = None
+        for pieces in (thoughts, texts, calls):
+            pieces.clear()
+
+    for block in blocks:
+        kind = "text" if isinstance(block, str) else block.text("type") or "text"
+        if isinstance(block, Fields) and kind in _CALLS:
+            calls.append(_call(block))
+            continue
+        if isinstance(block, Fields) and kind.endswith("tool_result"):
+            yield from said()
+            yield _result(block)
+            continue
+        if calls:
+            yield from said()
+        if isinstance(block, str):
+            texts.append(block)
+        elif kind in ("thinking", "redacted_thinking"):
+            block.set_aside("signature")
+            thoughts.append(block.text("thinking") or "[redacted]")
+        else:
+            texts.append(_text(block))
+    yield from said()
+
+
+def _call(block: Fields) -> Call:
+    block.set_aside("type", "caller", "cache_control")
+    return Call(
+        name=block.text("name") or "unnamed",
+        arguments=block.value("input"),
+        id=block.name("id"),
+        server=block.text("server_name"),
+    )
+
+
+def _result(block: Fields) -> Result:
+    """A result: a text, blocks, or an object of the server tool that gave it."""
+    pieces: list[str] = []
+    error: str | None = None
+    for part in block.parts("content"):
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        code = part.text("error_code")
+        if code is not None:
+            error = code
+            pieces.append(": ".join(piece for piece in (code, part.text("error_message")) if piece))
+        else:
+            pieces.append(_text(part))
+        if part.whole("return_code"):
+            error = first_line(part.text("stderr") or f"return code {part.whole('return_code')}")
+    content = "\n".join(piece for piece in pieces if piece)
+    if block.flag("is_error") is True:
+        error = error or first_line(content)
+    block.set_aside("type", "cache_control", "caller")
+    return Result(content=content, call_id=block.name("tool_use_id"), error=error)
+
+
+def _text(block: Fields) -> str:
+    """A block as text. Objects of server tools become what they hold, as JSON; encrypted content says nothing."""
+    kind = block.text("type") or "text"
+    block.set_aside("cache_control", "encrypted_content", "encrypted_index", "encrypted_stdout")
+    if kind in ("text", "image", "document", "search_result", "container_upload"):
+        if kind == "search_result":
+            found = [block.text("title"), block.text("source"), content_of(block)]
+            return "\n".join(piece for piece in found if piece)
+        return part_text(block)
+    return as_text(block.rest())
+
+
+def _usages(records: Sequence[Any]) -> dict[int, Usage]:
+    """What each answer of a log took. The answer to a request is the message after those it was asked with."""
+    found: dict[int, Usage] = {}
+    for data in records:
+        if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
+            continue
+        with Losses().reading(data) as fields:
+            response = _response_of(fields)
+            usage = None if response is None else usage_of(response.object("usage"))
+        if usage is not None:
+            messages = _request_in(data).get("messages")
+            found[len([m for m in messages if isinstance(m, dict)]) if isinstance(messages, list) else 0] = usage
+    return found
+
+
+def _response_of(fields: Fields) -> Fields | None:
+    """The response in a record, wherever logs and batches put it."""
+    if "content" in fields and fields.text("role") == "assistant":
+        return fields
+    response = fields.object("response")
+    for found in (response, response.object("body"), fields.object("result").object("message")):
+        if "content" in found:
+            return found
+    return None
+
+
+def _response_in(data: dict[str, Any]) -> Any:
+    response = data.get("response")
+    if isinstance(response, dict):
+        return response.get("body", response)
+    result = data.get("result")
+    return result.get("message") if isinstance(result, dict) else None
+
+
+def _is_response(data: Any) -> bool:
+    return (
+        isinstance(data, dict)
+        and data.get("type") == "message"
+        and data.get("role") == "assistant"
+        and isinstance(data.get("content"), list)
+        and ("stop_reason" in data or "stop_sequence" in data)
+    )
+
+
+def _request_in(data: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(data.get("messages"), list):
+        return data
+    return next((found for key in ("request", "body", "params") if isinstance(found := data.get(key), dict)), {})
+
+
+def _request_of(data: Any) -> Any:
+    """A list of messages, or a single one, as the object that would hold it."""
+    if isinstance(data, list):
+        return {"messages": data}
+    return {"messages": [data]} if _is_message(data) and not _is_response(data) else data
+
+
+def _is_role(message: dict[str, Any]) -> bool:
+    return isinstance(message.get("role"), str)
+
+
+def _is_message(data: Any) -> bool:
+    return isinstance(data, dict) and data.get("role") in ("user", "assistant") and "messages" not in data
+
+
+def _belongs(earlier: Any, later: Any) -> bool:
+    """Messages one a line, and requests that repeat what came before."""
+    if _is_message(earlier):
+        return _is_message(later) and not (_is_response(earlier) and _is_response(later))
+    if not isinstance(earlier, dict) or not isinstance(later, dict):
+        return False
+    if _response_in(earlier) is None or _response_in(later) is None:
+        return False
+    before, after = _request_in(earlier).get("messages"), _request_in(later).get("messages")
+    return isinstance(before, list) and isinstance(after, list) and goes_on(before, after)

@@ -1,0 +1,223 @@
+"""Chat messages as OpenAI writes them, and everyone after it: roles, content, tool calls and tool messages."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from evaluation_assets.core.formats.losses import Fields
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.formats.usage import usage_of
+from evaluation_assets.core.trajectories.model import Tool, Usage
+
+ROLES = {
+    "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
+    "ai": "assistant", "AIMessageChunk": "assistant", "gpt": "assistant", "model": "assistant", "tool": "tool",
+    "function": "tool", "observation": "tool", "function_call": "assistant",
+}  # fmt: skip
+"""What a message's role, or its type, means. Who has another role is an agent of that name."""
+
+_THOUGHT = re.compile(r"\s*(?:<(think|thinking)>)?(.*?)</(?:think|thinking)>", re.DOTALL)
+_OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
+_MEDIA = {
+    "image_url": "image", "input_image": "image", "image": "image", "input_audio": "audio", "audio": "audio",
+    "file": "file", "input_file": "file", "document": "document", "video_url": "video", "media": "media",
+}  # fmt: skip
+
+_CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
+"""Parts that are calls. LangChain writes them here and among the message's tool calls."""
+
+
+def role_of(message: Any) -> str | None:
+    """What a message's role means here, by its `role` or, as LangChain and ShareGPT have it, `type` or `from`."""
+    if not isinstance(message, dict):
+        return None
+    recorded = next((role for key in ("role", "type", "from") if isinstance(role := message.get(key), str)), None)
+    return None if recorded is None else ROLES.get(recorded, recorded)
+
+
+def part_kinds(messages: Iterable[Any]) -> set[str]:
+    """The types of the parts that the contents of these messages have."""
+    return {
+        part["type"]
+        for message in messages
+        if isinstance(message, dict) and isinstance(message.get("content"), list)
+        for part in message["content"]
+        if isinstance(part, dict) and isinstance(part.get("type"), str)
+    }
+
+
+def events_of(
+    messages: Iterable[Fields], agent: str = "agent", usages: Mapping[int, Usage] | None = None
+) -> Iterator[Event]:
+    """What happens in these messages. System prompts are no event; see `system_of`.
+
+    `usages` is what answers took, by index of the message, where that stood elsewhere.
+    """
+    for index, message in enumerate(messages):
+        role = message.text("role", "type", "from") or ""
+        meaning = ROLES.get(role, role)
+        if meaning in ("system", ""):
+            continue
+        message.set_aside("type", "from", "id", "example")
+        if meaning == "user":
+            text = content_of(message)
+            message.set_aside("name")
+            if text.strip():
+                yield Asked(text=text)
+        elif meaning == "tool":
+            yield result_of(message)
+        else:
+            said = said_of(message, agent if meaning == "assistant" else role, usage=(usages or {}).get(index))
+            if said is not None:
+                yield said
+
+
+def system_of(messages: Iterable[Fields]) -> str | None:
+    """The system prompts at the beginning and along the way, as one text."""
+    prompts = [
+        content_of(message) for message in messages if ROLES.get(message.text("role", "type", "from") or "") == "system"
+    ]
+    return "\n\n".join(prompt for prompt in prompts if prompt.strip()) or None
+
+
+def said_of(
+    message: Fields, agent: str = "agent", latency_ms: float | None = None, usage: Usage | None = None
+) -> Said | None:
+    """What an agent did in one message; `None` for an empty one."""
+    content = content_of(message)
+    reasoning = _reasoning(message)
+    thought, text = split_thought(content)
+    own_usage = usage_of(message.object("usage", "usage_metadata"))
+    message.set_aside("index", "status", "finish_reason")
+    said = Said(
+        agent_id=message.text("name") or agent,
+        thought="\n\n".join(piece for piece in (reasoning, thought) if piece and piece.strip()) or None,
+        message=text if text.strip() else message.text("refusal"),
+        calls=tuple(calls_of(message)),
+        latency_ms=latency_ms,
+        usage=usage or own_usage,
+    )
+    return said if said.thought or said.message or said.calls else None
+
+
+def calls_of(message: Fields) -> Iterator[Call]:
+    """The tool calls of a message, under any of the names they have."""
+    for call in message.objects("tool_calls", "toolCalls"):
+        function = call.object("function", "custom")
+        call.set_aside("type", "index")
+        yield Call(
+            name=function.text("name") or call.text("name") or "unnamed",
+            arguments=_first(function.value("arguments", "input"), call.value("arguments", "args", "input")),
+            id=call.name("id", "call_id", "tool_call_id"),
+        )
+    for call in message.objects("invalid_tool_calls"):
+        call.set_aside("type", "error")
+        yield Call(name=call.text("name") or "unnamed", arguments=call.value("args"), id=call.name("id"))
+    legacy = message.object("function_call")
+    name = legacy.text("name")
+    if name is not None:
+        yield Call(name=name, arguments=legacy.value("arguments"))
+    if "tool_calls" in message:
+        return
+    for part in message.parts("content"):
+        if not isinstance(part, str) and part.text("type") in _CALLS[:3]:
+            arguments = part.value("input", "arguments", "args")
+            yield Call(name=part.text("name") or "unnamed", arguments=arguments, id=part.name("call_id", "id"))
+
+
+def result_of(message: Fields) -> Result:
+    """A tool's message. It failed where the message says so, or where its text does."""
+    content = content_of(message)
+    failed = message.text("status") == "error" or message.flag("is_error") is True
+    message.set_aside("name")
+    return Result(
+        content=content,
+        call_id=message.name("tool_call_id", "call_id", "id"),
+        error=first_line(content) if failed else None,
+    )
+
+
+def first_line(content: str) -> str:
+    """How a failed tool names its failure: the first line of what it returned."""
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    return line[:200] or "error"
+
+
+def content_of(fields: Fields) -> str:
+    """The content of a message as text; what is no text is named in brackets, and counted as lost."""
+    pieces = [part if isinstance(part, str) else part_text(part) for part in fields.parts("content", "value")]
+    return "\n".join(piece for piece in pieces if piece)
+
+
+def part_text(part: Fields) -> str:
+    """A part of a message's content as text."""
+    kind = part.text("type") or "text"
+    if kind in _MEDIA:
+        return f"[{_MEDIA[kind]}]"
+    if kind in _CALLS:
+        part.set_aside("id", "name", "input", "partial_json", "arguments", "call_id", "index")
+        return ""
+    found = part.value("text", "refusal", "thinking", "reasoning", "content", "json", "value")
+    if kind in ("thinking", "reasoning", "reasoning_content") and isinstance(found, str):
+        part.set_aside("signature", "id", "summary")
+        return f"<think>{found}</think>\n"
+    part.set_aside("index", "id")
+    return as_text(found) if found is not None else f"[{kind}]"
+
+
+def split_thought(content: str) -> tuple[str | None, str]:
+    """The reasoning that a model wrote in tags in front of what it said, and the rest."""
+    thoughts: list[str] = []
+    position = 0
+    while content.find("</think", position) >= 0 and (found := _THOUGHT.match(content, position)) is not None:
+        if found[1] is None and thoughts:
+            break
+        thoughts.append(found[2].strip())
+        position = found.end()
+    if (found := _OPEN_THOUGHT.match(content, position)) is not None:
+        thoughts.append(found[1].strip())
+        position = len(content)
+    if not thoughts:
+        return None, content
+    return "\n\n".join(thought for thought in thoughts if thought) or None, content[position:].lstrip()
+
+
+def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
+    """The tools in the first of these fields that is a list of them; `None` where there is no list."""
+    if not any(key in fields for key in keys):
+        return None
+    found: list[Tool] = []
+    for tool in fields.objects(*keys):
+        function = tool.object("function", "custom")
+        kind = tool.text("type")
+        name = function.text("name") or tool.text("name") or tool.text("server_label") or kind
+        if name is None:
+            continue
+        parameters = _first(function.value("parameters"), tool.value("parameters", "input_schema", "inputSchema"))
+        tool.set_aside("cache_control", "strict", "format")
+        function.set_aside("strict", "format")
+        found.append(
+            Tool(
+                name=name,
+                description=function.text("description") or tool.text("description") or "",
+                parameters=parameters if isinstance(parameters, dict) else None,
+            )
+        )
+    return tuple(found)
+
+
+def _reasoning(message: Fields) -> str | None:
+    for key in ("reasoning_content", "reasoning", "thinking", "thought"):
+        pieces = [
+            part if isinstance(part, str) else as_text(part.value("text", "content", "summary"))
+            for part in message.parts(key)
+        ]
+        found = "\n".join(piece for piece in pieces if piece.strip())
+        if found:
+            message.set_aside("reasoning_details")  # the same once more, with signatures
+            return found
+    return None
+
+
+def _first(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,160 @@
+"""OpenAI chat messages with tool calls: bare, in a record with its context, or as a log of requests and responses.
+
+A record is a list of messages, an object that holds one, or a request with its response. Lines that are single messages
+are one conversation; requests that repeat the conversation so far are one conversation, too.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.formats.anthropic_messages import is_anthropic
+from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.chat import ROLES, events_of, part_kinds, system_of, tools_of
+from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.formats.conversation import (
+    Conversation,
+    each_conversation,
+    goes_on,
+    not_a_record,
+    trajectory_from,
+)
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.usage import usage_of
+from evaluation_assets.core.trajectories.model import Trajectory, Usage
+
+NAME = "openai_messages"
+DESCRIPTION = "OpenAI chat messages with tool_calls: bare lists, records that hold one, logs of requests and responses"
+DETECTION = "messages (or traj, conversation, conversations) with roles and content that is text or parts of text"
+
+_LISTS = ("messages", "traj", "conversation", "conversations")
+_OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
+"""Fields of formats whose records hold messages, too, and more than a list of messages can say."""
+
+_PARTS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text"))
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record holds chat messages, or is one."""
+    return any(_is_message(record) or _holds_messages(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a conversation."""
+    return each_conversation(files, _belongs, partial(trajectory_of, losses))
+
+
+def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
+    """The trajectory in the records of one conversation: single messages, or requests of which the last has it all.
+
+    Raises:
+        UnusableRecord: there are no messages, or no agent speaks in them.
+    """
+    data = list(records) if _is_message(records[0]) else records[-1]
+    if isinstance(data, list):
+        data = {"messages": data}
+    if not isinstance(data, dict):
+        raise not_a_record(data, "an object or a list of messages")
+    with losses.reading(data) as fields:
+        request = fields if _messages_in(data) is not None else fields.object("request", "body")
+        response = _response_of(fields)
+        choices = response.objects("choices")[:1]
+        messages = request.objects(*_LISTS)
+        answers = [choice.object("message") for choice in choices]
+        if not messages and not answers:
+            raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_LISTS)} is a list of messages")
+        context = context_of(fields)
+        if request is not fields:
+            context = merged(context, context_of(request))
+        cut_off = any(is_limit(choice.text("finish_reason")) for choice in choices)
+        context = merged(context, Context(model=response.text("model"), cut_off=cut_off))
+        conversation = Conversation(
+            events=tuple(events_of([*messages, *answers], usages=_usages(records))),
+            system=system_of(messages) or request.text("system", "system_prompt"),
+            tools=tools_of(request, "tools", "functions", "tool_definitions"),
+            usage=usage_of(fields.object("usage")),
+        )
+        request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
+        response.set_aside("object", "system_fingerprint", "created", "usage", "service_tier")
+        return trajectory_from(NAME, conversation, context)
+
+
+def _response_of(fields: Fields) -> Fields:
+    if "choices" in fields:
+        return fields
+    response = fields.object("response")
+    return response if "choices" in response else response.object("body")
+
+
+def _usages(records: Sequence[Any]) -> dict[int, Usage]:
+    """What each answer of a log took. The answer to a request is the message after those it was asked with."""
+    found: dict[int, Usage] = {}
+    for data in records:
+        if not isinstance(data, dict):
+            continue
+        with Losses().reading(data) as fields:
+            usage = usage_of(_response_of(fields).object("usage"))
+        if usage is not None:
+            found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage
+    return found
+
+
+def _belongs(earlier: Any, later: Any) -> bool:
+    """Messages one a line, and requests that repeat what came before."""
+    if _is_message(earlier):
+        return _is_message(later)
+    logged = all(isinstance(data, dict) and ("response" in data or "choices" in data) for data in (earlier, later))
+    return logged and goes_on(_request_messages(earlier), _request_messages(later))
+
+
+def _holds_messages(record: Any) -> bool:
+    if isinstance(record, list):
+        return _are_messages(record)
+    if not isinstance(record, dict) or any(key in record for key in _OTHERS) or is_anthropic(record):
+        return False
+    info = record.get("info")
+    if isinstance(info, dict) and ("exit_status" in info or "task" in info):
+        return False
+    response = record.get("response", record)
+    if isinstance(response, dict) and ("choices" in response or "choices" in (response.get("body") or ())):
+        return True
+    return _are_messages(_request_messages(record))
+
+
+def _are_messages(messages: list[Any]) -> bool:
+    return (
+        any(_is_message(message) or _is_shared(message) for message in messages)
+        and not is_anthropic({"messages": messages})
+        and part_kinds(messages).isdisjoint(_PARTS_OF_OTHERS)
+    )
+
+
+def _is_message(data: Any) -> bool:
+    return (
+        isinstance(data, dict)
+        and isinstance(role := data.get("role"), str)
+        and role in ROLES
+        and not any(key in data for key in (*_LISTS, *_OTHERS))
+        and (isinstance(data.get("content"), str | list) or any(key in data for key in ("tool_calls", "function_call")))
+        and not is_anthropic({"messages": [data]})
+        and part_kinds([data]).isdisjoint(_PARTS_OF_OTHERS)
+    )
+
+
+def _is_shared(data: Any) -> bool:
+    """A message as ShareGPT has it."""
+    return isinstance(data, dict) and data.get("from") in ("human", "gpt") and isinstance(data.get("value"), str)
+
+
+def _messages_in(data: dict[str, Any]) -> list[Any] | None:
+    return next((found for key in _LISTS if isinstance(found := data.get(key), list)), None)
+
+
+def _request_messages(data: Any) -> list[Any]:
+    if not isinstance(data, dict):
+        return data if isinstance(data, list) else []
+    found = _messages_in(data)
+    if found is not None:
+        return found
+    request = next((request for key in ("request", "body") if isinstance(request := data.get(key), dict)), {})
+    return _messages_in(request) or []

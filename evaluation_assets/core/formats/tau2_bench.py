@@ -1,0 +1,280 @@
+"""tau2-bench result files: tasks beside simulations, each with its reward and the recorded checks of its actions.
+
+The user has tools, too: those of a device at home, which the agent cannot reach. What the user did on it stands in the
+user's message, as the reason for what the user says next. It is no call of the agent and no clip; the calls, and those
+the task expects of the user, are kept among the labels.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.chat import calls_of, content_of, first_line, result_of, said_of, tools_of
+from evaluation_assets.core.formats.context import Context
+from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.records import read_items, read_value, sample_of, usable
+from evaluation_assets.core.formats.tau_bench import succeeded
+from evaluation_assets.core.formats.times import elapsed_ms
+from evaluation_assets.core.formats.transcript import Asked, Event, Said, as_text, total
+from evaluation_assets.core.formats.usage import usage, usage_of
+from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory, Usage
+
+NAME = "tau2_bench"
+DESCRIPTION = "tau2-bench result files: tasks and simulations, with rewards, recorded checks and costs"
+DETECTION = "an object with simulations that have task_id and messages, or with tasks and an info with agent_info"
+
+_ENDED = ("user_stop", "agent_stop")
+"""How a dialogue ends by itself; everything else cut it off: limits, errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What the tasks of a file say about one of them."""
+
+    ticket: str | None = None
+    expected: tuple[JsonObject, ...] = ()
+    labels: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What all simulations of a file share."""
+
+    model: str | None = None
+    policy: str | None = None
+    tools: tuple[Tool, ...] | None = None
+    extra: JsonObject = field(default_factory=dict)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether the file holds simulations, or begins like a file that does."""
+    return any(_holds_simulations(record) or _begins_like_results(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a simulation. The tasks are a side table, read before."""
+    for file in files:
+        if not detect(sample_of(file.path)):
+            yield Rejection(file.source, 1, "not_this_format", f"no tau2-bench results: {DETECTION}", "")
+            continue
+        setting = _setting(read_value(file.path, file.source, "info"), losses)
+        tasks = dict(_task(record, losses) for record in read_items(file.path, file.source, "tasks"))
+        for record in read_items(file.path, file.source, "simulations"):
+            yield usable(record, partial(trajectory_of, losses, setting, tasks))
+
+
+def trajectory_of(losses: Losses, setting: Setting, tasks: Mapping[str, Task], record: Record) -> Trajectory:
+    """The trajectory of a simulation.
+
+    Raises:
+        UnusableRecord: the record is no simulation, or nothing happens in it.
+    """
+    if not isinstance(record.data, dict):
+        raise not_a_record(record.data, "an object")
+    with losses.reading(record.data) as fields:
+        messages = fields.objects("messages")
+        if not messages:
+            raise UnusableRecord("no_trajectory_text", "messages is no list of messages")
+        task_id = fields.name("task_id")
+        task = tasks.get(task_id or "", Task())
+        trial = max(fields.whole("trial") or 0, 0)
+        user_calls: list[JsonObject] = []
+        events = tuple(_events(messages, user_calls))
+        reward_info = fields.object("reward_info")
+        reward = reward_info.number("reward")
+        expected = _with_checks(task.expected, reward_info.objects("action_checks"))
+        context = Context(
+            id=f"{task_id}#{trial}" if task_id and trial else task_id,
+            task=None if any(isinstance(event, Asked) for event in events) else task.ticket,
+            task_id=task_id,
+            trial=trial,
+            model=setting.model,
+            success=None if reward is None else succeeded(reward),
+            started_at=fields.text("start_time", "timestamp"),
+            duration_s=_duration(fields.number("duration")),
+            cut_off=(fields.text("termination_reason") or _ENDED[0]) not in _ENDED,
+            labels={
+                **({} if reward is None else {"reward": reward}),
+                "expected_calls": [call for call in expected if call["requestor"] != "user"],
+                **_where_any("expected_user_calls", [call for call in expected if call["requestor"] == "user"]),
+                **_where_any("user_calls", user_calls),
+                **_where_any("reward_info", reward_info.rest()),
+                **task.labels,
+            },
+            extra=setting.extra | fields.short("id", "seed", "termination_reason", "user_cost", "mode"),
+        )
+        fields.set_aside("timestamp", "end_time")
+        conversation = Conversation(
+            events=events,
+            system=setting.policy,
+            tools=setting.tools,
+            usage=_whole_usage(events, fields.number("agent_cost")),
+        )
+        return trajectory_from(NAME, conversation, context)
+
+
+def _events(messages: Sequence[Fields], user_calls: list[JsonObject]) -> Iterator[Event]:
+    """What happens, in order. What the user does on a device waits for what the user says then."""
+    device: list[str] = []
+    before: str | None = None
+    for message in messages:
+        role, now = message.text("role"), message.text("timestamp")
+        latency = elapsed_ms(before, now)
+        before = now or before
+        requestor = message.text("requestor") or "assistant"
+        message.set_aside("turn_idx", "raw_data", "type")
+        for call in message.objects("tool_calls"):
+            call.set_aside("requestor")
+        if role == "tool" and requestor == "user":
+            result = result_of(message)
+            message.set_aside("error")
+            device.append(f"[it shows] {result.content}")
+        elif role == "tool":
+            result = result_of(message)
+            failed = message.flag("error") is True
+            yield replace(result, error=first_line(result.content) if failed else None, latency_ms=latency)
+        elif role == "user":
+            for call in calls_of(message):
+                user_calls.append({"name": call.name, "arguments": call.arguments})
+                device.append(f"[on the user's device] {call.name}({as_text(call.arguments)})")
+            text = content_of(message)
+            message.set_aside("cost", "usage")  # what simulating the user took
+            if text.strip():
+                yield Asked(text="\n".join([*device, text]))
+                device.clear()
+        elif role is not None and role != "system":
+            if device:
+                yield Asked(text="\n".join(device))
+                device.clear()
+            said = said_of(message, latency_ms=latency, usage=_step_usage(message))
+            if said is not None:
+                yield said
+    if device:
+        yield Asked(text="\n".join(device))
+
+
+def _step_usage(message: Fields) -> Usage | None:
+    tokens = usage_of(message.object("usage"))
+    cost = message.number("cost")
+    if tokens is None:
+        return usage(cost_usd=cost)
+    return replace(tokens, cost_usd=cost if cost is not None and cost > 0 else None)
+
+
+def _whole_usage(events: Sequence[Event], agent_cost: float | None) -> Usage | None:
+    """The sum of the messages, at the cost that was recorded for the whole. A model without a price costs 0 there."""
+    tokens = total(event.usage for event in events if isinstance(event, Said))
+    if agent_cost is None:
+        return tokens
+    return replace(tokens or Usage(), cost_usd=agent_cost if agent_cost > 0 else None)
+
+
+def _duration(seconds: float | None) -> float | None:
+    return seconds if seconds is not None and seconds >= 0 else None
+
+
+def _where_any(name: str, values: Any) -> JsonObject:
+    return {name: values} if values else {}
+
+
+def _task(record: Record, losses: Losses) -> tuple[str, Task]:
+    """A task under its id."""
+    if not isinstance(record.data, dict):
+        losses.count("tasks[]")
+        return "", Task()
+    with losses.reading(record.data, "tasks[].") as fields:
+        criteria = fields.object("evaluation_criteria")
+        scenario = fields.object("user_scenario")
+        expected = tuple(_expected(action) for action in criteria.objects("actions"))
+        labels = {
+            **_where_any("criteria", criteria.rest()),
+            **_where_any("user_scenario", scenario.rest()),
+            **fields.short("description"),
+        }
+        fields.set_aside("initial_state")  # the database and devices before the run
+        return fields.name("id") or "", Task(ticket=fields.text("ticket"), expected=expected, labels=labels)
+
+
+def _expected(action: Fields) -> JsonObject:
+    """A gold action. With `compare_args`, only these of its arguments count."""
+    compared = action.value("compare_args")
+    action.set_aside("info")
+    return {
+        "id": action.name("action_id"),
+        "name": action.text("name"),
+        "arguments": action.value("arguments") or {},
+        "requestor": action.text("requestor") or "assistant",
+        **({} if compared is None else {"compare_args": compared}),
+    }
+
+
+def _with_checks(expected: Sequence[JsonObject], checks: Sequence[Fields]) -> list[JsonObject]:
+    """The gold actions, each with whether the benchmark found it among the calls."""
+    found = {}
+    recorded = []
+    for check in checks:
+        action = _expected(check.object("action"))
+        recorded.append(action)
+        matched = check.flag("action_match")
+        check.set_aside("action_reward", "tool_type")
+        if matched is not None and action["id"] is not None:
+            found[action["id"]] = matched
+    return [
+        {**action, "recorded_match": found[action["id"]]} if action["id"] in found else action
+        for action in expected or recorded
+    ]
+
+
+def _setting(info: Any, losses: Losses) -> Setting:
+    if not isinstance(info, dict):
+        return Setting()
+    with losses.reading(info, "info.") as fields:
+        agent, user, environment = (fields.object(f"{name}_info") for name in ("agent", "user", "environment"))
+        user.set_aside("global_simulation_guidelines")
+        extra = {
+            **fields.short("git_commit", "num_trials", "max_steps", "max_errors", "seed"),
+            **_where_any("agent_info", agent.short("implementation", "llm_args")),
+            **_where_any("user_info", user.short("implementation", "llm", "llm_args")),
+            **environment.short("domain_name"),
+        }
+        return Setting(
+            model=agent.text("llm"), policy=environment.text("policy"), tools=_tools(environment), extra=extra
+        )
+
+
+def _tools(environment: Fields) -> tuple[Tool, ...] | None:
+    """The agent's tools: schemas in OpenAI's way, or signatures by name."""
+    definitions = environment.value("tool_defs")
+    if isinstance(definitions, list):
+        return tools_of(environment, "tool_defs")
+    if not isinstance(definitions, dict):
+        return None
+    signatures = environment.object("tool_defs")
+    found = []
+    for name in definitions:
+        signature = signatures.object(name)
+        signature.set_aside("name", "returns", "raises", "examples", "info")
+        parameters = signature.value("params", "parameters")
+        description = signature.text("short_desc", "doc", "description") or ""
+        found.append(
+            Tool(name=name, description=description, parameters=parameters if isinstance(parameters, dict) else None)
+        )
+    return tuple(found)
+
+
+def _holds_simulations(record: Any) -> bool:
+    simulations = record.get("simulations") if isinstance(record, dict) else None
+    return isinstance(simulations, list) and any(
+        isinstance(one, dict) and "task_id" in one and "messages" in one for one in simulations
+    )
+
+
+def _begins_like_results(record: Any) -> bool:
+    """Tasks can be longer than the beginning of a file that is looked at."""
+    if not isinstance(record, dict) or not isinstance(record.get("tasks"), list):
+        return False
+    info = record.get("info")
+    return isinstance(info, dict) and "agent_info" in info and "environment_info" in info

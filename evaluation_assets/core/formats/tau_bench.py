@@ -1,0 +1,87 @@
+"""tau-bench runs: a dialogue with a simulated user, its reward, and the gold actions of the task.
+
+What the simulated user was told is no part of what the agent was asked; it stands among the labels.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.chat import events_of, system_of
+from evaluation_assets.core.formats.context import Context
+from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.records import each_record
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+NAME = "tau_bench"
+DESCRIPTION = "tau-bench runs: messages with a simulated user, reward and gold actions"
+DETECTION = "a record with task_id, reward, traj and info"
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record is a run with its reward."""
+    return sample.has("traj", "task_id", "reward", "info")
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a run."""
+    return each_record(files, partial(trajectory_of, losses))
+
+
+def trajectory_of(losses: Losses, record: Record) -> Trajectory:
+    """The trajectory of a run.
+
+    Raises:
+        UnusableRecord: the record is no run, or nothing happens in it.
+    """
+    if not isinstance(record.data, dict):
+        raise not_a_record(record.data, "an object")
+    with losses.reading(record.data) as fields:
+        info = fields.object("info")
+        messages = fields.objects("traj")
+        if not messages:
+            raise UnusableRecord("no_trajectory_text", info.text("error") or "traj is no list of messages")
+        task_id = fields.name("task_id")
+        trial = max(fields.whole("trial") or 0, 0)
+        reward = fields.number("reward")
+        finished = info.object("reward_info")
+        context = Context(
+            id=f"{task_id}#{trial}" if task_id and trial else task_id,
+            task_id=task_id,
+            trial=trial,
+            success=None if reward is None else succeeded(reward),
+            cut_off=_never_ended(record.data),
+            labels=_labels(info.object("task"), finished, reward),
+            extra=info.short("source", "user_cost"),
+        )
+        conversation = Conversation(events=tuple(events_of(messages)), system=system_of(messages))
+        return trajectory_from(NAME, conversation, context)
+
+
+def succeeded(reward: float) -> bool:
+    """The benchmark's own rule: a reward of 1, give or take rounding."""
+    return abs(reward - 1) <= 1e-6
+
+
+def _never_ended(data: JsonObject) -> bool:
+    """A run that reached the limit of turns has no reward computed."""
+    info = data.get("info")
+    return isinstance(info, dict) and "reward_info" in info and info["reward_info"] is None
+
+
+def _labels(task: Fields, finished: Fields, reward: float | None) -> JsonObject:
+    """The outcome and what the task expects. The benchmark writes the gold actions twice."""
+    labels: JsonObject = {"reward": reward, "expected_calls": [_expected(action) for action in task.objects("actions")]}
+    outputs = task.items("outputs")
+    checks = finished.short("info")
+    labels |= {"expected_outputs": outputs} if outputs else {}
+    labels |= {"reward_info": checks["info"]} if checks else {}
+    labels |= task.short("instruction", "user_id")
+    finished.set_aside("reward", "actions")
+    return {name: value for name, value in labels.items() if value is not None}
+
+
+def _expected(action: Fields) -> dict[str, Any]:
+    return {"name": action.text("name"), "arguments": action.value("kwargs", "arguments") or {}}

@@ -1,0 +1,40 @@
+"""Points in time as sources write them: ISO 8601 texts, or seconds since 1970."""
+
+from datetime import UTC, datetime
+
+from evaluation_assets.core.formats.losses import Fields
+
+
+def moment(fields: Fields, *keys: str) -> str | None:
+    """The first of these fields that is a point in time, as text; seconds since 1970 become ISO 8601 in UTC."""
+    for key in keys:
+        if key not in fields:
+            continue
+        recorded = fields.name(key) if isinstance(fields.value(key), str) else None
+        if recorded is not None:
+            return recorded
+        seconds = fields.number(key)
+        if seconds is not None:
+            try:
+                return datetime.fromtimestamp(seconds, UTC).isoformat()
+            except (ValueError, OverflowError, OSError):
+                continue
+    return None
+
+
+def elapsed_ms(start: str | None, end: str | None) -> float | None:
+    """Milliseconds from one recorded time to a later one; `None` where one is unknown or they run backwards."""
+    begun, ended = _instant(start), _instant(end)
+    if begun is None or ended is None or (begun.tzinfo is None) != (ended.tzinfo is None):
+        return None
+    elapsed = (ended - begun).total_seconds() * 1000
+    return elapsed if elapsed >= 0 else None
+
+
+def _instant(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None

@@ -1,0 +1,52 @@
+"""Tokens and costs, under the names that providers and frameworks give them."""
+
+from evaluation_assets.core.formats.losses import Fields
+from evaluation_assets.core.trajectories.model import Usage
+
+_TOO_MANY = 10**12
+"""No run has so many tokens; sums of fewer fit 64 bits."""
+
+
+def usage_of(fields: Fields) -> Usage | None:
+    """The usage in an object of OpenAI's, Anthropic's or LangChain's, or `None` where it says nothing.
+
+    Anthropic counts cached tokens beside the input, the others in it; here they are always in it.
+    """
+    input_tokens = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens")
+    output_tokens = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens")
+    details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details")
+    cached = _tokens(details, "cached_tokens", "cache_read")
+    if cached is None:
+        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens")
+    read = _tokens(fields, "cache_read_input_tokens")
+    written = _tokens(fields, "cache_creation_input_tokens")
+    if read is not None or written is not None:
+        cached = read
+        input_tokens = None if input_tokens is None else input_tokens + (read or 0) + (written or 0)
+    details.set_aside("audio_tokens", "cache_creation", "text_tokens", "image_tokens")
+    fields.set_aside(
+        "total_tokens", "totalTokens", "completion_tokens_details", "output_tokens_details", "output_token_details",
+        "cache_creation", "service_tier", "inference_geo", "prompt_cache_miss_tokens",
+    )  # fmt: skip
+    return usage(input_tokens, output_tokens, fields.number("cost", "total_cost"), cached)
+
+
+def usage(
+    input_tokens: int | None = None,
+    output_tokens: int | None = None,
+    cost_usd: float | None = None,
+    cached_tokens: int | None = None,
+) -> Usage | None:
+    """A usage of what is known. Negative figures are none; a cost of 0 is unknown: the source had no price."""
+    found = Usage(
+        input_tokens=input_tokens,
+        cached_tokens=cached_tokens,
+        output_tokens=output_tokens,
+        cost_usd=cost_usd if cost_usd is not None and cost_usd > 0 else None,
+    )
+    return None if found == Usage() else found
+
+
+def _tokens(fields: Fields, *keys: str) -> int | None:
+    found = fields.whole(*keys)
+    return found if found is not None and 0 <= found < _TOO_MANY else None
