@@ -13,13 +13,14 @@ from evaluation_assets.core.formats.chat import content_of, first_line, part_kin
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
+    Gathered,
     each_conversation,
     goes_on,
     not_a_record,
     trajectory_from,
 )
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
@@ -134,42 +135,26 @@ def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:
 
 def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Event]:
     """What the model thought, said and called; results of tools on the server stand between."""
-    thoughts: list[str] = []
-    texts: list[str] = []
-    calls: list[Call] = []
-
-    def said() -> Iterator[Said]:
-        nonlocal usage
-        if thoughts or texts or calls:
-            yield Said(
-                thought="\n\n".join(thoughts) or None,
-                message="".join(texts) or None,
-                calls=tuple(calls),
-                usage=usage,
-            )
-            usage = None
-        for pieces in (thoughts, texts, calls):
-            pieces.clear()
-
+    gathered = Gathered(usage)
     for block in blocks:
         kind = "text" if isinstance(block, str) else block.text("type") or "text"
         if isinstance(block, Fields) and kind in _CALLS:
-            calls.append(_call(block))
+            gathered.calls.append(_call(block))
             continue
         if isinstance(block, Fields) and kind.endswith("tool_result"):
-            yield from said()
+            yield from gathered.told()
             yield _result(block)
             continue
-        if calls:
-            yield from said()
+        if gathered.calls:
+            yield from gathered.told()
         if isinstance(block, str):
-            texts.append(block)
+            gathered.texts.append(block)
         elif kind in ("thinking", "redacted_thinking"):
             block.set_aside("signature")
-            thoughts.append(block.text("thinking") or "[redacted]")
+            gathered.thoughts.append(block.text("thinking") or "[redacted]")
         else:
-            texts.append(_text(block))
-    yield from said()
+            gathered.texts.append(_text(block))
+    yield from gathered.told()
 
 
 def _call(block: Fields) -> Call:

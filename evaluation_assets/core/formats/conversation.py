@@ -8,7 +8,7 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Unu
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.losses import type_name
 from evaluation_assets.core.formats.records import read_records, usable
-from evaluation_assets.core.formats.transcript import Asked, Event, Said, final_message, total, written
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, total, written
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, Usage
 
@@ -21,6 +21,28 @@ class Conversation:
     system: str | None = None
     tools: tuple[Tool, ...] | None = None
     usage: Usage | None = None
+
+
+class Gathered:
+    """What an agent thinks, says and calls piece by piece, until it is told as one. `usage` goes to the first telling."""
+
+    def __init__(self, usage: Usage | None = None) -> None:
+        self.thoughts: list[str] = []
+        self.texts: list[str] = []
+        self.calls: list[Call] = []
+        self._usage = usage
+
+    def told(self) -> Iterator[Said]:
+        """All of it, if there is any; after that nothing is left."""
+        if self.thoughts or self.texts or self.calls:
+            yield Said(
+                thought="\n\n".join(self.thoughts) or None,
+                message="\n".join(self.texts) or None,
+                calls=tuple(self.calls),
+                usage=self._usage,
+            )
+            self._usage = None
+        self.thoughts, self.texts, self.calls = [], [], []
 
 
 def trajectory_from(format_name: str, conversation: Conversation, context: Context) -> Trajectory:

@@ -20,6 +20,7 @@ from evaluation_assets.core.formats.conversation import (
     trajectory_from,
 )
 from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.openai_responses import is_item
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
@@ -36,7 +37,9 @@ _PARTS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text"))
 
 def detect(sample: Sample) -> bool:
     """Whether a record holds chat messages, or is one."""
-    return any(_is_message(record) or _holds_messages(record) for record in sample.records)
+    return not any(is_item(record) for record in sample.records) and any(
+        _is_message(record) or _holds_messages(record) for record in sample.records
+    )
 
 
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
@@ -125,6 +128,7 @@ def _are_messages(messages: list[Any]) -> bool:
     return (
         any(_is_message(message) or _is_shared(message) for message in messages)
         and not is_anthropic({"messages": messages})
+        and not any(is_item(message) for message in messages)
         and part_kinds(messages).isdisjoint(_PARTS_OF_OTHERS)
     )
 

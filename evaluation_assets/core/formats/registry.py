@@ -21,7 +21,9 @@ FORMATS: dict[str, Format] = {
         tagged,
         tau_bench,
         tau2_bench,
-                anthropic_messages,
+        langchain,
+        openai_responses,
+        anthropic_messages,
         openai_messages,
     )
 }

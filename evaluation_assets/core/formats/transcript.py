@@ -25,7 +25,6 @@ from evaluation_assets.core.trajectories.model import (
     json_object,
 )
 
-
 _MCP_NAME = re.compile(r"mcp__(.+?)__.")
 
 

@@ -1,0 +1,344 @@
+"""OpenAI Responses items: messages, reasoning, function calls, and the calls of tools that OpenAI runs itself.
+
+A record is a response, a request with its response, an object with items, or a bare list of them. Lines that are single
+items are one conversation, and so are responses that name the one before them or whose input repeats what came before.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.chat import ROLES, content_of, first_line, tools_of
+from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.formats.conversation import (
+    Conversation,
+    Gathered,
+    each_conversation,
+    goes_on,
+    not_a_record,
+    trajectory_from,
+)
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
+from evaluation_assets.core.formats.usage import usage_of
+from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
+
+NAME = "openai_responses"
+DESCRIPTION = "OpenAI Responses items: messages, reasoning, function, MCP, search and code calls"
+DETECTION = "an object of the kind response, or items of types such as function_call, reasoning, web_search_call"
+
+_LISTS = ("input", "output", "items", "data")
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call")
+"""Calls that the client executes and answers with an item of their own."""
+
+_HOSTED = {
+    "mcp_call": "name", "web_search_call": "web_search", "file_search_call": "file_search",
+    "code_interpreter_call": "code_interpreter", "image_generation_call": "image_generation",
+}  # fmt: skip
+"""Calls that OpenAI executes: the item holds the result, where it is told."""
+
+_ITEMS = frozenset(
+    (*_CALLS, *(f"{kind}_output" for kind in _CALLS), *_HOSTED, "mcp_list_tools", "mcp_approval_request")
+)
+_REQUEST = ("instructions", "tools", "model")
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a record is a response, holds items, or is one."""
+    return any(is_item(record) or _holds_items(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a conversation."""
+    return each_conversation(files, _belongs, partial(trajectory_of, losses))
+
+
+def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
+    """The trajectory in the records of one conversation: single items, or exchanges one after the other.
+
+    Raises:
+        UnusableRecord: there are no items, or no agent says or does anything in them.
+    """
+    if _is_line(records[0]):
+        records = [{"items": list(records)}]
+    events: list[Event] = []
+    context = Context()
+    conversation = Conversation(events=())
+    asked: list[Any] = []
+    for record in records:
+        data = {"items": record} if isinstance(record, list) else record
+        if not isinstance(data, dict):
+            raise not_a_record(data, "an object or a list of items")
+        with losses.reading(data) as fields:
+            request, response = _request_of(fields), _response_of(fields)
+            given = request.parts("input", "items", "data")
+            repeated = len(asked) if goes_on(asked, _input_of(data)) else 0
+            asked = _input_of(data)
+            usage = usage_of(response.object("usage"))
+            events += _events(given if not repeated else _without_echo(given[repeated:]), None)
+            events += _events(response.parts("output"), usage)
+            context = merged(context, _context(fields, request, response))
+            conversation = Conversation(
+                events=tuple(events),
+                system=conversation.system or content_of_instructions(response) or content_of_instructions(request),
+                tools=conversation.tools
+                or tools_of(response, "tools")
+                or tools_of(request, "tools")
+                or _listed(request, response),
+            )
+    if not events:
+        raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_LISTS)} holds items")
+    return trajectory_from(NAME, conversation, context)
+
+
+def _context(fields: Fields, request: Fields, response: Fields) -> Context:
+    context = context_of(fields)
+    for other in (request, response):
+        if other is not fields:
+            context = merged(context, context_of(other))
+        other.set_aside(
+            "object", "store", "parallel_tool_calls", "truncation", "text", "service_tier", "background", "billing",
+            "completed_at", "previous_response_id", "output_text", "usage", "user", "stream", "include", "status",
+            "top_logprobs", "max_tool_calls", "prompt_cache_key", "safety_identifier", "presence_penalty",
+            "frequency_penalty", "prompt_cache_retention",
+        )  # fmt: skip
+    incomplete = response.object("incomplete_details").text("reason")
+    error = response.object("error")
+    extra = {"error": found} if (found := error.text("message", "code")) else {}
+    error.set_aside("code")
+    return merged(context, Context(cut_off=is_limit(incomplete) or bool(extra), extra=extra))
+
+
+def content_of_instructions(fields: Fields) -> str | None:
+    """The system prompt of a request, a text or items."""
+    pieces = [
+        part if isinstance(part, str) else content_of(part) for part in fields.parts("instructions", "system_prompt")
+    ]
+    return "\n\n".join(piece for piece in pieces if piece.strip()) or None
+
+
+def _events(items: Iterable[str | Fields], usage: Usage | None) -> Iterator[Event]:
+    """What happens, in order. Reasoning, message and calls that follow each other are one thing the agent did."""
+    gathered = Gathered(usage)
+    for item in items:
+        if isinstance(item, str):
+            yield from gathered.told()
+            yield Asked(text=item)
+            continue
+        kind = item.text("type") or "message"
+        item.set_aside("status", "id", "phase")
+        if kind == "message":
+            yield from _message(item, gathered)
+        elif kind == "reasoning":
+            if gathered.texts or gathered.calls:
+                yield from gathered.told()
+            gathered.thoughts += _thoughts(item)
+        elif kind in _CALLS:
+            gathered.calls.append(_call(item, kind))
+        elif kind in _HOSTED:
+            yield from _hosted(item, kind, gathered)
+        elif kind.endswith("_output"):
+            yield from gathered.told()
+            yield _result(item)
+    yield from gathered.told()
+
+
+def _message(item: Fields, gathered: Gathered) -> Iterator[Event]:
+    role = ROLES.get(item.text("role") or "")
+    text = content_of(item)
+    if not text.strip():
+        return
+    if role == "assistant":
+        if gathered.calls:
+            yield from gathered.told()
+        gathered.texts.append(text)
+    elif role == "user":
+        yield from gathered.told()
+        yield Asked(text=text)
+
+
+def _hosted(item: Fields, kind: str, gathered: Gathered) -> Iterator[Event]:
+    """A call with its result at hand; calls that wait for the client are told before it."""
+    if gathered.calls:
+        yield from gathered.told()
+    gathered.calls.append(_hosted_call(item, kind))
+    yield from gathered.told()
+    result = _hosted_result(item, kind)
+    if result is not None:
+        yield result
+
+
+def _thoughts(item: Fields) -> list[str]:
+    """The summary of the reasoning and, where it is told, the reasoning itself."""
+    found = [
+        part if isinstance(part, str) else _text(part) for key in ("summary", "content") for part in item.parts(key)
+    ]
+    item.set_aside("encrypted_content")
+    return [text for text in found if text]
+
+
+def _text(part: Fields) -> str:
+    part.set_aside("type")
+    return part.text("text") or ""
+
+
+def _call(item: Fields, kind: str) -> Call:
+    arguments = item.value("arguments", "input", "action", "operation", "actions")
+    item.set_aside("pending_safety_checks", "caller", "environment")
+    return Call(
+        name=item.text("name") or kind.removesuffix("_call"),
+        arguments=arguments,
+        id=item.name("call_id", "id"),
+        server=item.text("namespace"),
+    )
+
+
+def _result(item: Fields) -> Result:
+    """The client's answer to a call: a text, parts of one, or what a shell printed."""
+    pieces: list[str] = []
+    error: str | None = None
+    for part in item.parts("output"):
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        outcome = part.object("outcome")
+        code = outcome.whole("exit_code")
+        kind = part.text("type") or ""
+        if kind in ("computer_screenshot", "input_image"):
+            pieces.append("[image]")
+            continue
+        pieces += [text for key in ("text", "stdout", "stderr") if (text := part.text(key))]
+        if code or outcome.text("type") == "timeout":
+            error = f"exit code {code}" if code else "timeout"
+            pieces.append(f"[{error}]")
+    failed = item.text("status") in ("failed", "incomplete")
+    content = "\n".join(pieces)
+    item.set_aside("acknowledged_safety_checks", "max_output_length", "name")
+    return Result(
+        content=content, call_id=item.name("call_id", "id"), error=error or (first_line(content) if failed else None)
+    )
+
+
+def _hosted_call(item: Fields, kind: str) -> Call:
+    item.set_aside("container_id", "approval_request_id", "background", "output_format", "quality", "size")
+    return Call(
+        name=(item.text("name") or "mcp") if kind == "mcp_call" else _HOSTED[kind],
+        arguments=item.value("arguments", "action", "queries", "code", "revised_prompt"),
+        id=item.name("id"),
+        server=item.text("server_label"),
+    )
+
+
+def _hosted_result(item: Fields, kind: str) -> Result | None:
+    """What a hosted tool gave back; `None` where the item does not tell."""
+    failure = item.value("error")
+    failed = failure is not None or item.text("status") in ("failed", "incomplete")
+    if kind == "image_generation_call":
+        content = "[image]" if "result" in item else ""
+    else:
+        pieces = [
+            part if isinstance(part, str) else _piece(part) for part in item.parts("output", "outputs", "results")
+        ]
+        content = "\n".join(piece for piece in pieces if piece)
+    if not content and failure is None:
+        return Result(content="", call_id=item.name("id"), error="failed") if failed else None
+    told = content or as_text(failure)
+    return Result(content=told, call_id=item.name("id"), error=first_line(as_text(failure) or told) if failed else None)
+
+
+def _piece(part: Fields) -> str:
+    """A log of code, or a passage of a file."""
+    if part.text("type") == "image":
+        return "[image]"
+    part.set_aside("attributes", "file_id", "vector_store_id")
+    score = part.number("score")
+    named = [part.text("filename"), None if score is None else f"score {score}"]
+    head = ", ".join(piece for piece in named if piece)
+    return "\n".join(piece for piece in (head, part.text("logs", "text")) if piece)
+
+
+def _without_echo(items: Sequence[str | Fields]) -> list[str | Fields]:
+    """New input without what the response before gave out: clients send it back."""
+    return [item for item in items if isinstance(item, str) or not _is_output(item)]
+
+
+def _is_output(item: Fields) -> bool:
+    kind = item.text("type") or "message"
+    if kind == "message":
+        return item.text("role") == "assistant"
+    return not kind.endswith("_output")
+
+
+def _listed(*holders: Fields) -> tuple[Tool, ...] | None:
+    """The tools that MCP servers listed among the items."""
+    items = [item for holder in holders for key in _LISTS for item in holder.parts(key)]
+    listed = [item for item in items if isinstance(item, Fields) and item.text("type") == "mcp_list_tools"]
+    return tuple(tool for item in listed for tool in tools_of(item, "tools") or ()) or None
+
+
+def _request_of(fields: Fields) -> Fields:
+    return fields if any(key in fields for key in ("input", "items", "data")) else fields.object("request", "body")
+
+
+def _response_of(fields: Fields) -> Fields:
+    if "output" in fields:
+        return fields
+    response = fields.object("response")
+    return response if "output" in response else response.object("body")
+
+
+def _input_of(data: dict[str, Any]) -> list[Any]:
+    request = next((request for key in ("request", "body") if isinstance(request := data.get(key), dict)), {})
+    return next((found for holder in (data, request) if isinstance(found := holder.get("input"), list)), [])
+
+
+def _response_in(data: Any) -> dict[str, Any]:
+    """The response of a record, as it is."""
+    if not isinstance(data, dict):
+        return {}
+    if isinstance(data.get("output"), list):
+        return data
+    response = data.get("response")
+    found = response.get("body", response) if isinstance(response, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _belongs(earlier: Any, later: Any) -> bool:
+    """Items one a line, responses that name the one before, and requests that repeat what came before."""
+    if _is_line(earlier):
+        return _is_line(later)
+    if not isinstance(earlier, dict) or not isinstance(later, dict):
+        return False
+    request = next((request for key in ("request", "body") if isinstance(request := later.get(key), dict)), later)
+    before = _response_in(later).get("previous_response_id") or request.get("previous_response_id")
+    if before is not None and before == _response_in(earlier).get("id"):
+        return True
+    return bool(_response_in(earlier)) and goes_on(_input_of(earlier), _input_of(later))
+
+
+def _holds_items(record: Any) -> bool:
+    if isinstance(record, list):
+        return any(is_item(item) for item in record)
+    if not isinstance(record, dict):
+        return False
+    if _response_in(record).get("object") == "response":
+        return True
+    lists = [record.get(key) for key in _LISTS] + [_response_in(record).get("output"), _input_of(record)]
+    return any(is_item(item) for items in lists if isinstance(items, list) for item in items)
+
+
+def _is_line(data: Any) -> bool:
+    """An item, or a message in the short form that items can have as input."""
+    return is_item(data) or (isinstance(data, dict) and data.get("role") in ROLES and "content" in data)
+
+
+def is_item(data: Any) -> bool:
+    """An item that only Responses have: its type, or the parts of a message."""
+    if not isinstance(data, dict) or not isinstance(kind := data.get("type"), str):
+        return False
+    if kind in _ITEMS:
+        return any(key in data for key in ("call_id", "id", "name", "server_label"))
+    if kind == "reasoning":
+        return isinstance(data.get("summary"), list)
+    return kind == "message" and isinstance(data.get("role"), str) and "stop_reason" not in data and "content" in data
