@@ -147,13 +147,12 @@ def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Eve
             continue
         if gathered.calls:
             yield from gathered.told()
-        if isinstance(block, str):
-            gathered.texts.append(block)
-        elif kind in ("thinking", "redacted_thinking"):
+        if isinstance(block, Fields) and kind in ("thinking", "redacted_thinking"):
             block.set_aside("signature")
             gathered.thoughts.append(block.text("thinking") or "[redacted]")
         else:
-            gathered.texts.append(_text(block))
+            text = block if isinstance(block, str) else _text(block)  # citations cut a text into blocks
+            gathered.texts = ["".join((*gathered.texts, text))]
     yield from gathered.told()
 
 
@@ -175,6 +174,7 @@ def _result(block: Fields) -> Result:
         if isinstance(part, str):
             pieces.append(part)
             continue
+        part.set_aside("type")
         code = part.text("error_code")
         if code is not None:
             error = code

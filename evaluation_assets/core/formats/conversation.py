@@ -24,7 +24,7 @@ class Conversation:
 
 
 class Gathered:
-    """What an agent thinks, says and calls piece by piece, until it is told as one. `usage` goes to the first telling."""
+    """What an agent thinks, says and calls piece by piece, until it is told as one; the usage is told once."""
 
     def __init__(self, usage: Usage | None = None) -> None:
         self.thoughts: list[str] = []

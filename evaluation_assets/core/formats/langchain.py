@@ -1,8 +1,8 @@
 """LangChain: results of agent executors, LangGraph messages, and LangSmith run trees.
 
 A run tree is nested (`child_runs`) or flat, one run a line in any order, with `parent_run_id`; then only the traces
-that are not complete yet are in memory. Of a tree, calls of models, tools and retrievers are steps. Everything around them
-(chains, prompts, parsers) is plumbing and counted as left out.
+that are not complete yet are in memory. Of a tree, calls of models, tools and retrievers are steps. Everything around
+them (chains, prompts, parsers) is plumbing and counted as left out.
 """
 
 import ast
@@ -22,13 +22,13 @@ from evaluation_assets.core.formats.records import read_records, usable
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
 from evaluation_assets.core.formats.usage import usage, usage_of
-from evaluation_assets.core.trajectories.model import JsonObject, Trajectory, json_object
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory, Usage, json_object
 
 NAME = "langchain"
 DESCRIPTION = "LangChain agent results (intermediate_steps), LangGraph messages, LangSmith run trees, nested or flat"
 DETECTION = "intermediate_steps, messages of type human and ai, or runs with run_type, inputs and outputs"
 
-_RUN_TYPES = frozenset(("chain", "llm", "chat_model", "tool", "retriever", "embedding", "prompt", "parser"))
+_RUN_TYPES = ("chain", "llm", "chat_model", "tool", "retriever", "embedding", "prompt", "parser")
 _MESSAGE_CLASSES = {"Human": "human", "AI": "ai", "System": "system", "Tool": "tool", "Function": "tool", "Chat": "ai"}
 _MESSAGE_TYPES = frozenset(("human", "ai", "AIMessageChunk"))
 _TEXTS = ("output", "answer", "result", "text", "response", "content", "final_answer")
@@ -279,9 +279,10 @@ def _trace(fields: Fields, root: Fields, runs: Sequence[Fields], losses: Losses)
             run.rest()
         run.set_aside(*_PLUMBING)
     final = _final_of(outputs)
+    whole = _own_usage(root)
     error = root.text("error")
-    if not any(isinstance(event, Said) for event in told.events):
-        told.events += [Said(message=final)] if final else []
+    if final and not told.ends_with(final):
+        told.events.append(Said(message=final))
     root.set_aside(*_PLUMBING)
     metadata = root.object("extra").object("metadata")
     context = Context(
@@ -299,7 +300,7 @@ def _trace(fields: Fields, root: Fields, runs: Sequence[Fields], losses: Losses)
     )
     return trajectory_from(
         NAME,
-        Conversation(events=tuple(told.events), system=told.system, usage=None if told.counted else _own_usage(root)),
+        Conversation(events=tuple(told.events), system=told.system, usage=None if told.counted else whole),
         context,
     )
 
@@ -314,6 +315,11 @@ class _Story:
         self.counted = False
         self._open: list[tuple[str, str]] = []
         self._named = 0
+
+    def ends_with(self, final: str) -> bool:
+        """Whether the last thing said is this answer."""
+        said = next((event for event in reversed(self.events) if isinstance(event, Said)), None)
+        return said is not None and (said.message or "").strip() == final.strip()
 
     def model_ran(self, run: Fields) -> None:
         """A model was asked. Of what it was given, only what nobody told yet counts."""
@@ -354,7 +360,7 @@ class _Story:
         inputs, outputs, extra = run.object("inputs"), run.object("outputs"), run.object("extra")
         arguments = inputs.rest()
         output = outputs.value("output", "documents", "result", "content")
-        content = _tool_text(outputs.rest() if output is None else output)
+        content = _tool_text(outputs.rest() or None if output is None else output)
         message = output if isinstance(output, dict) else {}
         recorded = extra.name("tool_call_id") or message.get("tool_call_id")
         extra.rest()
@@ -397,7 +403,7 @@ _TOKENS = (
 )  # fmt: skip
 
 
-def _own_usage(run: Fields) -> Any:
+def _own_usage(run: Fields) -> Usage | None:
     """Tokens and cost that LangSmith counted; runs that contain others repeat theirs."""
     tokens = {key: run.whole(key) for key in _TOKENS[:2]}
     cost = run.number("total_cost")

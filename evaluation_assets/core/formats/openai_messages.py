@@ -64,6 +64,8 @@ def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
         choices = response.objects("choices")[:1]
         messages = request.objects(*_LISTS)
         answers = [choice.object("message") for choice in choices]
+        for choice in choices:
+            choice.set_aside("index", "logprobs")
         if not messages and not answers:
             raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_LISTS)} is a list of messages")
         context = context_of(fields)
@@ -78,7 +80,7 @@ def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
             usage=usage_of(fields.object("usage")),
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
-        response.set_aside("object", "system_fingerprint", "created", "usage", "service_tier")
+        response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
         return trajectory_from(NAME, conversation, context)
 
 
@@ -119,7 +121,8 @@ def _holds_messages(record: Any) -> bool:
     if isinstance(info, dict) and ("exit_status" in info or "task" in info):
         return False
     response = record.get("response", record)
-    if isinstance(response, dict) and ("choices" in response or "choices" in (response.get("body") or ())):
+    body = response.get("body", response) if isinstance(response, dict) else None
+    if isinstance(body, dict) and isinstance(body.get("choices"), list):
         return True
     return _are_messages(_request_messages(record))
 

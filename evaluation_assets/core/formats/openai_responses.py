@@ -330,7 +330,9 @@ def _holds_items(record: Any) -> bool:
 
 def _is_line(data: Any) -> bool:
     """An item, or a message in the short form that items can have as input."""
-    return is_item(data) or (isinstance(data, dict) and data.get("role") in ROLES and "content" in data)
+    if not isinstance(data, dict):
+        return False
+    return is_item(data) or (isinstance(role := data.get("role"), str) and role in ROLES and "content" in data)
 
 
 def is_item(data: Any) -> bool:

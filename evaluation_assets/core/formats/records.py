@@ -160,17 +160,27 @@ def sample_of(path: UPath) -> Sample:
 
 def _first_records(beginning: bytes) -> tuple[Any, ...]:
     """The values of an array, or of the lines; a first line that is no value may be the start of a long one."""
+    if _are_lines(beginning) or (_starts_with_value(beginning) and not beginning.lstrip().startswith(b"[")):
+        return _values_of_lines(beginning)
+    whole, is_intact = _cut_document(beginning)
+    values = whole[:_SAMPLED] if isinstance(whole, list) else [whole] if whole else []
+    is_array = beginning.lstrip().startswith(b"[")
+    return tuple(values) if is_intact or is_array else (*_values_of_lines(beginning), *values)
+
+
+def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
     found: list[Any] = []
-    if not beginning.lstrip().startswith(b"["):
-        for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
-            with suppress(orjson.JSONDecodeError):
-                found.append(orjson.loads(line))
-            if len(found) == _SAMPLED:
-                break
-        if _starts_with_value(beginning):
-            return tuple(found)
-    whole = _cut_document(beginning)
-    return (*found, *(whole[:_SAMPLED] if isinstance(whole, list) else [whole] if whole else []))
+    for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
+        with suppress(orjson.JSONDecodeError):
+            found.append(orjson.loads(line))
+        if len(found) == _SAMPLED:
+            break
+    return tuple(found)
+
+
+def _are_lines(beginning: bytes) -> bool:
+    """Whether the first line is a value of its own, and more follow."""
+    return _starts_with_value(beginning) and bool(beginning.lstrip().partition(b"\n")[2].strip())
 
 
 def _starts_with_value(beginning: bytes) -> bool:
@@ -181,13 +191,18 @@ def _starts_with_value(beginning: bytes) -> bool:
     return True
 
 
-def _cut_document(beginning: bytes) -> Any:
-    """A JSON value whose end is missing, as far as it goes."""
+def _cut_document(beginning: bytes) -> tuple[Any, bool]:
+    """A JSON value whose end may be missing, as far as it goes, and whether nothing else is amiss with it."""
     builder = ijson.ObjectBuilder()
-    with suppress(ijson.JSONError):
+    is_document = True
+    try:
         for event, value in ijson.basic_parse(io.BytesIO(beginning), use_float=True):
             builder.event(event, value)
-    return getattr(builder, "value", None)
+    except ijson.JSONError as problem:
+        is_document = "premature EOF" in str(problem)
+    except UnicodeDecodeError:
+        is_document = False
+    return getattr(builder, "value", None), is_document
 
 
 def _damaged(source: str, problem: Exception) -> UnreadableDrop:
@@ -211,18 +226,9 @@ def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
     """Whether the file is one JSON value (an array or a printed object) and not one value a line."""
     start = stream.peek(1 << 16).lstrip()
     if start.startswith(b"["):
-        return True
+        return not _are_lines(start)
     names = {suffix.lower() for suffix in path.suffixes}
-    if names & _LINES or not start.startswith(b"{"):
-        return False
-    first_line, line_break, _ = start.partition(b"\n")
-    if not line_break:
-        return False
-    try:
-        orjson.loads(first_line)
-    except orjson.JSONDecodeError:
-        return True
-    return False
+    return not names & _LINES and start.startswith(b"{") and b"\n" in start and not _starts_with_value(start)
 
 
 def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejection]:

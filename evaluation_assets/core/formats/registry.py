@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from evaluation_assets.core.formats import (
     anthropic_messages,
+    langchain,
     openai_messages,
+    openai_responses,
     tagged,
     tau2_bench,
     tau_bench,

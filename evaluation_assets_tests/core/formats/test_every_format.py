@@ -1,0 +1,151 @@
+"""What holds for the reader of every format, tried on its fixtures whole and damaged."""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from random import Random
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from upath import UPath
+
+from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.records import sample_of
+from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, files_of, trajectories
+
+NAMES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
+DEEP: Any = "x"
+for _ in range(300):
+    DEEP = [DEEP]
+STRANGE = (
+    None, True, False, 0, -1, 1.5, 1e300, 2**63, "", " ", "x", "null", "{}", "[1]", "\x00", "\ud7ff", "<think>",
+    "</think>", "<result>", [], [[]], [None], [1, "x"], {}, {"x": None}, {"type": "text"}, [{}], [{"role": 1}], "9" * 400, DEEP,
+)  # fmt: skip
+"""Values that stand where others are expected."""
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_format_has_a_fixture(name: str) -> None:
+    assert name in NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fixture_is_recognised_as_its_own_format_and_as_no_other(name: str) -> None:
+    files = files_of(FIXTURES / name)
+    assert format_of(files).name == name
+    samples = [sample_of(file.path) for file in files]
+    assert [known for known, format_ in FORMATS.items() if any(map(format_.detect, samples))] == [name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_fixture_is_read_whole(name: str) -> None:
+    for trajectory in trajectories(FIXTURES / name):
+        assert trajectory.format == name
+        check(trajectory)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drop_of_the_same_bytes_is_read_the_same(name: str) -> None:
+    assert trajectories(FIXTURES / name) == trajectories(FIXTURES / name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=60)
+@given(random=st.randoms(use_true_random=False), hits=st.integers(1, 6))
+def test_damaged_fields_never_raise(name: str, random: Random, hits: int) -> None:
+    _read_damaged(name, lambda content: _with_damaged_fields(content, random, hits))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=30)
+@given(random=st.randoms(use_true_random=False))
+def test_damaged_bytes_never_raise_anything_but_that_the_drop_is_unreadable(name: str, random: Random) -> None:
+    _read_damaged(name, lambda content: _with_damaged_bytes(content, random))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_of_another_format_is_rejected(name: str) -> None:
+    foreign = UPath("memory://formats/foreign.jsonl")
+    foreign.parent.mkdir(parents=True, exist_ok=True)
+    foreign.write_bytes(b'{"nothing": "that is known"}\n')
+    items = list(read_trajectories([DropFile(foreign, "foreign.jsonl")], Losses(), name))
+    assert items
+    assert all(isinstance(item, Rejection) and item.reason for item in items)
+
+
+def _read_damaged(name: str, damaged: Any) -> None:
+    """Read a format's fixtures, each file damaged, by its own reader."""
+    files = []
+    for file in files_of(FIXTURES / name):
+        path = UPath(f"memory://formats/{name}/{file.source}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(damaged(file.path.read_bytes()))
+        files.append(DropFile(path, file.source))
+        for known in FORMATS.values():
+            known.detect(sample_of(path))
+    try:
+        for item in read_trajectories(files, Losses(), name):
+            check(item)
+    except UnreadableDrop as problem:
+        assert str(problem)
+
+
+def _with_damaged_fields(content: bytes, random: Random, hits: int) -> bytes:
+    """A file of JSON whose fields were deleted, doubled, cut or exchanged; other files lose bytes."""
+    try:
+        documents, is_lines = [orjson.loads(content)], False
+    except orjson.JSONDecodeError:
+        try:
+            documents, is_lines = [orjson.loads(line) for line in content.splitlines() if line.strip()], True
+        except orjson.JSONDecodeError:
+            return _with_damaged_bytes(content, random)
+    for _ in range(hits):
+        _hit(documents, random)
+    if is_lines:
+        return b"".join(json.dumps(document).encode() + b"\n" for document in documents)
+    return json.dumps(documents[0] if documents else None, indent=random.choice((None, 1))).encode()
+
+
+def _hit(documents: list[Any], random: Random) -> None:
+    places = list(_places(documents))
+    if not places:
+        return
+    holder, key = random.choice(places)
+    action = random.randrange(5)
+    if action == 0:
+        del holder[key]
+    elif action == 1:
+        holder[key] = deepcopy(random.choice(STRANGE))
+    elif action == 2 and isinstance(holder[key], str | list):
+        holder[key] = holder[key][: random.randint(0, len(holder[key]))]
+    elif action == 3 and isinstance(holder, list):
+        holder.insert(random.randint(0, len(holder)), deepcopy(holder[key]))
+    else:
+        other, place = random.choice(places)
+        holder[key] = deepcopy(other[place])
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every field and every item inside a value."""
+    waiting = [value]
+    while waiting:
+        holder = waiting.pop()
+        keys = list(holder) if isinstance(holder, dict) else range(len(holder)) if isinstance(holder, list) else ()
+        for key in keys:
+            yield holder, key
+            waiting.append(holder[key])
+
+
+def _with_damaged_bytes(content: bytes, random: Random) -> bytes:
+    cut = random.randint(0, len(content))
+    action = random.randrange(3)
+    if action == 0:
+        return content[:cut]
+    if action == 1:
+        return content[:cut] + bytes(random.randrange(256) for _ in range(5)) + content[cut + 5 :]
+    return content[:cut] + content[max(0, cut - 50) :]

@@ -1,0 +1,71 @@
+"""LangChain: results of executors, LangGraph messages, LangSmith run trees."""
+
+import re
+from pathlib import Path
+from random import Random
+
+import orjson
+
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets_tests.core.formats.reading import FIXTURES, trajectories
+
+DROP = FIXTURES / "langchain"
+
+
+def test_intermediate_steps_are_calls_with_the_reasoning_of_their_log() -> None:
+    run = trajectories(DROP)[0]
+    assert [step.call.name for step in run.calls if step.call] == ["search", "calculator"]
+    assert [run.piece(step.thought) for step in run.calls] == ["I look it up.", "subtract"]
+    assert [run.piece(step.result.content) for step in run.calls if step.result] == ["begun in 1173", "852"]
+    assert (run.task, run.final_answer) == ("How old is the tower?", "About 850 years.")
+
+
+def test_an_executor_that_stopped_gave_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "drop.jsonl"
+    output = "Agent stopped due to iteration limit or time limit."
+    steps = [[{"tool": "search", "tool_input": "x", "log": ""}, "nothing"]]
+    path.write_bytes(orjson.dumps({"input": "Find x", "output": output, "intermediate_steps": steps}))
+    run = trajectories(path)[0]
+    assert (run.final_answer, run.flags) == (None, ("step_limit", "no_answer"))
+
+
+def test_messages_plain_and_serialised_are_one_conversation() -> None:
+    run = trajectories(DROP)[1]
+    assert (run.task, run.final_answer) == ("Book a table.", "It is full.")
+    assert [step.result.error for step in run.calls if step.result] == ["full"]
+    assert run.usage == Usage(input_tokens=12, output_tokens=4)
+    assert run.agents[0].description == "Be kind."
+
+
+def test_a_tool_that_ran_answers_the_call_of_the_model() -> None:
+    run = trajectories(DROP)[2]
+    assert [(step.call.name, step.latency_ms) for step in run.calls if step.call] == [("add", 2000.0)]
+    assert (run.final_answer, run.duration_s, run.agents[0].model) == ("5", 5.0, "gpt-4o")
+    assert run.labels == {"feedback_stats": {"correct": {"n": 1, "avg": 1.0}}}
+
+
+def test_runs_around_models_and_tools_are_counted_as_left_out() -> None:
+    losses = Losses()
+    trajectories(DROP, losses)
+    assert losses.table() == [("child_runs[] (parser)", 1)]
+
+
+def test_flat_runs_are_traces_whatever_their_order(tmp_path: Path) -> None:
+    whole = [run for run in trajectories(DROP) if run.id == "f1"]
+    assert [(len(run.calls), run.final_answer, run.usage) for run in whole] == [
+        (1, "No idea.", Usage(input_tokens=11, output_tokens=3, cost_usd=0.0002))
+    ]
+    lines = [line for line in (DROP / "results.jsonl").read_bytes().splitlines() if line.startswith(b'{"id": "f')]
+    Random(1).shuffle(lines)
+    other = [re.sub(rb'"f(\d)"', rb'"g\1"', line) for line in lines]
+    path = tmp_path / "drop.jsonl"
+    path.write_bytes(b"\n".join(line for pair in zip(lines, other, strict=True) for line in pair))
+    runs = trajectories(path)
+    assert [run.id for run in runs] == ["f1", "g1"]
+    assert {run.text for run in runs} == {whole[0].text}
+
+
+def test_a_tool_that_failed_says_why() -> None:
+    run = next(run for run in trajectories(DROP) if run.id == "f1")
+    assert [step.result.error for step in run.calls if step.result] == ["TimeoutError: no answer"]
