@@ -24,7 +24,8 @@ for _ in range(300):
     DEEP = [DEEP]
 STRANGE = (
     None, True, False, 0, -1, 1.5, 1e300, 2**63, "", " ", "x", "null", "{}", "[1]", "\x00", "\ud7ff", "<think>",
-    "</think>", "<result>", [], [[]], [None], [1, "x"], {}, {"x": None}, {"type": "text"}, [{}], [{"role": 1}], "9" * 400, DEEP,
+    "</think>", "<result>", "9" * 400, [], [[]], [None], [1, "x"], {}, {"x": None}, {"type": "text"}, [{}],
+    [{"role": 1}], DEEP,
 )  # fmt: skip
 """Values that stand where others are expected."""
 
