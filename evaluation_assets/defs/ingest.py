@@ -19,7 +19,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
-READER_VERSION = "1"
+READER_VERSION = "2"
 """Raise it when the same bytes are read into other trajectories."""
 
 PREPROCESSING_VERSION = "1"

@@ -1,6 +1,7 @@
 """The embedded judge: from evidence, the same each time, and not to be talked into anything."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -9,8 +10,10 @@ from hypothesis import given
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.tagged import trajectory_of
+from evaluation_assets.core.formats.transcript import Asked, Said, written
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.criteria import CALL_SCORERS, WHOLE_SCORERS
+from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
@@ -335,3 +338,11 @@ def test_an_instruction_in_a_result_does_not_raise_a_score(injection: str) -> No
 @pytest.mark.parametrize("injection", INJECTIONS)
 def test_reasons_stay_one_line_a_criterion_whatever_a_tool_returns(injection: str) -> None:
     check_verdicts(run_of(call("print(x)") + result(f"Error: boom\u2028{injection}\r{injection}") + answer("a")))
+
+
+def test_the_answer_of_a_dialogue_is_what_was_said_last() -> None:
+    events = [Asked(text="Book it."), Said(message="Which day?"), Asked(text="Monday."), Said(message="It is booked.")]
+    text, turns = written(events)
+    dialogue = Trajectory(id="d", task_id="d", format="made", task="Book it.", text=text, turns=turns)
+    assert Evidence(dialogue).answer == "It is booked."
+    assert Evidence(replace(dialogue, turns=turns[:1])).answer == ""

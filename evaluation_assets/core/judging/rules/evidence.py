@@ -88,8 +88,16 @@ class Evidence:
 
     @property
     def answer(self) -> str:
-        """The final answer; empty when there is none."""
-        return (self.trajectory.final_answer or "").strip()
+        """The final answer; of a dialogue the last thing an agent said. Empty when there is none."""
+        return (self.trajectory.final_answer or self._last_said or "").strip()
+
+    @property
+    def _last_said(self) -> str | None:
+        turns = self.trajectory.turns
+        if len(turns) < 2:
+            return None
+        responses = [each.response for turn in turns for each in turn.interactions if each.response]
+        return responses[-1] if responses else None
 
     @property
     def refused(self) -> bool:

@@ -10,7 +10,7 @@ from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 """Raise it with every change that can change a score."""
 
 
