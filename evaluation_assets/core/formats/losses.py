@@ -57,6 +57,10 @@ class Fields:
         """Whether the field is there and not null."""
         return self._data.get(key) is not None
 
+    def is_object(self, key: str) -> bool:
+        """Whether the field is an object, for fields that are written in several ways."""
+        return isinstance(self._data.get(key), dict)
+
     def text(self, *keys: str) -> str | None:
         """The first of these fields that is a text; blank text is no value."""
         return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)

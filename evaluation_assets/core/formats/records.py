@@ -30,6 +30,7 @@ _LINES = {".jsonl", ".ndjson"}
 _BEGINNING = 1 << 20
 _SAMPLED = 20
 _DEEPEST = 150
+_SHOWN = 2000
 
 
 def each_record(
@@ -39,6 +40,35 @@ def each_record(
     for file in files:
         for record in read_records(file.path, file.source):
             yield record if isinstance(record, Rejection) else usable(record, trajectory_of)
+
+
+def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name: str) -> Iterator[DropFile | Rejection]:
+    """The files that hold the format called `name`; another file among several of a drop is one rejection.
+
+    A file that is a whole drop is not asked: it came here because it was recognised, or because somebody said so.
+    """
+    for file in files:
+        sample = sample_of(file.path) if len(files) > 1 else None
+        if sample is None or detect(sample):
+            yield file
+        else:
+            yield Rejection(
+                file.source, 1, "not_this_format", f"the file is not in the format {name}", sample.text[:_SHOWN]
+            )
+
+
+def each_own_record(
+    files: Sequence[DropFile],
+    detect: Callable[[Sample], bool],
+    name: str,
+    trajectory_of: Callable[[Record], Trajectory],
+) -> Iterator[Trajectory | Rejection]:
+    """As `each_record`, over the files that hold the format."""
+    for file in own_files(files, detect, name):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            yield from each_record([file], trajectory_of)
 
 
 def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:

@@ -40,21 +40,31 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came back from a call. `error` is set where the source itself says that the call failed."""
+    """What came back from a call. `error` is set where the source itself says that the call failed.
+
+    `agent_id` is whose result it is where it answers no call and nobody has spoken yet. `succeeded` is set where the
+    source itself says that the call went well: its content is then not searched for failures.
+    """
 
     content: str
     call_id: str | None = None
     error: str | None = None
     latency_ms: float | None = None
+    agent_id: str = "agent"
+    succeeded: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One thing an agent did at once: what it thought and said, and the calls it made."""
+    """One thing an agent did at once: what it thought and said, and the calls it made.
+
+    `to` is the agent a message hands the work to, where the source says so.
+    """
 
     agent_id: str = "agent"
     thought: str | None = None
     message: str | None = None
+    to: str | None = None
     calls: tuple[Call, ...] = ()
     latency_ms: float | None = None
     usage: Usage | None = None
@@ -68,6 +78,10 @@ class Asked:
     knowledge: str | None = None
 
 
+_SUBMITTING = {"finish", "final_answer", "submit", "submit_answer", "attempt_completion", "task_complete"}
+_SUBMITTED = ("answer", "final_answer", "message", "result", "submission", "output", "final_thought")
+"""Calls by which agents hand in their answer, and the arguments that hold it."""
+
 Event = Asked | Said | Result
 """What a conversation is made of. Results come after the calls they answer."""
 
@@ -79,6 +93,7 @@ class Transcript:
         self._pieces: list[str] = []
         self._length = 0
         self._step_start = 0
+        self._steps_written = 0
         self._turns: list[Turn] = []
         self._user_message: str | None = None
         self._knowledge: str | None = None
@@ -96,15 +111,18 @@ class Transcript:
         self._tagged("user", asked.text)
 
     def said(self, said: Said, results: Sequence[Result | None] = ()) -> None:
-        """Add what an agent did, with the result of each of its calls where there is one.
+        """Add what an agent did, with the result of each of its calls where there is one; nothing adds nothing.
 
         What asking the model took belongs to the first step: it was asked once for all calls.
         """
+        if not (said.thought or said.message or said.calls):
+            return
         if said.agent_id != self._agent:
             self._end_interaction()
             self._agent = said.agent_id
         thought = self._tagged("think", said.thought) if said.thought else None
-        message = self._tagged("message", said.message, agent=said.agent_id) if said.message else None
+        to = {} if said.to is None else {"to": said.to}
+        message = self._tagged("message", said.message, agent=said.agent_id, **to) if said.message else None
         if not said.calls:
             self._response = said.message or self._response
             self._step(thought, message, None, None, said.latency_ms, said.usage)
@@ -122,8 +140,17 @@ class Transcript:
 
     def observed(self, result: Result) -> None:
         """Add a result that answers no call: it stays in the text, in a step of its own."""
-        self._agent = self._agent or "agent"
+        self._agent = self._agent or result.agent_id
         self._step(None, None, None, self._result(result), result.latency_ms, None)
+
+    def answered(self, latency_ms: float | None = None) -> None:
+        """End what the last agent did; `latency_ms` is what all of it took, where the source measured that."""
+        self._end_interaction(latency_ms)
+
+    @property
+    def steps_written(self) -> int:
+        """How many steps there are so far: the number of the next one."""
+        return self._steps_written
 
     def finished(self) -> tuple[str, tuple[Turn, ...]]:
         """The text and its turns."""
@@ -144,6 +171,8 @@ class Transcript:
 
     def _result(self, result: Result) -> ToolResult:
         span = self._tagged("result", result.content)
+        if result.succeeded:
+            return ToolResult(content=span)
         return ToolResult(content=span, error=result.error or failure_in(result.content, (0, len(result.content))))
 
     def _tagged(self, tag: str, content: str, **attributes: str) -> Span:
@@ -176,12 +205,15 @@ class Transcript:
             usage=usage,
         )
         self._steps.append(step)
+        self._steps_written += 1
         self._step_start = self._length
 
-    def _end_interaction(self) -> None:
+    def _end_interaction(self, latency_ms: float | None = None) -> None:
         if self._agent is not None and self._steps:
             self._interactions.append(
-                Interaction(agent_id=self._agent, steps=tuple(self._steps), response=self._response)
+                Interaction(
+                    agent_id=self._agent, steps=tuple(self._steps), response=self._response, latency_ms=latency_ms
+                )
             )
             self._turn_is_open = True
         self._agent, self._steps, self._response = None, [], None
@@ -281,6 +313,30 @@ def final_message(turns: Sequence[Turn]) -> str | None:
     if len(turns) != 1 or not turns[0].interactions:
         return None
     return turns[0].interactions[-1].response
+
+
+def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
+    """The answer handed in by the last call, where that call is how an agent hands in its answer."""
+    steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
+    call = next((step.call for step in reversed(steps) if step.call is not None), None)
+    if call is None or call.name.lower() not in _SUBMITTING:
+        return None
+    arguments = call.arguments or json_object(text[slice(*call.raw)])
+    if arguments is None:
+        return text[slice(*call.raw)].strip() or None
+    answer = next((arguments[name] for name in _SUBMITTED if arguments.get(name) not in (None, "")), None)
+    return None if answer is None else as_text(answer)
+
+
+def usage_of(
+    input_tokens: int | None, cached_tokens: int | None, output_tokens: int | None, cost_usd: float | None
+) -> Usage | None:
+    """What a source says was used. A negative count is unknown, and so is a cost of 0 for tokens that have a price."""
+    tokens = [None if count is None or count < 0 else count for count in (input_tokens, cached_tokens, output_tokens)]
+    cost = None if cost_usd is None or cost_usd < 0 or (cost_usd == 0 and any(tokens)) else cost_usd
+    if cost is None and all(count is None for count in tokens):
+        return None
+    return Usage(input_tokens=tokens[0], cached_tokens=tokens[1], output_tokens=tokens[2], cost_usd=cost)
 
 
 def total(usages: Iterable[Usage | None]) -> Usage | None:
