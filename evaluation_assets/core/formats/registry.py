@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from evaluation_assets.core.formats import (
+    agent_session,
     anthropic_messages,
     langchain,
     openai_messages,
@@ -10,6 +11,7 @@ from evaluation_assets.core.formats import (
     tagged,
     tau2_bench,
     tau_bench,
+    who_and_when,
 )
 from evaluation_assets.core.formats.base import DropFile, Format, Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
@@ -21,10 +23,12 @@ FORMATS: dict[str, Format] = {
     module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
     for module in (
         tagged,
+        agent_session,
         tau_bench,
         tau2_bench,
         langchain,
         openai_responses,
+        who_and_when,
         anthropic_messages,
         openai_messages,
     )

@@ -1,0 +1,152 @@
+"""Histories of speakers as trajectories, and the mistakes people found in them."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.formats.base import Rejection, Sample
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.who_and_when import detect, mistake
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets_tests.core.formats.mutations import (
+    FIXTURES,
+    check_reads,
+    check_run,
+    loaded,
+    mutated,
+    read_all,
+    runs_of,
+)
+from evaluation_assets_tests.third_party import data
+
+FIXTURE = FIXTURES / "who_and_when"
+
+
+@pytest.fixture
+def captain() -> Trajectory:
+    return runs_of(FIXTURE / "captain.json")[0]
+
+
+@pytest.fixture
+def orchestrator() -> Trajectory:
+    return runs_of(FIXTURE / "orchestrator.json")[0]
+
+
+def speaking(run: Trajectory) -> list[str]:
+    return [interaction.agent_id for turn in run.turns for interaction in turn.interactions]
+
+
+def test_everything_in_a_history_is_represented() -> None:
+    losses = Losses()
+    for run in runs_of(FIXTURE, losses=losses):
+        check_run(run)
+    assert losses.table() == []
+
+
+def test_the_terminal_gives_the_result_of_the_code_it_answers(captain: Trajectory) -> None:
+    assert [(step.call.name, captain.piece(step.call.raw)) for step in captain.calls if step.call] == [
+        ("python", "print(len([1, 2, 3, 5, 7]))"),
+        ("bash", "cat primes.txt"),
+    ]
+    assert [step.result and step.result.error for step in captain.calls] == [None, "exit code 1"]
+    assert [captain.piece(step.message) for step in captain.calls] == [
+        "I count them.\n\nPlease run it.",
+        "Let us check.",
+    ]
+    assert speaking(captain) == ["Math_Expert", "Checker", "Math_Expert", "Checker"]
+
+
+def test_code_that_was_handed_on_is_run_where_the_terminal_ran_it(orchestrator: Trajectory) -> None:
+    (call,) = orchestrator.calls
+    assert orchestrator.text.index("Please run the code.") < call.start
+    assert call.result is not None and call.result.error == "exit code 1"
+    assert speaking(orchestrator)[-2:] == ["Assistant", "Orchestrator"]
+
+
+def test_an_orchestrator_is_one_agent_that_thinks_and_hands_over(orchestrator: Trajectory) -> None:
+    assert [agent.id for agent in orchestrator.agents] == ["Orchestrator", "WebSurfer", "Assistant"]
+    assert [orchestrator.piece(step.thought) for step in orchestrator.steps if step.thought] == [
+        "Initial plan: look it up.",
+        "Next speaker WebSurfer",
+    ]
+    assert '<message agent="Orchestrator" to="WebSurfer">\nPlease search for the letter.' in orchestrator.text
+    assert orchestrator.turns[0].user_message == "Who wrote the letter?"
+
+
+def test_a_label_finds_its_agent_and_its_step(captain: Trajectory, orchestrator: Trajectory) -> None:
+    for run, agent, words in ((captain, "Math_Expert", "I count them."), (orchestrator, "WebSurfer", "I typed")):
+        who, number = mistake(run)
+        assert number is not None
+        assert who == agent
+        assert run.piece(list(run.steps)[number].message).startswith(words)
+        assert run.labels["mistake_reason"] not in run.text
+
+
+def test_answers_and_outcomes(captain: Trajectory, orchestrator: Trajectory) -> None:
+    assert (captain.task_id, captain.final_answer, captain.reference_answer) == ("primes", "There are 5.", "4")
+    assert (orchestrator.final_answer, orchestrator.reference_answer) == ("Bob", "Ada")
+    assert captain.success is orchestrator.success is False
+    assert captain.agents[0].description == "You know numbers."
+
+
+def test_a_bare_history_is_read_without_labels(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_bytes(orjson.dumps({"history": loaded("who_and_when")["orchestrator.json"]["history"]}))
+    (run,) = runs_of(file)
+    assert (run.format, run.task, run.success, run.labels) == ("who_and_when", "Who wrote the letter?", None, {})
+
+
+def test_an_answer_that_never_came_is_flagged(tmp_path: Path) -> None:
+    document = loaded("who_and_when")["orchestrator.json"]
+    file = tmp_path / "run.json"
+    file.write_bytes(orjson.dumps({**document, "history": document["history"][:5]}))
+    (run,) = runs_of(file)
+    assert (run.final_answer, run.flags) == (None, ("no_answer",))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"history": []},
+        {"history": [{"role": "user", "content": "Hello"}]},
+        {"history": [{"role": "tool", "name": "search", "content": "found"}]},
+        {"history": [{"role": "human", "content": "Hello"}], "trajectory": []},
+    ],
+)
+def test_other_histories_are_not_taken(record: dict[str, Any]) -> None:
+    assert not detect(Sample(records=(record,)))
+
+
+def test_another_file_of_the_drop_is_one_rejection(tmp_path: Path) -> None:
+    (tmp_path / "notes.jsonl").write_text('{"note": 1}\n{"note": 2}\n')
+    (tmp_path / "run.json").write_bytes((FIXTURE / "captain.json").read_bytes())
+    notes, run = read_all(tmp_path / "notes.jsonl", tmp_path / "run.json")
+    assert isinstance(notes, Rejection) and notes.reason == "not_this_format"
+    assert isinstance(run, Trajectory)
+
+
+@given(st.data())
+def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(drawn: st.DataObject) -> None:
+    documents = {name: drawn.draw(mutated(document)) for name, document in loaded("who_and_when").items()}
+    with tempfile.TemporaryDirectory() as folder:
+        check_reads(Path(folder), documents, "who_and_when")
+
+
+def test_every_labelled_step_of_recorded_failures_is_found() -> None:
+    losses = Losses()
+    runs = runs_of(data("who-and-when"), losses=losses)
+    assert (len(runs), losses.table()) == (17, [])
+    at_fault = 0
+    for run in runs:
+        check_run(run)
+        who, number = mistake(run)
+        assert number is not None
+        starts = [interaction for turn in run.turns for interaction in turn.interactions for _ in interaction.steps]
+        at_fault += starts[number].agent_id == who
+    assert at_fault == 16
+    assert sum(len(run.calls) for run in runs) == 27
