@@ -8,6 +8,7 @@ from evaluation_assets.core.formats import (
     langchain,
     openai_messages,
     openai_responses,
+    openhands,
     tagged,
     tau2_bench,
     tau_bench,
@@ -24,6 +25,7 @@ FORMATS: dict[str, Format] = {
     for module in (
         tagged,
         agent_session,
+        openhands,
         tau_bench,
         tau2_bench,
         langchain,

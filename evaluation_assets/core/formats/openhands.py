@@ -1,0 +1,364 @@
+"""OpenHands: streams of events, and the output records of its evaluations, which hold such a stream.
+
+An action is answered by the observation that names it as `cause`. A user's message begins a task: a session with six of
+them is six trajectories. Costs and tokens are counters that run through the whole session and fall back when a session
+is resumed, so what a step took is the difference to the step before, and unknown where the counter fell.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.definitions import tools_of
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.records import own_files, read_records, usable
+from evaluation_assets.core.formats.times import elapsed_ms
+from evaluation_assets.core.formats.transcript import (
+    Asked,
+    Call,
+    Result,
+    Said,
+    Transcript,
+    final_message,
+    final_submission,
+    total,
+    usage_of,
+)
+from evaluation_assets.core.trajectories.identity import task_id_of
+from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
+
+NAME = "openhands"
+DESCRIPTION = "OpenHands event streams, one trajectory a user message, and the output records of its evaluations"
+DETECTION = (
+    "events with a source and an action with args, or an observation with content; or a record with such a history"
+)
+
+_SOURCES = ("user", "agent", "environment")
+_SILENT = {
+    "recall",
+    "null",
+    "agent_state_changed",
+    "change_agent_state",
+    "condensation",
+    "condensation_request",
+    "pause",
+}
+"""Events by which the framework runs itself: no agent says or sees them as they stand."""
+
+_HOUSEKEEPING = {
+    "thought", "is_input", "blocking", "is_static", "cwd", "hidden", "confirmation_state", "security_risk",
+    "impl_source", "image_urls", "file_urls", "wait_for_response", "kernel_init_code", "include_extra", "return_axtree",
+}  # fmt: skip
+_CUT_OFF = re.compile(r"max(?:imum)?[ _]?(?:number of )?(?:iteration|step|budget)", re.IGNORECASE)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_event(record) or _history_of(record) is not None for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory a user message of a stream, one trajectory an output record."""
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            yield from _trajectories(file, losses)
+
+
+@dataclass(slots=True)
+class _Session:
+    """What a stream said so far that later tasks need: the agent, and the counters of what was used."""
+
+    agent: Agent = field(default_factory=lambda: Agent(id="agent"))
+    used: tuple[float, ...] = (0, 0, 0, 0)
+
+
+def _trajectories(file: DropFile, losses: Losses) -> Iterator[Trajectory | Rejection]:
+    session = _Session()
+    task: list[Record] = []
+    for record in read_records(file.path, file.source):
+        if isinstance(record, Rejection):
+            yield record
+        elif _history_of(record.data) is not None:
+            yield usable(record, lambda found: _output_record(found, losses))
+        elif _is_task(record.data) and any(_is_task(event.data) for event in task):
+            yield _stream(task, session, losses)
+            task = [record]
+        else:
+            task.append(record)
+    if task:
+        yield _stream(task, session, losses)
+
+
+def _stream(records: Sequence[Record], session: _Session, losses: Losses) -> Trajectory | Rejection:
+    """The trajectory of the events of one task."""
+
+    def trajectory_of(_: Record) -> Trajectory:
+        return _Run(session, losses, [record.data for record in records]).trajectory()
+
+    return usable(records[0], trajectory_of)
+
+
+def _output_record(record: Record, losses: Losses) -> Trajectory:
+    """The trajectory of one record of an evaluation's output: all of it is one run."""
+    with losses.reading(record.data) as fields:
+        history = fields.items("history", "trajectory")
+        events = [event for item in history for event in (item if isinstance(item, list) else [item])]
+        session = _Session()
+        _settings(fields.object("metadata"), session)
+        run = _Run(session, losses, events).trajectory(fields.text("instruction"), fields.name("instance_id"))
+        fields.set_aside("instance", "error_counts")  # the data set's own row of the task
+        test, metrics = fields.object("test_result"), fields.object("metrics")
+        report = (test if "report" in test else fields).object("report")
+        usage = run.usage or usage_of(None, None, None, metrics.number("accumulated_cost"))
+        metrics.set_aside("costs", "response_latencies", "token_usages", "accumulated_token_usage")
+        error = fields.text("error")
+        answer = test.text("git_patch") or run.final_answer
+        stopped = "step_limit" in run.flags or (error is not None and _CUT_OFF.search(error) is not None)
+        resolved = report.flag("resolved")
+        tests = report.rest()
+        return replace(
+            run,
+            final_answer=answer,
+            success=resolved,
+            usage=usage,
+            flags=_flags(stopped, answer),
+            labels={"report": tests} if tests else {},
+            extra={"error": error} if error else {},
+        )
+
+
+def _settings(metadata: Fields, session: _Session) -> None:
+    """What an evaluation says about its agent."""
+    llm = metadata.object("llm_config")
+    session.agent = Agent(id="agent", name=metadata.text("agent_class"), model=llm.text("model"))
+    llm.rest()
+    metadata.set_aside(
+        "eval_output_dir", "start_time", "git_commit", "dataset", "data_split", "details", "max_iterations"
+    )
+
+
+class _Run:
+    """The events of one run on their way into a transcript."""
+
+    def __init__(self, session: _Session, losses: Losses, events: Sequence[Any]) -> None:
+        self._session = session
+        self._losses = losses
+        self._events = [event for event in events if isinstance(event, dict)]
+        self._answers = {
+            event["cause"]: event
+            for event in self._events
+            if isinstance(event.get("observation"), str) and isinstance(event.get("cause"), int)
+        }
+        self._answered: set[int] = set()
+        self._transcript = Transcript()
+        self._asked: list[str] = []
+        self._times: list[str] = []
+        self._stopped = False
+        if len(self._events) < len(events):
+            losses.count("events[] (no object)", len(events) - len(self._events))
+
+    def trajectory(self, task: str | None = None, task_id: str | None = None) -> Trajectory:
+        """The trajectory of all events.
+
+        Raises:
+            UnusableRecord: no agent did anything.
+        """
+        for event in self._events:
+            if id(event) not in self._answered:
+                with self._losses.reading(event, "events[].") as fields:
+                    self._add(event, fields)
+        if self._transcript.steps_written == 0:
+            raise UnusableRecord("no_trajectory_text", "no event is an action of an agent")
+        text, turns = self._transcript.finished()
+        task = task or (self._asked[0] if self._asked else "")
+        task_id = task_id_of(task_id, task, text)
+        answer = final_submission(text, turns) or final_message(turns)
+        steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
+        elapsed = elapsed_ms(self._times[0], self._times[-1]) if self._times else None
+        return Trajectory(
+            id=task_id,
+            task_id=task_id,
+            format=NAME,
+            task=task,
+            text=text,
+            agents=(self._session.agent,),
+            turns=turns,
+            final_answer=answer,
+            started_at=self._times[0] if self._times else None,
+            duration_s=None if elapsed is None else elapsed / 1000,
+            usage=total(step.usage for step in steps),
+            flags=_flags(self._stopped, answer),
+        )
+
+    def _add(self, event: JsonObject, fields: Fields) -> None:
+        kind, source, time = (
+            fields.text("action") or fields.text("observation"),
+            fields.text("source"),
+            fields.text("timestamp"),
+        )
+        fields.set_aside("id", "message", "timeout", "cause")
+        arguments = fields.object("args")
+        if time is not None and kind not in _SILENT and kind != "system":
+            self._times.append(time)
+        if kind == "system":
+            self._describe(arguments)
+        elif kind in _SILENT:
+            self._set_aside(kind, fields, arguments)
+        elif "action" in fields and kind == "message" and source == "user":
+            if (said := arguments.text("content") or fields.text("message")) is not None:
+                self._asked.append(said)
+                self._transcript.asked(Asked(text=said))
+            arguments.set_aside(*_HOUSEKEEPING)
+        elif "action" in fields and source == "agent":
+            self._act(event, kind or "", fields, arguments)
+        elif "observation" in fields and (content := fields.text("content")) is not None:
+            self._transcript.observed(Result(content=content, error=content[:200] if kind == "error" else None))
+            fields.set_aside("extras")
+        else:
+            self._set_aside(kind or "unknown", fields, arguments)
+
+    def _describe(self, arguments: Fields) -> None:
+        """The system event: who the agent is."""
+        arguments.set_aside("disabled_microagents")
+        tools: tuple[Tool, ...] | None = tools_of(arguments.items("tools")) if "tools" in arguments else None
+        self._session.agent = replace(
+            self._session.agent,
+            name=arguments.text("agent_class") or self._session.agent.name,
+            description=arguments.text("content"),
+            version=arguments.name("openhands_version"),
+            tools=tools,
+        )
+
+    def _set_aside(self, kind: str, fields: Fields, arguments: Fields) -> None:
+        """An event that is not in the text; it is counted, its fields are not."""
+        extras = fields.object("extras")
+        self._stopped = self._stopped or _CUT_OFF.search(extras.text("reason") or "") is not None
+        for rest in (extras, arguments, fields):
+            rest.rest()
+        self._losses.count(f"events[] ({kind})")
+
+    def _act(self, event: JsonObject, kind: str, fields: Fields, arguments: Fields) -> None:
+        thought = arguments.text("thought")
+        call, response = self._call(kind, fields.object("tool_call_metadata"), arguments)
+        usage = self._usage(fields.object("llm_metrics"), response)
+        if kind == "message":
+            self._transcript.said(Said(thought=thought, message=arguments.text("content"), usage=usage))
+            arguments.set_aside(*_HOUSEKEEPING)
+            return
+        observation = self._answers.get(event.get("id")) if isinstance(event.get("id"), int) else None
+        if kind == "think":
+            if observation is not None:
+                self._answered.add(id(observation))  # it only says that the thought was logged
+            arguments.rest()
+            self._transcript.said(Said(thought=thought, usage=usage))
+            return
+        result = None if observation is None else self._result(observation, event.get("timestamp"))
+        self._transcript.said(Said(thought=thought, calls=(call,), usage=usage), [result])
+
+    def _call(self, kind: str, metadata: Fields, arguments: Fields) -> tuple[Call, Fields]:
+        """The call as the model wrote it, else as the framework understood it; and the model's response."""
+        name, call_id = metadata.text("function_name") or kind, metadata.name("tool_call_id")
+        metadata.set_aside("total_calls_in_response")
+        response = metadata.object("model_response")
+        written: Any = None
+        for choice in response.objects("choices"):
+            message = choice.object("message")
+            for called in message.objects("tool_calls"):
+                function = called.object("function")
+                if called.name("id") == call_id:
+                    written = function.value("arguments")
+                function.rest()
+                called.rest()
+            message.rest()
+            choice.rest()
+        understood = {key: value for key, value in arguments.rest().items() if key not in _HOUSEKEEPING}
+        return Call(name=name, id=call_id, arguments=understood if written is None else written), response
+
+    def _usage(self, metrics: Fields, response: Fields) -> Usage | None:
+        """What this step added to the counters; where they fell, the response's own tokens, and the cost is unknown."""
+        counted = metrics.object("accumulated_token_usage")
+        model = response.text("model") or counted.text("model")
+        if model is not None and self._session.agent.model is None:
+            self._session.agent = replace(self._session.agent, model=model)
+        used = tuple(
+            number if number is not None and number >= 0 else None
+            for number in (
+                counted.number("prompt_tokens"),
+                counted.number("cache_read_tokens"),
+                counted.number("completion_tokens"),
+                metrics.number("accumulated_cost"),
+            )
+        )
+        own = response.object("usage")
+        details = own.object("prompt_tokens_details")
+        answered = (own.whole("prompt_tokens"), details.whole("cached_tokens"), own.whole("completion_tokens"))
+        for rest in (details, own, response, counted, metrics):
+            rest.rest()
+        if all(number is None for number in used):
+            return usage_of(*answered, None)
+        before = self._session.used
+        now = tuple(number if number is not None else last for number, last in zip(used, before, strict=True))
+        self._session.used = now
+        added = [None if new is None else new - last for new, last in zip(used, before, strict=True)]
+        if any(amount is not None and amount < 0 for amount in added):
+            return usage_of(*answered, None)
+        if not any(added):
+            return None  # another call of the same response
+        tokens = [None if amount is None else int(amount) for amount in added[:3]]
+        return usage_of(tokens[0], tokens[1], tokens[2], added[3])
+
+    def _result(self, observation: JsonObject, called_at: Any) -> Result:
+        self._answered.add(id(observation))
+        with self._losses.reading(observation, "events[].") as fields:
+            kind, time = fields.text("observation"), fields.text("timestamp")
+            extras = fields.object("extras")
+            metadata = extras.object("metadata")
+            content = f"{metadata.text('prefix') or ''}{fields.text('content') or ''}{metadata.text('suffix') or ''}"
+            code, success = (
+                metadata.whole("exit_code") if "exit_code" in metadata else extras.whole("exit_code"),
+                fields.flag("success"),
+            )
+            for rest in (metadata, extras, fields):
+                rest.rest()
+        if time is not None:
+            self._times.append(time)
+        failed = success is False or (success is None and code not in (None, 0)) or kind == "error"
+        error = f"exit code {code}" if code not in (None, 0) else content.strip()[:200] or "failed"
+        latency = elapsed_ms(called_at if isinstance(called_at, str) else None, time)
+        succeeded = success is True or (success is None and code == 0)
+        return Result(
+            content=content.strip("\n"), error=error if failed else None, latency_ms=latency, succeeded=succeeded
+        )
+
+
+def _flags(stopped: bool, answer: str | None) -> tuple[str, ...]:
+    return tuple(flag for flag, applies in (("step_limit", stopped), ("no_answer", not answer)) if applies)
+
+
+def _is_event(record: Any) -> bool:
+    if not isinstance(record, dict) or record.get("source") not in _SOURCES:
+        return False
+    if isinstance(record.get("action"), str):
+        return isinstance(record.get("args"), dict)
+    return isinstance(record.get("observation"), str) and "content" in record
+
+
+def _is_task(event: Any) -> bool:
+    """Whether an event is a user's message."""
+    return _is_event(event) and (event["source"], event.get("action")) == ("user", "message")
+
+
+def _history_of(record: Any) -> list[Any] | None:
+    """The stream inside a record; older outputs hold pairs of an action and its observation."""
+    if not isinstance(record, dict):
+        return None
+    for name in ("history", "trajectory"):
+        if isinstance(items := record.get(name), list) and any(
+            _is_event(event) for item in items for event in (item if isinstance(item, list) else [item])
+        ):
+            return items
+    return None
