@@ -61,6 +61,10 @@ class Fields:
         """Whether the field is an object, for fields that are written in several ways."""
         return isinstance(self._data.get(key), dict)
 
+    def is_list(self, key: str) -> bool:
+        """Whether the field is a list."""
+        return isinstance(self._data.get(key), list)
+
     def text(self, *keys: str) -> str | None:
         """The first of these fields that is a text; blank text is no value."""
         return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)

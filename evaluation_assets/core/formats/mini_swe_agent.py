@@ -1,0 +1,204 @@
+"""mini-SWE-agent trajectories: a thought and one command in every reply, the output of the command in the next message.
+
+The exit status says only how the run ended. Whether the patch is right is in the test report of the same drop, if there
+is one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.patch_reports import PatchReport, is_report, reports_of
+from evaluation_assets.core.formats.records import each_own_record, sample_of
+from evaluation_assets.core.formats.templates import filled_in
+from evaluation_assets.core.formats.times import moment
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, usage_of, written
+from evaluation_assets.core.trajectories.identity import task_id_of
+from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
+
+NAME = "mini_swe_agent"
+DESCRIPTION = "mini-SWE-agent trajectories (.traj.json), with the test reports of the same drop"
+DETECTION = "a record whose trajectory_format begins with mini-swe-agent, or with messages beside info.mini_version"
+
+_COMMAND = re.compile(r"^```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
+_THOUGHT = re.compile(r"\s*THOUGHTS?:\s*")
+_TIMED_OUT = re.compile(r"The last command <command>")
+_CUT_OFF = re.compile(r"limit|exceed", re.IGNORECASE)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_run(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a record of a run; test reports give the outcomes."""
+    tested = [file for file in files if len(files) > 1 and is_report(sample_of(file.path))]
+    reports = reports_of(tested)
+    runs = [file for file in files if file not in tested]
+    return each_own_record(runs, detect, NAME, lambda record: trajectory_of(record, reports, losses))
+
+
+def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Losses) -> Trajectory:
+    """The trajectory in one record.
+
+    Raises:
+        UnusableRecord: the record is no object or the agent said nothing in it.
+    """
+    if not isinstance(record.data, dict):
+        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
+    with losses.reading(record.data) as fields:
+        fields.set_aside("trajectory_format")
+        info = fields.object("info")
+        config = info.object("config")
+        harness, model = config.object("agent"), config.object("model")
+        conversation = _Conversation()
+        for message in fields.objects("messages"):
+            conversation.add(message)
+        if not any(isinstance(event, Said) for event in conversation.events):
+            raise UnusableRecord("no_trajectory_text", "messages hold no reply of the agent")
+        text, turns = written(conversation.events)
+        prompt = next((event.text for event in conversation.events if isinstance(event, Asked)), "")
+        task = filled_in(prompt, harness.text("instance_template"), "task") or prompt
+        task_id = task_id_of(fields.name("instance_id") or info.name("instance_id"), task, text)
+        report = reports.get(task_id)
+        stats = info.object("model_stats")
+        stats.set_aside("api_calls")  # as many as there are replies
+        cost = stats.number("instance_cost", "total_cost")
+        status, patch = info.text("exit_status"), info.text("submission")
+        stopped = status is not None and _CUT_OFF.search(status) is not None
+        model_name = model.text("model_name")
+        extra = _extra(status, model, config.object("environment"))
+        for rest in (harness, model, config):  # how the harness was set up
+            rest.rest()
+        return Trajectory(
+            id=task_id,
+            task_id=task_id,
+            format=NAME,
+            task=task,
+            text=text,
+            agents=(
+                Agent(
+                    id="agent",
+                    name="mini-swe-agent",
+                    description=conversation.system,
+                    model=model_name,
+                    version=info.name("mini_version"),
+                ),
+            ),
+            turns=turns,
+            final_answer=patch,
+            success=None if report is None else report.resolved,
+            started_at=conversation.started_at,
+            usage=_total([event.usage for event in conversation.events if isinstance(event, Said)], cost),
+            flags=(*(("step_limit",) if stopped else ()), *(("no_answer",) if patch is None else ())),
+            labels={} if report is None else report.labels,
+            extra=extra,
+        )
+
+
+class _Conversation:
+    """Messages one by one into events; the first message of the user is the task, the others are observations."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.system: str | None = None
+        self.started_at: str | None = None
+
+    def add(self, message: Fields) -> None:
+        role, content, extra = message.text("role"), _content(message), message.object("extra")
+        if role == "system":
+            self.system = self.system or content
+        elif role == "assistant":
+            self._replied(message, content or "", extra)
+        elif content is not None and not any(isinstance(event, Said) for event in self.events):
+            self.events.append(Asked(text=content))
+        elif content is not None:
+            self.events.append(_observation(content, message.name("tool_call_id"), extra))
+        extra.rest()  # what the message says in words
+
+    def _replied(self, message: Fields, content: str, extra: Fields) -> None:
+        response = extra.object("response")
+        self.started_at = self.started_at or moment(response, "created")
+        choices = response.objects("choices")
+        replies = [choice.object("message") for choice in choices]
+        reasoning = replies[0].text("reasoning", "reasoning_content") if replies else None
+        usage = _usage(response.object("usage"))
+        calls = _tool_calls(message)
+        commands = _COMMAND.findall(content)
+        if not calls and len(commands) == 1:
+            calls = (Call(name="bash", arguments=commands[0]),)
+            content = _COMMAND.sub("", content)
+        thought = "\n\n".join(part for part in (reasoning, _THOUGHT.sub("", content, count=1).strip()) if part)
+        self.events.append(Said(thought=thought or None, calls=calls, usage=usage))
+        for rest in (*replies, *choices, response, extra):  # the reply once more, and what the provider says about it
+            rest.rest()
+
+
+def _content(message: Fields) -> str | None:
+    parts = message.objects("content") if message.is_list("content") else None
+    if parts is None:
+        return message.text("content")
+    texts = [text for part in parts if (text := part.text("text")) is not None]
+    for part in parts:
+        part.set_aside("type", "cache_control")
+    return "\n".join(texts) or None
+
+
+def _tool_calls(message: Fields) -> tuple[Call, ...]:
+    calls = []
+    for called in message.objects("tool_calls"):
+        called.set_aside("type", "index")
+        function = called.object("function")
+        arguments = function.value("arguments")
+        calls.append(Call(name=function.text("name") or "bash", id=called.name("id"), arguments=arguments))
+    return tuple(calls)
+
+
+def _observation(content: str, call_id: str | None, extra: Fields) -> Result:
+    found = _RETURN_CODE.match(content)
+    code = int(found[1]) if found is not None else extra.whole("returncode")
+    error = f"return code {code}" if code else "timed out" if _TIMED_OUT.match(content) else None
+    return Result(content=content, call_id=call_id, error=error, succeeded=code == 0)
+
+
+def _usage(fields: Fields) -> Usage | None:
+    details = fields.object("prompt_tokens_details")
+    used = usage_of(
+        fields.whole("prompt_tokens", "input_tokens"),
+        details.whole("cached_tokens"),
+        fields.whole("completion_tokens", "output_tokens"),
+        fields.number("cost"),
+    )
+    for rest in (details, fields):
+        rest.rest()
+    return used
+
+
+def _total(replies: Sequence[Usage | None], cost: float | None) -> Usage | None:
+    """The tokens of all replies, and the cost that was recorded for all of them."""
+    known = total(replies) or Usage()
+    return usage_of(
+        known.input_tokens, known.cached_tokens, known.output_tokens, known.cost_usd if cost is None else cost
+    )
+
+
+def _extra(status: str | None, model: Fields, environment: Fields) -> JsonObject:
+    kept = {
+        "exit_status": status,
+        "model_settings": model.object("model_kwargs").rest(),
+        "image": environment.text("image"),
+    }
+    environment.rest()
+    return {name: value for name, value in kept.items() if value}
+
+
+def _is_run(record: Any) -> bool:
+    if not isinstance(record, dict) or not isinstance(record.get("messages"), list):
+        return False
+    info, named = record.get("info"), record.get("trajectory_format")
+    by_name = isinstance(named, str) and named.startswith("mini-swe-agent")
+    return by_name or (isinstance(info, dict) and "mini_version" in info)

@@ -1,0 +1,17 @@
+"""Prompts made from templates: what was filled in."""
+
+import re
+
+
+def filled_in(prompt: str, template: str | None, name: str) -> str | None:
+    """What stands in a prompt where its template has `{name}` or `{{name}}`; `None` where the two do not fit."""
+    found = None if template is None else re.search(r"\{\{?\s*" + re.escape(name) + r"\s*\}?\}", template)
+    if template is None or found is None:
+        return None
+    before = template[: found.start()].rpartition("}")[2].lstrip()
+    after = template[found.end() :].partition("{")[0].lstrip().partition("\n")[0]
+    start = prompt.find(before)
+    end = prompt.find(after, start + len(before)) if after else len(prompt)
+    if start < 0 or end < 0:
+        return None
+    return prompt[start + len(before) : end].strip() or None
