@@ -20,8 +20,8 @@ from evaluation_assets.core.formats.transcript import (
     Transcript,
     as_text,
     final_message,
-    usage_of,
 )
+from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory
 
@@ -88,7 +88,7 @@ def trajectory_of(record: Record, losses: Losses) -> Trajectory:
             success=fields.flag("success"),
             started_at=metadata.name("timestamp") or fields.name("timestamp", "created_at"),
             duration_s=None if latency is None else latency / 1000,
-            usage=usage_of(None, None, None, fields.number("total_cost")),
+            usage=usage(cost_usd=fields.number("total_cost")),
             flags=() if answer or len(turns) > 1 else ("no_answer",),
             labels={"analyses": analyses} if (analyses := fields.items("analyses")) else {},
             extra=_extra(metadata, settings),

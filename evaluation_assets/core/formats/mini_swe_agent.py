@@ -14,7 +14,8 @@ from evaluation_assets.core.formats.patch_reports import PatchReport, is_report,
 from evaluation_assets.core.formats.records import each_own_record, sample_of
 from evaluation_assets.core.formats.templates import filled_in
 from evaluation_assets.core.formats.times import moment
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, usage_of, written
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, written
+from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
@@ -126,14 +127,16 @@ class _Conversation:
         choices = response.objects("choices")
         replies = [choice.object("message") for choice in choices]
         reasoning = replies[0].text("reasoning", "reasoning_content") if replies else None
-        usage = _usage(response.object("usage"))
+        counted = response.object("usage")
+        counted.set_aside("cost_details", "is_byok")
+        used = usage_of(counted)
         calls = _tool_calls(message)
         commands = _COMMAND.findall(content)
         if not calls and len(commands) == 1:
             calls = (Call(name="bash", arguments=commands[0]),)
             content = _COMMAND.sub("", content)
         thought = "\n\n".join(part for part in (reasoning, _THOUGHT.sub("", content, count=1).strip()) if part)
-        self.events.append(Said(thought=thought or None, calls=calls, usage=usage))
+        self.events.append(Said(thought=thought or None, calls=calls, usage=used))
         for rest in (*replies, *choices, response, extra):  # the reply once more, and what the provider says about it
             rest.rest()
 
@@ -165,25 +168,11 @@ def _observation(content: str, call_id: str | None, extra: Fields) -> Result:
     return Result(content=content, call_id=call_id, error=error, succeeded=code == 0)
 
 
-def _usage(fields: Fields) -> Usage | None:
-    details = fields.object("prompt_tokens_details")
-    used = usage_of(
-        fields.whole("prompt_tokens", "input_tokens"),
-        details.whole("cached_tokens"),
-        fields.whole("completion_tokens", "output_tokens"),
-        fields.number("cost"),
-    )
-    for rest in (details, fields):
-        rest.rest()
-    return used
-
-
 def _total(replies: Sequence[Usage | None], cost: float | None) -> Usage | None:
     """The tokens of all replies, and the cost that was recorded for all of them."""
     known = total(replies) or Usage()
-    return usage_of(
-        known.input_tokens, known.cached_tokens, known.output_tokens, known.cost_usd if cost is None else cost
-    )
+    spent = known.cost_usd if cost is None else cost
+    return usage(known.input_tokens, known.output_tokens, spent, known.cached_tokens)
 
 
 def _extra(status: str | None, model: Fields, environment: Fields) -> JsonObject:

@@ -24,8 +24,8 @@ from evaluation_assets.core.formats.transcript import (
     final_message,
     final_submission,
     total,
-    usage_of,
 )
+from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
@@ -113,7 +113,7 @@ def _output_record(record: Record, losses: Losses) -> Trajectory:
         fields.set_aside("instance", "error_counts")  # the data set's own row of the task
         test, metrics = fields.object("test_result"), fields.object("metrics")
         report = (test if "report" in test else fields).object("report")
-        usage = run.usage or usage_of(None, None, None, metrics.number("accumulated_cost"))
+        used = run.usage or usage(cost_usd=metrics.number("accumulated_cost"))
         metrics.set_aside("costs", "response_latencies", "token_usages", "accumulated_token_usage")
         error = fields.text("error")
         answer = test.text("git_patch") or run.final_answer
@@ -124,7 +124,7 @@ def _output_record(record: Record, losses: Losses) -> Trajectory:
             run,
             final_answer=answer,
             success=resolved,
-            usage=usage,
+            usage=used,
             flags=_flags(stopped, answer),
             labels={"report": tests} if tests else {},
             extra={"error": error} if error else {},
@@ -244,9 +244,9 @@ class _Run:
     def _act(self, event: JsonObject, kind: str, fields: Fields, arguments: Fields) -> None:
         thought = arguments.text("thought")
         call, response = self._call(kind, fields.object("tool_call_metadata"), arguments)
-        usage = self._usage(fields.object("llm_metrics"), response)
+        used = self._usage(fields.object("llm_metrics"), response)
         if kind == "message":
-            self._transcript.said(Said(thought=thought, message=arguments.text("content"), usage=usage))
+            self._transcript.said(Said(thought=thought, message=arguments.text("content"), usage=used))
             arguments.set_aside(*_HOUSEKEEPING)
             return
         observation = self._answers.get(event.get("id")) if isinstance(event.get("id"), int) else None
@@ -254,10 +254,10 @@ class _Run:
             if observation is not None:
                 self._answered.add(id(observation))  # it only says that the thought was logged
             arguments.rest()
-            self._transcript.said(Said(thought=thought, usage=usage))
+            self._transcript.said(Said(thought=thought, usage=used))
             return
         result = None if observation is None else self._result(observation, event.get("timestamp"))
-        self._transcript.said(Said(thought=thought, calls=(call,), usage=usage), [result])
+        self._transcript.said(Said(thought=thought, calls=(call,), usage=used), [result])
 
     def _call(self, kind: str, metadata: Fields, arguments: Fields) -> tuple[Call, Fields]:
         """The call as the model wrote it, else as the framework understood it; and the model's response."""
@@ -294,22 +294,21 @@ class _Run:
             )
         )
         own = response.object("usage")
-        details = own.object("prompt_tokens_details")
-        answered = (own.whole("prompt_tokens"), details.whole("cached_tokens"), own.whole("completion_tokens"))
-        for rest in (details, own, response, counted, metrics):
+        answered = usage_of(own)
+        for rest in (own, response, counted, metrics):
             rest.rest()
         if all(number is None for number in used):
-            return usage_of(*answered, None)
+            return answered
         before = self._session.used
         now = tuple(number if number is not None else last for number, last in zip(used, before, strict=True))
         self._session.used = now
         added = [None if new is None else new - last for new, last in zip(used, before, strict=True)]
         if any(amount is not None and amount < 0 for amount in added):
-            return usage_of(*answered, None)
+            return answered
         if not any(added):
             return None  # another call of the same response
         tokens = [None if amount is None else int(amount) for amount in added[:3]]
-        return usage_of(tokens[0], tokens[1], tokens[2], added[3])
+        return usage(tokens[0], tokens[2], added[3], cached_tokens=tokens[1])
 
     def _result(self, observation: JsonObject, called_at: Any) -> Result:
         self._answered.add(id(observation))

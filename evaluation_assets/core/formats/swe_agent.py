@@ -14,7 +14,8 @@ from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.patch_reports import PatchReport, is_report, reports_of
 from evaluation_assets.core.formats.records import each_own_record, sample_of
 from evaluation_assets.core.formats.templates import filled_in
-from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript, usage_of
+from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript
+from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Trajectory, json_object
 
@@ -97,7 +98,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Lo
             turns=turns,
             final_answer=patch,
             success=None if report is None else report.resolved,
-            usage=usage_of(sent, None, received, stats.number("instance_cost")),
+            usage=usage(sent, received, stats.number("instance_cost")),
             flags=(*(("step_limit",) if stopped else ()), *(("no_answer",) if patch is None else ())),
             labels={} if report is None else report.labels,
             extra={} if status is None else {"exit_status": status},

@@ -328,17 +328,6 @@ def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
     return None if answer is None else as_text(answer)
 
 
-def usage_of(
-    input_tokens: int | None, cached_tokens: int | None, output_tokens: int | None, cost_usd: float | None
-) -> Usage | None:
-    """What a source says was used. A negative count is unknown, and so is a cost of 0 for tokens that have a price."""
-    tokens = [None if count is None or count < 0 else count for count in (input_tokens, cached_tokens, output_tokens)]
-    cost = None if cost_usd is None or cost_usd < 0 or (cost_usd == 0 and any(tokens)) else cost_usd
-    if cost is None and all(count is None for count in tokens):
-        return None
-    return Usage(input_tokens=tokens[0], cached_tokens=tokens[1], output_tokens=tokens[2], cost_usd=cost)
-
-
 def total(usages: Iterable[Usage | None]) -> Usage | None:
     """The sum of what is known; a kind of token that nobody reported stays unknown."""
     known = [usage for usage in usages if usage is not None]

@@ -38,10 +38,11 @@ def usage(
     cached_tokens: int | None = None,
 ) -> Usage | None:
     """A usage of what is known. Negative figures are none; a cost of 0 is unknown: the source had no price."""
+    counts = [None if count is None or count < 0 else count for count in (input_tokens, cached_tokens, output_tokens)]
     found = Usage(
-        input_tokens=input_tokens,
-        cached_tokens=cached_tokens,
-        output_tokens=output_tokens,
+        input_tokens=counts[0],
+        cached_tokens=counts[1],
+        output_tokens=counts[2],
         cost_usd=cost_usd if cost_usd is not None and cost_usd > 0 else None,
     )
     return None if found == Usage() else found
