@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from evaluation_assets.core.formats import (
     agent_session,
     anthropic_messages,
+    claude_code,
     langchain,
     mini_swe_agent,
     openai_messages,
@@ -27,6 +28,7 @@ FORMATS: dict[str, Format] = {
     for module in (
         tagged,
         agent_session,
+        claude_code,
         openhands,
         swe_agent,
         mini_swe_agent,
