@@ -6,6 +6,7 @@ from evaluation_assets.core.formats import (
     agent_session,
     anthropic_messages,
     claude_code,
+    dialogue,
     langchain,
     mini_swe_agent,
     openai_messages,
@@ -39,6 +40,7 @@ FORMATS: dict[str, Format] = {
         who_and_when,
         anthropic_messages,
         openai_messages,
+        dialogue,
     )
 }
 

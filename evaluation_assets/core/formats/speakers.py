@@ -1,0 +1,158 @@
+"""Who speaks where in a plain text: lines that name a speaker, as people and agent frameworks write them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Kind = Literal["message", "thought", "arguments", "result", "nobody"]
+
+_SEEN = 300
+"""Only the beginning of a line is looked at: markers stand there, and lines can be very long."""
+
+_NAME = r"[A-Za-z][\w.-]*(?: [\w.-]+){0,4}"
+_LOG_LINE = re.compile(
+    r"\[\d{4}-[^\]\n]{1,40}\] "
+    r"|\d{4}-\d\d-\d\d[ T][\d:.,]+ ?\| ?\w+ *\| [^\n|]{1,120}? - "
+    r"|[\w.-]{1,120} - (?:DEBUG|INFO|WARNING|ERROR) - "
+)
+"""What a logger writes in front of every message."""
+
+_IN_LOGS = re.compile(
+    rf"(?P<actor>{_NAME})\(\w+\): to do [^\n]*"
+    rf"|(?P<seminar>{_NAME}): \*\*[^*\n]{{0,200}}\*\*"
+    rf"|FROM: (?P<sender>{_NAME}) TO: [^\n]*"
+    r"|🔧 Tool arguments: (?P<arguments>)"
+    r"|🎯 Tool '(?P<tool>[\w.-]+)' completed its mission! Result: "
+    r"|(?P<news>NEW MESSAGES):"
+)
+_SENT = re.compile(r"\nACTION: [^\n]*\nCONTENT:\n")
+"""What stands between the line with the sender and what was sent."""
+
+_ANYWHERE = re.compile(
+    r"-{3,} ?(?P<banner>[A-Za-z][\w.]*(?: [\w.]+){0,4}) ?-{3,}[ \t]*$"
+    rf"|(?P<console>{_NAME}) \(to (?P<console_to>{_NAME})\):[ \t]*$"
+    rf"|(?:✨ )?(?P<response>{_NAME})'s (?:[Rr]esponse|[Rr]eply): ?"
+    rf"|(?:✨ )?(?P<thinker>{_NAME})'s [Tt]houghts?: ?"
+    rf"|(?P<arrow>{_NAME})->(?P<arrow_to>{_NAME}): "
+    rf"|[ \t]*(?:Response from|Reply from) (?P<origin>{_NAME}?)(?: to {_NAME})?[ \t]*$"
+    rf"|[ \t]*(?P<told>Message to {_NAME}|Code Execution Output)[ \t]*$"
+    rf"|[ \t]*(?P<notice>(?:Entering|Exiting) {_NAME} message loop)[ \t]*$"
+)
+_PLAIN = re.compile(
+    rf"(?:#{{1,6}} |\*\*|\[)?(?P<name>{_NAME})(?:\*\*|\])?:(?:\*\*)?(?=\s|$)"
+    r"|<(?P<tag>user|human|assistant|system|agent|bot)>"
+)
+_FRAMEWORK = {"system", "http request"}
+_RESULTS = re.compile(
+    r"(?:tool|function|environment|observation|computer_?terminal|.* api)(?: (?:output|result))?", re.IGNORECASE
+)
+_ROLES = {
+    "user", "human", "customer", "client", "assistant", "ai", "agent", "bot", "chatbot", "system", "chatgpt", "gpt",
+    "claude", "model", "tool", "function", "environment", "observation", "computer_terminal", "computerterminal",
+}  # fmt: skip
+_NO_NAMES = {
+    "action", "answer", "args", "arguments", "code", "content", "context", "date", "description", "error", "example",
+    "file", "final answer", "goal", "input", "instructions", "name", "note", "output", "parameters", "plan", "question",
+    "raises", "reason", "result", "results", "returns", "round", "source", "step", "steps", "subgoal", "summary",
+    "task", "thought", "time", "timestamp", "title", "tip", "todo", "traceback", "type", "url", "usage", "warning",
+    "yields", "intern name", "request", "cost", "prompt_tokens", "completion_tokens", "total_tokens", "else", "try",
+    "finally",
+}  # fmt: skip
+"""What stands in front of colons without being a speaker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A line that names a speaker. What is said begins at `inner`; `start` is where the line begins.
+
+    A message of `nobody` is one of the framework's own. A result may name the `tool` it came from.
+    """
+
+    start: int
+    inner: int
+    kind: Kind
+    speaker: str
+    to: str | None = None
+
+
+def markers_in(text: str) -> list[Marker]:
+    """All markers in order; a text in which nobody is named twice has none.
+
+    Names in front of a colon count only where no line names a speaker in a clearer way.
+    """
+    clear: list[Marker] = []
+    plain: list[Marker] = []
+    news = False
+    for start, line in _lines(text):
+        log = _LOG_LINE.match(line)
+        offset = log.end() if log else 0
+        found = (_IN_LOGS.match(line, offset) if log else None) or _ANYWHERE.match(line, offset)
+        marker = None if found is None else _clear(found, start)
+        if marker is not None and (header := _SENT.match(text, marker.inner)) is not None:
+            marker = replace(marker, inner=header.end())
+        if news and line.strip() and (name := _PLAIN.match(line)) is not None:
+            marker = _plain(name, start)
+        news = (found is not None and found.groupdict().get("news") is not None) or (news and not line.strip())
+        if marker is not None:
+            clear.append(marker)
+        elif log is not None:
+            clear.append(Marker(start, start + offset, "nobody", ""))
+        elif (named := _PLAIN.match(line)) is not None:
+            plain.append(_plain(named, start))
+    if any(marker.kind != "nobody" for marker in clear):
+        return clear
+    return _repeated(plain)
+
+
+def is_user(speaker: str) -> bool:
+    """Whether a speaker is the one the agents work for."""
+    return speaker.lower() in ("user", "human", "customer", "client")
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The beginning of every line, with its place in the text."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield start, text[start : min(end, start + _SEEN)]
+        start = end + 1
+
+
+def _clear(found: re.Match[str], start: int) -> Marker:
+    groups = {name: value for name, value in found.groupdict().items() if value is not None}
+    inner = start + found.end()
+    if "arguments" in groups:
+        return Marker(start, inner, "arguments", "")
+    if "tool" in groups:
+        return Marker(start, inner, "result", groups["tool"])
+    if "told" in groups:
+        return Marker(start, inner, "result", "")
+    if "news" in groups or "notice" in groups:
+        return Marker(start, inner, "nobody", "")
+    if "thinker" in groups:
+        return Marker(start, inner, "thought", groups["thinker"])
+    name = next(value for key, value in groups.items() if not key.endswith("_to"))
+    to = groups.get("console_to") or groups.get("arrow_to")
+    kind = "nobody" if name.lower() in _FRAMEWORK else _kind(name)
+    return Marker(start, inner, kind, name, to)
+
+
+def _plain(found: re.Match[str], start: int) -> Marker:
+    name = found["name"] or found["tag"]
+    return Marker(start, start + found.end(), _kind(name), name)
+
+
+def _kind(name: str) -> Kind:
+    return "result" if _RESULTS.fullmatch(name) else "message"
+
+
+def _repeated(markers: list[Marker]) -> list[Marker]:
+    """Names that are roles, or that come again; with a single one of them nobody talks with anybody."""
+    times = Counter(marker.speaker for marker in markers)
+    speakers = {
+        name for name, count in times.items() if name.lower() in _ROLES or (count > 1 and name.lower() not in _NO_NAMES)
+    }
+    return [marker for marker in markers if marker.speaker in speakers] if len(speakers) > 1 else []
