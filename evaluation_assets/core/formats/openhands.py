@@ -287,9 +287,9 @@ class _Run:
         used = tuple(
             number if number is not None and number >= 0 else None
             for number in (
-                counted.number("prompt_tokens"),
-                counted.number("cache_read_tokens"),
-                counted.number("completion_tokens"),
+                counted.whole("prompt_tokens"),
+                counted.whole("cache_read_tokens"),
+                counted.whole("completion_tokens"),
                 metrics.number("accumulated_cost"),
             )
         )

@@ -38,7 +38,10 @@ def usage(
     cached_tokens: int | None = None,
 ) -> Usage | None:
     """A usage of what is known. Negative figures are none; a cost of 0 is unknown: the source had no price."""
-    counts = [None if count is None or count < 0 else count for count in (input_tokens, cached_tokens, output_tokens)]
+    counts = [
+        count if count is not None and 0 <= count < _TOO_MANY else None
+        for count in (input_tokens, cached_tokens, output_tokens)
+    ]
     found = Usage(
         input_tokens=counts[0],
         cached_tokens=counts[1],

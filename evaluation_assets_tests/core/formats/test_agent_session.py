@@ -12,7 +12,15 @@ from evaluation_assets.core.formats.agent_session import detect
 from evaluation_assets.core.formats.base import Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.formats.mutations import FIXTURES, check_reads, check_run, loaded, mutated, read_all
+from evaluation_assets_tests.core.formats.mutations import (
+    FIXTURES,
+    check_reads,
+    check_run,
+    loaded,
+    mutated,
+    read_all,
+    runs_of,
+)
 
 FIXTURE = FIXTURES / "agent_session" / "sessions.json"
 
@@ -29,14 +37,17 @@ def session() -> Trajectory:
     return found
 
 
-def test_a_session_and_a_trace_are_read_and_an_empty_one_is_rejected() -> None:
+def test_everything_in_a_session_and_in_a_trace_is_represented() -> None:
     losses = Losses()
-    session, trace, empty = read_all(FIXTURE, losses=losses)
-    assert isinstance(session, Trajectory) and isinstance(trace, Trajectory) and isinstance(empty, Rejection)
-    check_run(session)
-    check_run(trace)
-    assert empty.reason == "no_trajectory_text"
+    for run in runs_of(FIXTURE, losses=losses):
+        check_run(run)
     assert losses.table() == []
+
+
+def test_a_session_in_which_nobody_does_anything_is_rejected(tmp_path: Path) -> None:
+    sessions = loaded("agent_session")["sessions.json"]
+    *_, empty = read(tmp_path, [*sessions, {"id": "empty", "agents": [], "turns": [{"agent_interactions": []}]}])
+    assert isinstance(empty, Rejection) and empty.reason == "no_trajectory_text"
 
 
 def test_agents_come_with_their_tools(session: Trajectory) -> None:
@@ -111,7 +122,7 @@ def test_a_trace_is_a_session_of_one_turn_and_one_agent() -> None:
 def test_an_object_may_hold_the_list_of_sessions(tmp_path: Path) -> None:
     sessions = loaded("agent_session")["sessions.json"]
     items = read(tmp_path, {"name": "refunds", "sessions": sessions})
-    assert [type(item) for item in items] == [Trajectory, Trajectory, Rejection]
+    assert [type(item) for item in items] == [Trajectory, Trajectory]
 
 
 def test_a_tool_run_after_the_steps_is_a_call_of_its_own_where_no_step_called_it(tmp_path: Path) -> None:

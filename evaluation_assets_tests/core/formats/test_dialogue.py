@@ -49,7 +49,7 @@ def said(run: Trajectory) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def traces() -> list[Trajectory]:
-    return [item for item in read_all(TRACES) if isinstance(item, Trajectory)]
+    return runs_of(TRACES)
 
 
 def test_a_chat_is_turns_of_a_user_and_an_agent() -> None:
@@ -151,11 +151,16 @@ def test_a_named_final_answer_is_the_answer(tmp_path: Path) -> None:
     assert of_text(log, tmp_path).final_answer == "525"
 
 
-def test_nothing_of_a_record_is_lost_and_a_blank_text_is_rejected() -> None:
+def test_nothing_of_a_record_is_lost() -> None:
     losses = Losses()
-    *_, blank = read_all(TRACES, losses=losses)
-    assert isinstance(blank, Rejection) and blank.reason == "no_trajectory_text"
+    runs_of(TRACES, losses=losses)
     assert losses.table() == []
+
+
+def test_a_blank_text_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "traces.json").write_bytes(orjson.dumps([{"trace_text": "User: a"}, {"trace_text": "  "}]))
+    _, blank = read_all(tmp_path / "traces.json")
+    assert isinstance(blank, Rejection) and blank.reason == "no_trajectory_text"
 
 
 @pytest.mark.parametrize(
