@@ -329,16 +329,20 @@ def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
 
 
 def total(usages: Iterable[Usage | None]) -> Usage | None:
-    """The sum of what is known; a kind of token that nobody reported stays unknown."""
-    known = [usage for usage in usages if usage is not None]
-    if not known:
+    """What several requests took together. A figure that one of them lacks is unknown: a part is no total."""
+    reported = [usage for usage in usages if usage is not None]
+    if not reported:
         return None
     return Usage(
-        input_tokens=_sum(usage.input_tokens for usage in known),
-        cached_tokens=_sum(usage.cached_tokens for usage in known),
-        output_tokens=_sum(usage.output_tokens for usage in known),
-        cost_usd=_sum(usage.cost_usd for usage in known),
+        input_tokens=_whole([usage.input_tokens for usage in reported]),
+        cached_tokens=_sum(usage.cached_tokens for usage in reported),  # endpoints are silent where there were none
+        output_tokens=_whole([usage.output_tokens for usage in reported]),
+        cost_usd=_whole([usage.cost_usd for usage in reported]),
     )
+
+
+def _whole(values: Sequence[Any]) -> Any:
+    return None if any(value is None for value in values) else sum(values)
 
 
 def _sum(values: Iterable[Any]) -> Any:
