@@ -118,10 +118,13 @@ def _rule(values: list[Any]) -> ParameterRule:
 
 
 def written_out(value: Any) -> Iterator[Any]:
-    """The values that a possible answer stands for. Inside objects every key has a list of accepted values."""
+    """The values that a possible answer stands for. Inside objects every key has a list of accepted values.
+
+    An empty text among them means that the key may be absent.
+    """
     if isinstance(value, dict):
         choices = [
-            [(key, written) for option in options for written in written_out(option)]
+            [(key, written) for option in options if option != "" for written in written_out(option)]
             + ([(key, _ABSENT)] if "" in options else [])
             for key, options in value.items()
         ]
