@@ -100,8 +100,8 @@ def test_any_call_is_wrong_where_no_function_is_relevant() -> None:
     loaded = bfcl("irrelevance")
     for case in loaded.suite.cases:
         assert evaluate(case, Run(calls=()), loaded.suite).score == 1
-        tools = loaded.suite.tools_of(case) or ()
-        called = evaluate(case, Run(calls=(Call(tools[0].name, {}),)), loaded.suite)
+        name = next(tool.name for tool in loaded.suite.tools_of(case) or ())
+        called = evaluate(case, Run(calls=(Call(name, {}),)), loaded.suite)
         assert (called.passed, called.score) == (False, 0)
 
 

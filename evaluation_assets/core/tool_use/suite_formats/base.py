@@ -50,6 +50,11 @@ class Incomplete:
     task: str
     reason: str
 
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
 
 @dataclass(slots=True)
 class Draft:

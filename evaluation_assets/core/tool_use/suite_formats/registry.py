@@ -100,8 +100,10 @@ def find_suite(folder: UPath, name: str) -> UPath | None:
     """The file or folder of a suite by its name; `None` when there is none.
 
     Raises:
-        InvalidSuite: there are several.
+        InvalidSuite: there are several, or the name leads out of the folder.
     """
+    if ".." in name.split("/") or name.startswith("/"):
+        raise InvalidSuite(f"the suite's name {name!r} leads out of {folder}")
     if not folder.exists():
         return None
     places = [folder / f"{name}{extension}" for extension in EXTENSIONS]
