@@ -138,7 +138,7 @@ def test_hostile_names_and_values_stay_text(installation: Installation) -> None:
     assert "<script" not in (installation.home.reports("d") / "report.html").read_text()
     markdown = (installation.home.reports("d") / "report.md").read_text()
     section = markdown.split("## Tool use by the suite")[1].split("## Judges")[0]
-    assert "unexpected" in section or "wrong\\_tool" in section
+    assert "wrong\\_tool" in section
     assert "<script" not in section
     assert "http:" not in section
 

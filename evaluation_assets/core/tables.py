@@ -264,7 +264,7 @@ COLUMNS: dict[str, str] = {
     "end": "behind the last character",
     "call_status": "ok, error or none (no result came, or no call)",
     "subject": "the category; or trajectory, or answer",
-    "category": "tool type",
+    "category": "tool type; in tool_use_results the category of the case",
     "judge": "name in the panel",
     "provider": "who runs the judge",
     "model": "what the judge is",

@@ -206,6 +206,12 @@ def test_the_published_schema_is_the_one_of_the_code() -> None:
     assert json.loads(published.read_text()) == suite_schema()
 
 
+def test_the_example_in_the_documentation_can_be_used(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tool_use.md").read_text()
+    loaded = load(tmp_path, page.split("```yaml\n")[1].split("```")[0])
+    assert [case.id for case in loaded.suite.cases] == ["forecast"]
+
+
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode), st.sampled_from(["s.json", "s.yaml", "s.xml"]))
 def test_any_bytes_are_a_suite_or_an_error_that_names_the_file(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, name: str
