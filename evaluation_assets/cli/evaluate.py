@@ -21,6 +21,10 @@ from evaluation_assets.intake import assign_suite, prepare, take_in, take_in_sui
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
 
 
+FAILED_SHOWN = 10
+"""Failed runs of a suite that are named on the terminal; the report has all."""
+
+
 @click.command()
 @reading
 @with_panel
@@ -116,11 +120,19 @@ def _print_scores(home: Home, drop: Drop) -> None:
     if (use := report.tool_use) is not None and use.problem is None:
         rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
         click.echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate})")
+        for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
+            issues = "; ".join(case.issues[:2])
+            click.echo(_printable(f"    failed {case.case_id} {_score(case.score)} {issues}"))
     click.echo(f"  report             {paths.html}")
 
 
 def _score(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
+
+
+def _printable(text: str) -> str:
+    """Text of agents without what would steer a terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _copy_files(home: Home, drop: Drop, output: Path) -> None:
