@@ -4,9 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
-from scipy.optimize import linear_sum_assignment
-
 from evaluation_assets.core.tool_use.calls import Call, same_tool
 from evaluation_assets.core.tool_use.comparison import CallComparison, compare_call
 from evaluation_assets.core.tool_use.suites import ExpectedCall, Match
@@ -82,10 +79,12 @@ def _assignment(
 ) -> list[tuple[int, int]]:
     if len(wanted) == len(made) == 1:
         return [(wanted[0], made[0])]
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (half a second that `--help` need not wait for)
+
     right_bonus = len(wanted) + 1.0
-    value = np.array(
-        [[1 + _share(compared[i, j]) + (right_bonus if compared[i, j].is_right else 0) for j in made] for i in wanted]
-    )
+    value = [
+        [1 + _share(compared[i, j]) + (right_bonus if compared[i, j].is_right else 0) for j in made] for i in wanted
+    ]
     rows, columns = linear_sum_assignment(value, maximize=True)
     return [(wanted[row], made[column]) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
 
