@@ -9,7 +9,7 @@ from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.defs import checks, ingest, reports, scores
+from evaluation_assets.defs import checks, ingest, reports, scores, tool_use
 from evaluation_assets.defs.jobs import evaluate_job, preprocess_job
 from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.schedules import nightly_schedule
@@ -29,6 +29,7 @@ def build_definitions(
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,
+        tool_use.TOOL_USE_VERSION,
         reports.REPORT_VERSION,
     )
     urls = {"lake_url": str(home.lake)}
@@ -39,6 +40,8 @@ def build_definitions(
             ingest.clips,
             *judging_assets(judges, rubrics),
             *scores.scores_assets(judges, panel.quorum),
+            tool_use.tool_use_results,
+            tool_use.failure_patterns,
             reports.preprocessed_files,
             reports.report_asset(judges, rubrics, panel.quorum, evaluation_key),
         ],
@@ -48,6 +51,7 @@ def build_definitions(
             *checks.schema_checks(judges),
             checks.panel_agreement,
             checks.enough_scored,
+            checks.suite_pass_rate,
         ],
         jobs=[evaluate_job, preprocess_job],
         sensors=[new_drops],

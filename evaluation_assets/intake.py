@@ -1,23 +1,37 @@
 """Bring files into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
 
+import json
 import shutil
 from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
+from typing import IO
 
+import yaml
 from upath import UPath
 
-from evaluation_assets.core.drops import DIRECTORY_SIDECAR, Drop, InvalidDrop, Scan, as_one, scan
+from evaluation_assets.core.drops import (
+    DIRECTORY_SIDECAR,
+    SIDECAR_SUFFIX,
+    Drop,
+    InvalidDrop,
+    Scan,
+    as_one,
+    find,
+    scan,
+)
 from evaluation_assets.core.formats.records import EXTENSIONS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import publish
+from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, as_document, find_suite, load_suite
+from evaluation_assets.core.tool_use.suites import InvalidSuite
 
 Say = Callable[[str], object]
 
 
 def prepare(home: Home) -> None:
     """Make the folders of an installation and give Dagster its settings; what is there stays as it is."""
-    for folder in (home.drops, home.lake, home.root / "reports", home.root / "baselines", home.dagster):
+    for folder in (home.drops, home.suites, home.lake, home.root / "reports", home.root / "baselines", home.dagster):
         folder.mkdir(parents=True, exist_ok=True)
     settings = home.dagster / "dagster.yaml"
     if not settings.exists():
@@ -54,6 +68,47 @@ def take_in(home: Home, inputs: list[Path], *, one_drop: bool, say: Say = lambda
     if missing:
         raise InvalidDrop(f"{', '.join(missing)}: {' '.join(known.problems)}")
     return [known.drops[key] for key in dict.fromkeys(keys)]
+
+
+def take_in_suite(home: Home, path: Path) -> LoadedSuite:
+    """Copy a suite below `suites/`, unless it is there already.
+
+    A suite of one file is copied as it is; one of several (a folder, or answers beside the questions) is written as one
+    file in this project's own form. The suite is named by the file or folder.
+
+    Raises:
+        InvalidSuite: the suite cannot be used, or another file has its name.
+    """
+    source = UPath(path.resolve())
+    loaded = load_suite(source)
+    if _inside(source, home.suites):
+        return loaded
+    is_whole = len(loaded.files) == 1 and not source.is_dir()
+    target = home.suites / f"{source.stem}{source.suffix if is_whole else '.json'}"
+    taken = find_suite(home.suites, source.stem)
+    if taken is not None and taken != target:
+        raise InvalidSuite(f"{path}: {taken} has its name; remove that, or rename one of them")
+    if is_whole:
+        _copy(source, target)
+    else:
+        document = json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1).encode()
+        _write(target, document)
+    return loaded
+
+
+def assign_suite(home: Home, drop: Drop, suite: str) -> Drop:
+    """Note in the drop's sidecar which suite it belongs to; the other fields of the sidecar stay.
+
+    Raises:
+        InvalidDrop: the sidecar is no YAML mapping.
+    """
+    if drop.sidecar_file is not None and drop.sidecar().suite == suite:
+        return drop
+    place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
+    fields = yaml.safe_load(place.read_text("utf-8")) if drop.sidecar_file is not None else None
+    document = yaml.safe_dump({**(fields or {}), "suite": suite}, sort_keys=False, allow_unicode=True).encode()
+    _write(place, document)
+    return find(home.drops, drop.key)
 
 
 def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: None) -> list[Drop]:
@@ -127,3 +182,10 @@ def _copy_directory(source: UPath, home: Home) -> str:
 def _copy(source: UPath, target: UPath) -> None:
     with source.open("rb") as stream:
         publish(target, lambda sink: shutil.copyfileobj(stream, sink, 1 << 20))
+
+
+def _write(target: UPath, document: bytes) -> None:
+    def pour(sink: IO[bytes]) -> None:
+        sink.write(document)
+
+    publish(target, pour)

@@ -48,6 +48,8 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "clip_verdicts/rules" in parents("clip_scores")
     assert "clip_scores" in parents("category_verdicts", "rules")
     assert "category_assessments" in parents("trajectory_verdicts", "rules")
-    assert "trajectory_scores" in parents("evaluation_report")
+    assert parents("tool_use_results") == {"raw_trajectories"}
+    assert parents("failure_patterns") == {"tool_use_results"}
+    assert {"trajectory_scores", "failure_patterns"} <= parents("evaluation_report")
     groups = {graph.get(key).group_name for key in graph.get_all_asset_keys()}
-    assert groups == {"ingest", "judging", "scores", "reports"}
+    assert groups == {"ingest", "judging", "scores", "tool_use", "reports"}

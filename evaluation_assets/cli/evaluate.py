@@ -15,14 +15,20 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
-from evaluation_assets.intake import prepare, take_in
+from evaluation_assets.core.tool_use.suites import InvalidSuite
+from evaluation_assets.intake import assign_suite, prepare, take_in, take_in_suite
 
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
+
+
+FAILED_SHOWN = 10
+"""Failed runs of a suite that are named on the terminal; the report has all."""
 
 
 @click.command()
 @reading
 @with_panel
+@click.option("--suite", "suite_path", type=click.Path(exists=True, path_type=Path), help="Cases to measure by.")
 @click.option("--split-size", type=click.IntRange(min=1), help="Also write the kept records in files of this many.")
 @click.option("--budget", type=click.FloatRange(min=0), help="US dollars the run of each drop may spend.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess; judge nothing.")
@@ -37,6 +43,7 @@ def evaluate(
     on_violation: OnViolation,
     home: Home,
     panel: Panel,
+    suite_path: Path | None,
     split_size: int | None,
     budget: float | None,
     preprocess_only: bool,
@@ -49,8 +56,13 @@ def evaluate(
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
     try:
         prepare(home)
+        suite = None if suite_path is None else take_in_suite(home, suite_path)
         drops = take_in(home, list(inputs), one_drop=one_drop, say=warn)
-    except InvalidDrop as problem:
+        if suite is not None and suite_path is not None:
+            drops = [assign_suite(home, drop, suite_path.resolve().stem) for drop in drops]
+            for task in suite.incomplete:
+                warn(f"{task.place}: {task.task} is left out: {task.reason}")
+    except (InvalidDrop, InvalidSuite) as problem:
         refuse(str(problem))
 
     import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
@@ -105,11 +117,22 @@ def _print_scores(home: Home, drop: Drop) -> None:
     click.echo(f"  overall score      {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
     for tool in report.tools:
         click.echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
+    if (use := report.tool_use) is not None and use.problem is None:
+        rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
+        click.echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate})")
+        for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
+            issues = "; ".join(case.issues[:2])
+            click.echo(_printable(f"    failed {case.case_id} {_score(case.score)} {issues}"))
     click.echo(f"  report             {paths.html}")
 
 
 def _score(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
+
+
+def _printable(text: str) -> str:
+    """Text of agents without what would steer a terminal."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _copy_files(home: Home, drop: Drop, output: Path) -> None:

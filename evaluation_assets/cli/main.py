@@ -11,6 +11,7 @@ from evaluation_assets.cli.formats import formats
 from evaluation_assets.cli.importing import import_files
 from evaluation_assets.cli.panel import panel_commands
 from evaluation_assets.cli.plan import plan
+from evaluation_assets.cli.suite import suite_commands
 from evaluation_assets.cli.ui import ui
 
 
@@ -20,5 +21,5 @@ def main() -> None:
     """Evaluate AI agents from files of their trajectories."""
 
 
-for command in (evaluate, plan, formats, import_files, panel_commands, ui):
+for command in (evaluate, plan, formats, import_files, panel_commands, suite_commands, ui):
     main.add_command(command)

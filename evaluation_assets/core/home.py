@@ -47,6 +47,11 @@ class Home:
         return self.root / "drops"
 
     @property
+    def suites(self) -> UPath:
+        """Files of cases, named as drops name their suite."""
+        return self.root / "suites"
+
+    @property
     def panel_file(self) -> UPath:
         """The judges in use."""
         return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")

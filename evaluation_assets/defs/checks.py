@@ -1,5 +1,6 @@
 """Asset checks: does everything add up, is it in shape, was enough of it judged."""
 
+import json
 from collections.abc import Sequence
 
 import dagster as dg
@@ -142,4 +143,51 @@ def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
         passed=share is not None and share >= MIN_SCORED,
         metadata={"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},
         description=None if total else "The drop has no clips: every record was removed or could not be read.",
+    )
+
+
+@dg.asset_check(
+    asset="evaluation_report",
+    partitions_def=DROPS,
+    blocking=True,
+    additional_ins={"tool_use_results": dg.AssetIn("tool_use_results")},
+    description="Every case of the drop's suite was run, and enough runs passed. Nothing is asked without a suite.",
+)
+def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
+    """The share of runs that passed against the suite's `min_pass_rate`; rates are compared unrounded."""
+    facts = tool_use_results.facts
+    if "problem" in facts:
+        return dg.AssetCheckResult(passed=False, description=f"The suite cannot be used: {facts['problem']}")
+    if "suite" not in facts:
+        return dg.AssetCheckResult(passed=True, description="The drop has no suite.")
+    failing: dict[str, list[str]] = {}
+    runs = passed = 0
+    not_run: list[str] = []
+    for row in tool_use_results.rows(["case_id", "passed", "issues"]):
+        if row["passed"] is None:
+            not_run.append(row["case_id"])
+            continue
+        runs += 1
+        passed += row["passed"]
+        if not row["passed"]:
+            failing.setdefault(row["case_id"], []).extend(issue["kind"] for issue in row["issues"])
+    least = json.loads(facts["min_pass_rate"])
+    rate = passed / runs if runs else None
+    problems = []
+    if rate is None or rate < least:
+        problems.append(f"{passed} of {runs} runs passed, at least {least:.1%} have to.")
+    if not_run:
+        problems.append(f"{len(not_run)} cases were not run: {', '.join(not_run[:20])}.")
+    return dg.AssetCheckResult(
+        passed=not problems,
+        metadata={
+            "suite": facts["suite"],
+            "runs": runs,
+            "passed_runs": passed,
+            "cases_without_run": len(not_run),
+            "min_pass_rate": least,
+            "failing": {case: sorted(set(kinds)) for case, kinds in sorted(failing.items())[:50]},
+            **({} if rate is None else {"pass_rate": rate}),
+        },
+        description=" ".join(problems) or None,
     )

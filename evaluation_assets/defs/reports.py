@@ -63,6 +63,8 @@ def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluat
         "clip_scores",
         "category_assessments",
         "trajectory_scores",
+        "tool_use_results",
+        "failure_patterns",
     )
     verdicts = {f"{level}_{judge.name}": dg.AssetIn([level, judge.name]) for level in levels for judge in judges}
 
@@ -82,6 +84,8 @@ def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluat
         raw, preprocessed = stored["raw_trajectories"], stored["preprocessed_trajectories"]
         settings = json.loads(preprocessed.facts.get("settings", "{}"))
         key = comparability(judges, rubrics, quorum, settings)
+        if version := stored["tool_use_results"].facts.get("suite_version"):
+            key["suite"] = version
         own = DropTables(
             preprocessed=preprocessed,
             rejected=stored["rejected_records"],
@@ -89,6 +93,8 @@ def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluat
             clip_scores=stored["clip_scores"],
             category_assessments=stored["category_assessments"],
             trajectory_scores=stored["trajectory_scores"],
+            tool_use_results=stored["tool_use_results"],
+            failure_patterns=stored["failure_patterns"],
             **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
         )
         sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))
@@ -100,6 +106,7 @@ def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluat
             "clips": report.total_clips,
             "scored_clips": report.scored_clips,
             "trajectories": report.trajectories_total,
+            "pass_rate": None if report.tool_use is None else report.tool_use.pass_rate,
         }
         return dg.MaterializeResult(
             metadata={

@@ -129,8 +129,111 @@ class Records(_Model):
     kept_share: float | None
 
 
+class CaseSummary(_Model):
+    """One run of a case. `flagged`: it failed, or its score deserves a look."""
+
+    case_id: str
+    trajectory_id: str
+    category: str | None
+    passed: bool
+    score: float | None
+    answer_outcome: str | None
+    n_expected: int
+    n_calls: int
+    latency_ms: float | None
+    issues: list[str]
+    flagged: bool
+
+
+class CategorySummary(_Model):
+    """The runs of one category of cases."""
+
+    category: str | None
+    cases: int
+    runs: int
+    passed: int
+    pass_rate: float | None
+    score: float | None
+    precision: float | None
+    recall: float | None
+    parameter_accuracy: float | None
+    flagged: bool
+
+
+class ToolUseOfTool(_Model):
+    """One tool over all runs: how often it was expected, called, and both; calls against its definition and errors."""
+
+    tool: str
+    expected: int
+    called: int
+    matched: int
+    precision: float | None
+    recall: float | None
+    parameter_accuracy: float | None
+    defective: int
+    errors: int
+    flagged: bool
+
+
+class PatternSummary(_Model):
+    """A class of issues with its evidence and what usually helps."""
+
+    failure_class: str
+    kinds: dict[str, int]
+    n_runs: int
+    n_failed_runs: int
+    case_ids: list[str]
+    tool_names: list[str]
+    parameter_names: list[str]
+    examples: list[str]
+    recommendation: str
+
+
+class TrialRate(_Model):
+    """Over `n_tasks` cases with at least k trials: at least one of k passes, and all k pass."""
+
+    k: int
+    pass_at: float
+    pass_hat: float
+    n_tasks: int
+
+
+class ToolUse(_Model):
+    """The drop's runs measured by its suite. `problem` says why the suite could not be used.
+
+    `pass_rate` is over the runs. Lists are cut, their totals are not; `cases` has failed and flagged runs first.
+    """
+
+    suite: str
+    problem: str | None
+    min_pass_rate: float | None
+    weights: dict[str, float]
+    cases_total: int
+    runs: int
+    passed: int
+    pass_rate: float | None
+    metrics: dict[str, Statistic]
+    completed: int
+    answers: dict[str, int]
+    calls: int
+    latency_ms: Statistic
+    cost_usd: float | None
+    unpriced_runs: int
+    trials: list[TrialRate]
+    categories: list[CategorySummary]
+    tools: list[ToolUseOfTool]
+    patterns: list[PatternSummary]
+    cases: list[CaseSummary]
+    not_run: list[str]
+    not_run_total: int
+    without_case: list[str]
+    without_case_total: int
+    incomplete: list[str]
+    incomplete_total: int
+
+
 class DropReport(_Model):
-    """Everything a report says. All scores are 0..1; `None` is missing, never 0."""
+    """Everything a report says. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite."""
 
     drop: str
     sidecar: Sidecar
@@ -151,3 +254,4 @@ class DropReport(_Model):
     rejected_total: int
     repairs: list[RepairedTag]
     repairs_total: int
+    tool_use: ToolUse | None

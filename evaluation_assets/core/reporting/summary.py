@@ -2,11 +2,11 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from math import fsum
-from statistics import fmean, median, pstdev
+from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.drops import Sidecar
@@ -20,10 +20,11 @@ from evaluation_assets.core.reporting.report import (
     Records,
     RejectedRecord,
     RepairedTag,
-    Statistic,
     ToolSummary,
     TrajectorySummary,
 )
+from evaluation_assets.core.reporting.statistics import statistic
+from evaluation_assets.core.reporting.tool_use import tool_use_summary
 from evaluation_assets.core.scoring.scores import OVERALL
 
 Row = dict[str, Any]
@@ -45,6 +46,8 @@ class DropTables:
     clip_scores: Stored
     category_assessments: Stored
     trajectory_scores: Stored
+    tool_use_results: Stored
+    failure_patterns: Stored
     clip_verdicts: Mapping[str, Stored]
     category_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
@@ -96,22 +99,7 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
         rejected_total=tables.rejected.count,
         repairs=repairs,
         repairs_total=repairs_total,
-    )
-
-
-def statistic(values: Sequence[float | None]) -> Statistic:
-    """Describe the values that are there; all figures are `None` when there is none."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return Statistic(mean=None, std=None, min=None, median=None, max=None, n_scored=0, n_total=len(values))
-    return Statistic(
-        mean=fmean(known),
-        std=pstdev(known),
-        min=min(known),
-        median=median(known),
-        max=max(known),
-        n_scored=len(known),
-        n_total=len(values),
+        tool_use=tool_use_summary(tables.tool_use_results, tables.failure_patterns),
     )
 
 

@@ -1,0 +1,76 @@
+"""A tool call as cases are compared with it: the same small thing for trajectories, recorded predictions and suites."""
+
+import json
+import re
+from dataclasses import dataclass
+
+from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call.
+
+    `arguments` is `None` where the agent wrote no JSON object. `label` is the name later calls refer to its result by.
+    `error` is the failure the tool reported, `result` a digest of what came back, `None` without a result.
+    """
+
+    name: str
+    arguments: JsonObject | None
+    label: str | None = None
+    error: str | None = None
+    result: str | None = None
+
+    @property
+    def key(self) -> str:
+        """What two calls have in common when they ask for the same thing: tool and arguments."""
+        return f"{self.name}\0{json.dumps(self.arguments, sort_keys=True, default=str)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What is known of one attempt at a case. `tools` are the tools the agents were given, `None` when unknown."""
+
+    calls: tuple[Call, ...]
+    answer: str | None = None
+    cut_off: bool = False
+    latency_ms: float | None = None
+    cost_usd: float | None = None
+    tools: tuple[Tool, ...] | None = None
+
+
+def run_of(trajectory: Trajectory) -> Run:
+    """A trajectory as an attempt at a case."""
+    given = [agent.tools for agent in trajectory.agents]
+    known = bool(given) and all(tools is not None for tools in given)
+    return Run(
+        calls=tuple(_calls(trajectory)),
+        answer=trajectory.final_answer,
+        cut_off="step_limit" in trajectory.flags,
+        latency_ms=None if trajectory.duration_s is None else trajectory.duration_s * 1000,
+        cost_usd=None if trajectory.usage is None else trajectory.usage.cost_usd,
+        tools=tuple(tool for tools in given for tool in tools or ()) if known else None,
+    )
+
+
+def _calls(trajectory: Trajectory) -> list[Call]:
+    calls: list[Call] = []
+    for step in trajectory.calls:
+        if step.call is None:
+            continue
+        result = None if step.result is None else digest(trajectory.piece(step.result.content))
+        error = None if step.result is None else step.result.error
+        calls.append(Call(step.call.name, trajectory.arguments(step.call), step.call.id, error, result))
+    return calls
+
+
+_NOT_IN_FUNCTION_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+def same_tool(expected: str, called: str) -> bool:
+    """Whether both name one tool.
+
+    Providers allow only letters, digits, `_` and `-` in names, so that `math.sqrt` reaches a model as `math_sqrt`.
+    """
+    return called == expected or called == _NOT_IN_FUNCTION_NAMES.sub("_", expected)

@@ -1,0 +1,259 @@
+"""Suites: files of cases, each a task with what an agent is expected to call and to answer."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+import jsonschema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from evaluation_assets.core.trajectories.model import Tool
+
+Match = Literal["exact", "in_order", "any_order", "superset", "subset"]
+"""How whole calls, name and parameters, have to agree with the expected ones.
+
+`exact`: these calls in this order and no other. `any_order`: these calls in any order and no other. `in_order`: these
+calls in this order, others between them are fine. `superset`: these calls in any order, others are fine. `subset`: no
+other calls than these, and not necessarily all of them.
+"""
+
+Part = Literal[
+    "precision", "recall", "parameter_accuracy", "content", "completion", "coverage", "efficiency", "order", "schema"
+]
+"""What a score may be made of. `content` is the answer compared with the reference, else the keywords."""
+
+WEIGHTINGS: Mapping[str, Mapping[Part, float]] = {
+    "calls": {"precision": 0.3, "recall": 0.3, "parameter_accuracy": 0.3, "content": 0.1},
+    "completion": {"completion": 0.3, "coverage": 0.25, "content": 0.3, "efficiency": 0.15},
+}
+"""Weights by name. Parts that a case does not have are left out and the others weigh more in proportion."""
+
+
+class InvalidSuite(ValueError):
+    """A suite that cannot be used; the message names file, line and reason."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class ParameterRule(_Model):
+    """What one parameter of an expected call has to be.
+
+    Without `equals`, `one_of`, `regex` or `schema` it only has to be there. Values compare as JSON: 1 is 1.0, but
+    neither "1" nor true. `tolerance` is the greatest absolute difference of numbers; `ignore_case` and
+    `ignore_punctuation` (white space and `,./-_*^`) loosen the comparison of texts, also inside lists and objects.
+    `regex` has to match the whole text. An `optional` parameter may be absent, a `forbidden` one has to be.
+    """
+
+    equals: Any = None
+    one_of: Annotated[tuple[Any, ...], Field(min_length=1)] | None = None
+    tolerance: float | None = Field(default=None, ge=0)
+    regex: str | None = None
+    ignore_case: bool = False
+    ignore_punctuation: bool = False
+    json_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+    optional: bool = False
+    forbidden: bool = False
+
+    @property
+    def accepted(self) -> tuple[Any, ...] | None:
+        """The values it may have; `None` for any."""
+        if self.one_of is not None:
+            return self.one_of
+        return (self.equals,) if "equals" in self.model_fields_set else None
+
+    @field_validator("regex")
+    @classmethod
+    def _compiles(cls, regex: str | None) -> str | None:
+        try:
+            re.compile(regex or "")
+        except re.error as problem:
+            raise ValueError(f"no regular expression: {problem}") from problem
+        return regex
+
+    @field_validator("json_schema")
+    @classmethod
+    def _is_a_schema(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
+        try:
+            jsonschema.Draft202012Validator.check_schema(schema or {})
+        except jsonschema.SchemaError as problem:
+            raise ValueError(f"no JSON Schema: {problem.message}") from problem
+        return schema
+
+    @model_validator(mode="after")
+    def _is_one_rule(self) -> Self:
+        if "equals" in self.model_fields_set and self.one_of is not None:
+            raise ValueError("give equals or one_of, not both")
+        if self.forbidden and self.model_fields_set - {"forbidden"}:
+            raise ValueError("a forbidden parameter has no other rule")
+        if self.tolerance is not None and self.accepted is None:
+            raise ValueError("tolerance needs equals or one_of")
+        return self
+
+
+def _rule(value: Any) -> Any:
+    """A bare value means `equals`, nothing means that the parameter has to be there."""
+    if value is None:
+        return {}
+    return value if isinstance(value, dict | ParameterRule) else {"equals": value}
+
+
+Rule = Annotated[
+    ParameterRule,
+    BeforeValidator(_rule, json_schema_input_type=ParameterRule | str | float | bool | list[Any] | None),
+]
+
+
+class ExpectedCall(_Model):
+    """A call the agent should make. `other_parameters` says whether it may have parameters that are not listed."""
+
+    tool: str = Field(min_length=1)
+    parameters: dict[str, Rule] = {}
+    other_parameters: Literal["allowed", "forbidden"] = "allowed"
+
+
+class ReferenceAnswer(_Model):
+    r"""The right final answer.
+
+    `exact` compares the texts without white space around them; `normalised` also without currency signs, thousands
+    separators, case, white space and `\boxed{}`. With `tolerance`, numbers may differ by that much.
+    """
+
+    value: str
+    compare: Literal["exact", "normalised"] = "normalised"
+    tolerance: float | None = Field(default=None, ge=0)
+
+
+def _answer(value: Any) -> Any:
+    if isinstance(value, str):
+        return {"value": value}
+    return {"value": str(value)} if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+class Message(_Model):
+    """One message of the conversation a case starts with."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class ToolDefinition(_Model):
+    """A tool that agents are given. `parameters` is a JSON Schema, or a flat map of name to type."""
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    parameters: dict[str, Any] | None = None
+
+    @property
+    def tool(self) -> Tool:
+        """The tool as trajectories have it."""
+        return Tool(name=self.name, description=self.description, parameters=self.parameters)
+
+
+class Case(_Model):
+    """A task with expectations.
+
+    What a case does not say is not checked, except that without `match` the calls are compared as a whole: missing
+    ones fail the case, others lower its score.
+    """
+
+    id: str = Field(min_length=1)
+    message: str | None = None
+    messages: tuple[Message, ...] = ()
+    expected_calls: tuple[ExpectedCall, ...] = ()
+    match: Match | None = None
+    should_not_call_tools: bool = False
+    keywords: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    answer: (
+        Annotated[ReferenceAnswer, BeforeValidator(_answer, json_schema_input_type=ReferenceAnswer | str | float)]
+        | None
+    ) = None
+    optimal_steps: int | None = Field(default=None, ge=0)
+    max_calls: int | None = Field(default=None, ge=0)
+    max_latency_ms: float | None = Field(default=None, ge=0)
+    max_cost_usd: float | None = Field(default=None, ge=0)
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    tools: tuple[ToolDefinition, ...] | None = None
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if self.should_not_call_tools and self.expected_calls:
+            raise ValueError("should_not_call_tools and expected_calls exclude each other")
+        if self.message is not None and self.messages:
+            raise ValueError("give message or messages, not both")
+        return self
+
+    @property
+    def prompt(self) -> str:
+        """What the user asks: `message`, or the user's messages."""
+        if self.message is not None:
+            return self.message
+        return "\n\n".join(message.content for message in self.messages if message.role == "user")
+
+    @property
+    def lacks(self) -> str | None:
+        """Why nothing can be learned from the case; `None` when it is complete."""
+        if not self.prompt.strip():
+            return "it has no message"
+        checked = (
+            self.expected_calls,
+            self.should_not_call_tools,
+            self.keywords,
+            self.answer,
+            self.optimal_steps is not None,
+            self.max_calls is not None,
+            self.max_latency_ms is not None,
+            self.max_cost_usd is not None,
+        )
+        return None if any(checked) else "it expects nothing: no call, no keyword, no answer, no budget"
+
+
+class Suite(_Model):
+    """Cases that belong together.
+
+    `weighting` names the weights of the score's parts or gives them. A case passes with a score of at least
+    `min_score` and no hard issue, the suite with a share of at least `min_pass_rate` of its runs passed.
+    `wrong_value_credit` is what a parameter counts that is there with a wrong value.
+    """
+
+    name: str = Field(min_length=1)
+    description: str = ""
+    weighting: Literal["calls", "completion"] | dict[Part, Annotated[float, Field(gt=0)]] = "calls"
+    min_score: float = Field(default=0.8, ge=0, le=1)
+    min_pass_rate: float = Field(default=0.9, ge=0, le=1)
+    wrong_value_credit: float = Field(default=0, ge=0, le=1)
+    tools: tuple[ToolDefinition, ...] | None = None
+    cases: tuple[Case, ...] = ()
+
+    @field_validator("weighting")
+    @classmethod
+    def _weighs_something(cls, weighting: str | dict[Part, float]) -> str | dict[Part, float]:
+        if not weighting:
+            raise ValueError(f"a weighting has at least one part; names are {', '.join(WEIGHTINGS)}")
+        return weighting
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        ids = [case.id for case in self.cases]
+        twice = sorted({case_id for case_id in ids if ids.count(case_id) > 1}) if len(set(ids)) < len(ids) else []
+        if twice:
+            raise ValueError(f"case ids have to be unique; more than once: {', '.join(twice)}")
+        return self
+
+    @property
+    def weights(self) -> Mapping[Part, float]:
+        """The weight of each part of the score."""
+        return WEIGHTINGS[self.weighting] if isinstance(self.weighting, str) else self.weighting
+
+    def tools_of(self, case: Case) -> tuple[ToolDefinition, ...] | None:
+        """The tools a case is run with: its own, else the suite's."""
+        return self.tools if case.tools is None else case.tools
+
+
+def suite_schema() -> dict[str, Any]:
+    """The JSON Schema of suite files, for editors and other programs."""
+    schema = Suite.model_json_schema(by_alias=True, mode="validation")
+    schema["required"] = ["cases"]  # a file's name is the default of the suite's
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Suite", **schema}
