@@ -290,7 +290,7 @@ def test_any_bytes_are_read_or_told_to_be_unreadable(content: bytes, name: str) 
 
 def test_the_first_readable_records_decide_the_format() -> None:
     path = saved(b"{\n" * 30 + orjson.dumps({"raw_response": "x"}) + b"\n")
-    assert sample_of(path).records == ({"raw_response": "x"},)
+    assert sample_of(DropFile(path, "d")).records == ({"raw_response": "x"},)
     assert format_of([DropFile(path, "d")]).name == "tagged"
 
 

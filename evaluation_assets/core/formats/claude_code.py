@@ -70,7 +70,7 @@ def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
     """Files that hold nothing but a sidechain, by the session they belong to."""
     found: dict[str, list[DropFile]] = {}
     for file in files:
-        entries = [record for record in sample_of(file.path).records if _is_entry(record)]
+        entries = [record for record in sample_of(file).records if _is_entry(record)]
         if all(entry.get("isSidechain") is True and entry.get("agentId") for entry in entries):
             found.setdefault(str(_session_of(entries[0])), []).append(file)
     return found

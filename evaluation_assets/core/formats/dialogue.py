@@ -65,7 +65,7 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
-        elif _is_plain(sample_of(file.path)):
+        elif _is_plain(sample_of(file)):
             text = read_text(file.path, file.source)
             yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data))
         else:

@@ -48,7 +48,7 @@ def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name:
     A file that is a whole drop is not asked: it came here because it was recognised, or because somebody said so.
     """
     for file in files:
-        sample = sample_of(file.path) if len(files) > 1 else None
+        sample = sample_of(file) if len(files) > 1 else None
         if sample is None or detect(sample):
             yield file
         else:
@@ -172,8 +172,13 @@ def read_text(path: UPath, source: str) -> str:
         raise _damaged(source, problem) from problem
 
 
-def sample_of(path: UPath) -> Sample:
-    """The beginning of a file, at most a megabyte of it; what is damaged is not in it."""
+def sample_of(file: DropFile) -> Sample:
+    """The beginning of a file, at most a megabyte of it.
+
+    Raises:
+        UnreadableDrop: the file is damaged there.
+    """
+    path = file.path
     try:
         with _opened(path) as stream:
             magic = stream.peek(4)[:4]
@@ -183,8 +188,10 @@ def sample_of(path: UPath) -> Sample:
                 with path.open("rb") as archive, ZipFile(archive) as opened:
                     return Sample(members=tuple(opened.namelist()))
             beginning = stream.read(_BEGINNING)
-    except (EOFError, OSError, pa.ArrowException, BadZipFile):
-        return Sample()
+    except (EOFError, OSError, pa.ArrowException, BadZipFile) as problem:
+        if isinstance(problem, FileNotFoundError | PermissionError):
+            raise
+        raise _damaged(file.source, problem) from problem
     return Sample(records=_first_records(beginning), text=beginning.decode("utf-8", "replace"))
 
 

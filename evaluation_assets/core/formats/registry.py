@@ -49,17 +49,24 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
     """The format of a drop's files.
 
     Raises:
-        UnreadableDrop: no format recognises them, or there is none of that name.
+        UnreadableDrop: no format recognises them, since they are damaged or strange; or there is none of that name.
     """
     if name is not None:
         if name not in FORMATS:
             raise UnreadableDrop(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
         return FORMATS[name]
+    damaged: list[UnreadableDrop] = []
     for file in files:
-        sample = sample_of(file.path)
+        try:
+            sample = sample_of(file)
+        except UnreadableDrop as problem:
+            damaged.append(problem)
+            continue
         for candidate in FORMATS.values():
             if candidate.detect(sample):
                 return candidate
+    if damaged:
+        raise damaged[0]
     listed = "; ".join(f"{known.name}: {known.detection}" for known in FORMATS.values())
     names = ", ".join(file.source for file in files)
     raise UnreadableDrop(f"no format recognises {names}. The formats that are read: {listed}")

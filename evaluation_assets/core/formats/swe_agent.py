@@ -40,7 +40,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a run; test reports give the outcomes."""
-    tested = [file for file in files if len(files) > 1 and is_report(sample_of(file.path))]
+    tested = [file for file in files if len(files) > 1 and is_report(sample_of(file))]
     reports = reports_of(tested)
     runs = [file for file in files if file not in tested]
     return each_own_record(runs, detect, NAME, lambda record: trajectory_of(record, reports, losses))

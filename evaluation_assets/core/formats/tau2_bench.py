@@ -57,7 +57,7 @@ def detect(sample: Sample) -> bool:
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a simulation. The tasks are a side table, read before."""
     for file in files:
-        if not detect(sample_of(file.path)):
+        if not detect(sample_of(file)):
             yield Rejection(file.source, 1, "not_this_format", f"no tau2-bench results: {DETECTION}", "")
             continue
         setting = _setting(read_value(file.path, file.source, "info"), losses)

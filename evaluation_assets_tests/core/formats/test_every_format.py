@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -39,7 +40,7 @@ def test_a_format_has_a_fixture(name: str) -> None:
 def test_a_fixture_is_recognised_as_its_own_format_and_as_no_other(name: str) -> None:
     files = files_of(FIXTURES / name)
     assert format_of(files).name == name
-    samples = [sample_of(file.path) for file in files]
+    samples = [sample_of(file) for file in files]
     assert [known for known, format_ in FORMATS.items() if any(map(format_.detect, samples))] == [name]
 
 
@@ -87,9 +88,9 @@ def _read_damaged(name: str, damaged: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(damaged(file.path.read_bytes()))
         files.append(DropFile(path, file.source))
-        for known in FORMATS.values():
-            known.detect(sample_of(path))
     try:
+        for file, known in product(files, FORMATS.values()):
+            known.detect(sample_of(file))
         for item in read_trajectories(files, Losses(), name):
             check(item)
     except UnreadableDrop as problem:
