@@ -96,18 +96,18 @@ def take_in_suite(home: Home, path: Path) -> LoadedSuite:
     return loaded
 
 
-def assign_suite(home: Home, drop: Drop, suite: str) -> Drop:
-    """Note in the drop's sidecar which suite it belongs to; the other fields of the sidecar stay.
+def annotate(home: Home, drop: Drop, **fields: str) -> Drop:
+    """Note fields in the drop's sidecar, e.g. its suite or its format; the other fields of the sidecar stay.
 
     Raises:
         InvalidDrop: the sidecar is no YAML mapping.
     """
-    if drop.sidecar_file is not None and drop.sidecar().suite == suite:
+    known = drop.sidecar().model_dump()
+    if all(known[name] == value for name, value in fields.items()) and drop.sidecar_file is not None:
         return drop
     place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
-    fields = yaml.safe_load(place.read_text("utf-8")) if drop.sidecar_file is not None else None
-    document = yaml.safe_dump({**(fields or {}), "suite": suite}, sort_keys=False, allow_unicode=True).encode()
-    _write(place, document)
+    before = yaml.safe_load(place.read_text("utf-8")) if drop.sidecar_file is not None else None
+    _write(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
     return find(home.drops, drop.key)
 
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from evaluation_assets import definitions
+from evaluation_assets.core.formats.registry import FORMATS
 
 ROOT = Path(__file__).parent.parent
 
@@ -53,3 +54,9 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert {"trajectory_scores", "failure_patterns"} <= parents("evaluation_report")
     groups = {graph.get(key).group_name for key in graph.get_all_asset_keys()}
     assert groups == {"ingest", "judging", "scores", "tool_use", "reports"}
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_the_documentation_names_every_format(name: str) -> None:
+    page = ROOT / "docs" / "formats.md"
+    assert f"`{name}`" in page.read_text("utf-8")

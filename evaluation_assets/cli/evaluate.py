@@ -10,13 +10,14 @@ import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
 from evaluation_assets.core.drops import Drop, InvalidDrop
+from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.tool_use.suites import InvalidSuite
-from evaluation_assets.intake import assign_suite, prepare, take_in, take_in_suite
+from evaluation_assets.intake import annotate, prepare, take_in, take_in_suite
 
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
 
@@ -33,6 +34,7 @@ FAILED_SHOWN = 10
 @click.option("--budget", type=click.FloatRange(min=0), help="US dollars the run of each drop may spend.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess; judge nothing.")
 @click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
+@click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Read it so, whatever it looks like.")
 @click.option("--select", help="Assets to materialise, in Dagster's selection syntax, e.g. '+clips'.")
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Copy reports and result files here.")
 @click.option("--quiet", is_flag=True, help="No progress and no warnings.")
@@ -48,6 +50,7 @@ def evaluate(
     budget: float | None,
     preprocess_only: bool,
     one_drop: bool,
+    format_name: str | None,
     select: str | None,
     output: Path | None,
     quiet: bool,
@@ -58,10 +61,13 @@ def evaluate(
         prepare(home)
         suite = None if suite_path is None else take_in_suite(home, suite_path)
         drops = take_in(home, list(inputs), one_drop=one_drop, say=warn)
+        notes = {} if format_name is None else {"format": format_name}
         if suite is not None and suite_path is not None:
-            drops = [assign_suite(home, drop, suite_path.resolve().stem) for drop in drops]
+            notes["suite"] = suite_path.resolve().stem
             for task in suite.incomplete:
                 warn(f"{task.place}: {task.task} is left out: {task.reason}")
+        if notes:
+            drops = [annotate(home, drop, **notes) for drop in drops]
     except (InvalidDrop, InvalidSuite) as problem:
         refuse(str(problem))
 

@@ -1,6 +1,7 @@
 """`import`: what files turn into, and what gets lost on the way."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -34,7 +35,7 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
         refuse(str(problem))
     for drop in drops:
         try:
-            _show(drop, format_name or drop.sidecar().format, None if show_all else _SHOWN)
+            _show(replace(drop, forced_format=format_name), None if show_all else _SHOWN)
             read += 1
         except (InvalidDrop, UnreadableDrop) as problem:
             problems.append(str(problem))
@@ -43,9 +44,9 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
         raise SystemExit(2)
 
 
-def _show(drop: Drop, format_name: str | None, shown: int | None) -> None:
+def _show(drop: Drop, shown: int | None) -> None:
     losses = Losses()
-    chosen = format_of(drop.sources, format_name)
+    chosen = format_of(drop.sources, drop.sidecar().format)
     trajectories: list[Trajectory] = []
     rejected: list[Rejection] = []
     counts: Counter[str] = Counter()

@@ -1,5 +1,6 @@
 """`plan`: what an evaluation would do and cost."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -7,6 +8,7 @@ import click
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.planning import plan as plan_drop
@@ -18,18 +20,23 @@ from evaluation_assets.intake import inspect
 @click.command()
 @reading
 @with_panel
+@click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
+@click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Read it so, whatever it looks like.")
 def plan(
     inputs: tuple[Path, ...],
     beta_threshold: int,
     on_violation: OnViolation,
     home: Home,
     panel: Panel,
+    one_drop: bool,
+    format_name: str | None,
 ) -> None:
     """Say what `evaluate` would do: records, clips, verdicts, calls, price. Writes nothing, calls nobody."""
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
-        for drop in inspect(list(inputs), say=warn):
+        for drop in inspect(list(inputs), one_drop=one_drop, say=warn):
+            drop = replace(drop, forced_format=format_name)
             planned = plan_drop(drop, settings, load_rubrics(home.rubrics), judges)
             counts = planned.statistics
             click.echo(f"\n{planned.drop}")

@@ -37,12 +37,16 @@ class Sidecar(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """One drop: its key, its files in order, and its sidecar file where it has one."""
+    """One drop: its key, its files in order, and its sidecar file where it has one.
+
+    `forced_format` goes before the format that the sidecar names.
+    """
 
     key: str
     files: tuple[UPath, ...]
     root: UPath
     sidecar_file: UPath | None = None
+    forced_format: str | None = None
 
     @property
     def name(self) -> str:
@@ -69,9 +73,9 @@ class Drop:
                 raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {problem}") from problem
         else:
             sidecar = Sidecar()
-        if sidecar.suite is None and "/" in self.key:
-            return sidecar.model_copy(update={"suite": self.key.split("/", 1)[0]})
-        return sidecar
+        folder = self.key.split("/", 1)[0] if "/" in self.key else None
+        derived = {"suite": sidecar.suite or folder, "format": self.forced_format or sidecar.format}
+        return sidecar.model_copy(update=derived)
 
     def stamp(self) -> str:
         """A cheap sign of change: names, sizes and times (or etags), without reading the files."""
