@@ -7,6 +7,7 @@ unusable input; 3 stopped by the budget. Results go to stdout, progress and logs
 import click
 
 from evaluation_assets.cli.evaluate import evaluate
+from evaluation_assets.cli.export import export
 from evaluation_assets.cli.formats import formats
 from evaluation_assets.cli.importing import import_files
 from evaluation_assets.cli.panel import panel_commands
@@ -21,5 +22,5 @@ def main() -> None:
     """Evaluate AI agents from files of their trajectories."""
 
 
-for command in (evaluate, plan, formats, import_files, panel_commands, suite_commands, ui):
+for command in (evaluate, plan, formats, import_files, export, panel_commands, suite_commands, ui):
     main.add_command(command)

@@ -128,7 +128,7 @@ def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
         raise _damaged(source, problem) from problem
 
 
-def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record]:
+def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record | Rejection]:
     """The items of the first list in a JSON document that stands at one of these places, e.g. `data.simulations`.
 
     Raises:
@@ -140,10 +140,41 @@ def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record]:
             with _opened(path) as stream:
                 for number, data in enumerate(ijson.items(stream, f"{prefix}.item", use_float=True), 1):
                     yield Record(source, number, data, _as_line(data))
-        except (ijson.JSONError, UnicodeDecodeError, EOFError, OSError, pa.ArrowException) as problem:
+        except (ijson.JSONError, UnicodeDecodeError):
+            yield from islice(_lenient_items(path, source, prefix), number, None)
+            return
+        except (EOFError, OSError, pa.ArrowException) as problem:
             raise _damaged(source, problem) from problem
         if number:
             return
+
+
+def is_document(path: UPath) -> bool:
+    """Whether a file is one JSON value, and not one a line."""
+    with _opened(path) as stream:
+        return _is_document(stream, path)
+
+
+def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, Any]]:
+    """All values of a JSON document that stand at these places, in the order of the document, each with its place.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    wanted = frozenset(prefixes)
+    builder, place = ijson.ObjectBuilder(), ""
+    try:
+        with _opened(path) as stream:
+            for prefix, event, value in ijson.parse(stream, use_float=True):
+                if not place and prefix in wanted and event in ("start_map", "start_array"):
+                    builder, place = ijson.ObjectBuilder(), prefix
+                if place:
+                    builder.event(event, value)
+                    if prefix == place and event in ("end_map", "end_array"):
+                        yield place, builder.value
+                        place = ""
+    except (ijson.JSONError, UnicodeDecodeError, EOFError, OSError, pa.ArrowException) as problem:
+        raise _damaged(source, problem) from problem
 
 
 def read_value(path: UPath, source: str, prefix: str) -> Any:
@@ -155,8 +186,18 @@ def read_value(path: UPath, source: str, prefix: str) -> Any:
     try:
         with _opened(path) as stream:
             return next(ijson.items(stream, prefix, use_float=True), None)
-    except (ijson.JSONError, UnicodeDecodeError, EOFError, OSError, pa.ArrowException) as problem:
+    except (ijson.JSONError, UnicodeDecodeError):
+        return _lenient_value(path, source, prefix)
+    except (EOFError, OSError, pa.ArrowException) as problem:
         raise _damaged(source, problem) from problem
+
+
+def record_of(raw: bytes, source: str, number: int) -> Record | Rejection:
+    """The JSON value that some bytes are, as a record, or why they are none."""
+    try:
+        return Record(source, number, orjson.loads(raw), raw)
+    except orjson.JSONDecodeError as problem:
+        return _reread(source, number, raw, problem)
 
 
 def read_text(path: UPath, source: str) -> str:
@@ -312,16 +353,40 @@ def _as_line(data: Any) -> bytes:
 
 
 def _lenient_document(path: UPath, source: str, given: int) -> Iterator[Record | Rejection]:
-    """A document that is no strict JSON, read as Python reads it: NaN, huge numbers. This needs it all in memory."""
+    """A document that is no strict JSON, read as Python reads it."""
+    whole = _lenient(path, source)
+    yield from islice(_reread_all(source, whole if isinstance(whole, list) else [whole]), given, None)
+
+
+def _lenient_items(path: UPath, source: str, prefix: str) -> Iterator[Record | Rejection]:
+    found = _at(_lenient(path, source), prefix)
+    return _reread_all(source, found if isinstance(found, list) else [])
+
+
+def _lenient_value(path: UPath, source: str, prefix: str) -> Any:
+    found = _at(_lenient(path, source), prefix)
+    record = next(_reread_all(source, [found]))
+    return record.data if isinstance(record, Record) else None
+
+
+def _lenient(path: UPath, source: str) -> Any:
+    """A document with what Python writes and JSON does not have: NaN, huge numbers. This needs it all in memory."""
     with _opened(path) as stream:
         try:
-            whole = json.load(stream)
+            return json.load(stream)
         except (ValueError, RecursionError) as problem:
             raise _damaged(source, problem) from problem
-    for number, data in enumerate(whole if isinstance(whole, list) else [whole], 1):
-        if number > given:
-            line = json.dumps(data).encode()
-            yield _reread(source, number, line, ValueError("no JSON value"))
+
+
+def _reread_all(source: str, items: list[Any]) -> Iterator[Record | Rejection]:
+    for number, data in enumerate(items, 1):
+        yield _reread(source, number, json.dumps(data).encode(), ValueError("no JSON value"))
+
+
+def _at(value: Any, prefix: str) -> Any:
+    for key in prefix.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _parquet(path: UPath, source: str) -> Iterator[Record]:

@@ -1,17 +1,23 @@
 """The formats that are read, and how one is chosen: by content, or by name where the drop says so."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from evaluation_assets.core.formats import (
     agent_session,
     anthropic_messages,
+    atif,
     claude_code,
     dialogue,
+    inspect_ai,
+    jaeger,
     langchain,
     mini_swe_agent,
     openai_messages,
     openai_responses,
     openhands,
+    openinference,
+    otlp,
     swe_agent,
     tagged,
     tau2_bench,
@@ -24,6 +30,9 @@ from evaluation_assets.core.formats.records import sample_of
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
 
+_LOOKED_AT = 20
+"""Files of a drop that were recognised, before its format is clear."""
+
 FORMATS: dict[str, Format] = {
     module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
     for module in (
@@ -33,6 +42,11 @@ FORMATS: dict[str, Format] = {
         openhands,
         swe_agent,
         mini_swe_agent,
+        atif,
+        inspect_ai,
+        otlp,
+        openinference,
+        jaeger,
         tau_bench,
         tau2_bench,
         langchain,
@@ -46,7 +60,7 @@ FORMATS: dict[str, Format] = {
 
 
 def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
-    """The format of a drop's files.
+    """The format of a drop's files: of those that its first files are recognised as, the most specific.
 
     Raises:
         UnreadableDrop: no format recognises them, since they are damaged or strange; or there is none of that name.
@@ -55,21 +69,28 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
         if name not in FORMATS:
             raise UnreadableDrop(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
         return FORMATS[name]
+    ranks = list(FORMATS)
     damaged: list[UnreadableDrop] = []
+    recognised = islice(_recognised(files, damaged), _LOOKED_AT)
+    found = min(recognised, key=lambda known: ranks.index(known.name), default=None)
+    if found is not None:
+        return found
+    if damaged:
+        raise damaged[0]
+    listed = "; ".join(f"{known.name}: {known.detection}" for known in FORMATS.values())
+    names = ", ".join(file.source for file in files)
+    raise UnreadableDrop(f"no format recognises {names}. The formats that are read: {listed}")
+
+
+def _recognised(files: Sequence[DropFile], damaged: list[UnreadableDrop]) -> Iterator[Format]:
+    """The formats of those files that have one. What is wrong with a damaged file is added to `damaged`."""
     for file in files:
         try:
             sample = sample_of(file)
         except UnreadableDrop as problem:
             damaged.append(problem)
             continue
-        for candidate in FORMATS.values():
-            if candidate.detect(sample):
-                return candidate
-    if damaged:
-        raise damaged[0]
-    listed = "; ".join(f"{known.name}: {known.detection}" for known in FORMATS.values())
-    names = ", ".join(file.source for file in files)
-    raise UnreadableDrop(f"no format recognises {names}. The formats that are read: {listed}")
+        yield from islice((known for known in FORMATS.values() if known.detect(sample)), 1)
 
 
 def read_trajectories(

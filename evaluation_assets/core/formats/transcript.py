@@ -315,11 +315,16 @@ def final_message(turns: Sequence[Turn]) -> str | None:
     return turns[0].interactions[-1].response
 
 
+def hands_in(name: str) -> bool:
+    """Whether a tool of this name is how an agent hands in its answer."""
+    return name.lower() in _SUBMITTING
+
+
 def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
     """The answer handed in by the last call, where that call is how an agent hands in its answer."""
     steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
     call = next((step.call for step in reversed(steps) if step.call is not None), None)
-    if call is None or call.name.lower() not in _SUBMITTING:
+    if call is None or not hands_in(call.name):
         return None
     arguments = call.arguments or json_object(text[slice(*call.raw)])
     if arguments is None:

@@ -1,0 +1,61 @@
+"""`export`: an evaluated drop in the formats of others."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+import click
+import orjson
+from upath import UPath
+
+from evaluation_assets.cli.options import refuse, with_home
+from evaluation_assets.core.formats.writers import atif, openai_messages, otel_evaluations
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.lake import Aligned, publish
+from evaluation_assets.core.rows import trajectory_of
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+
+@click.command()
+@click.argument("drop")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["atif", "openai_messages", "otel_evaluations"]),
+    required=True,
+    help="ATIF documents, OpenAI chat messages, or scores as OpenTelemetry gen_ai.evaluation.result events (OTLP).",
+)
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON Lines, one a trajectory."
+)
+@with_home
+def export(home: Home, drop: str, format_name: str, output: Path) -> None:
+    """Write the trajectories of an evaluated drop, or their scores, as JSON Lines."""
+    stored = home.table(drop, "preprocessed_trajectories")
+    if not stored.exists:
+        refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")
+    trajectories = (trajectory_of(row) for row in stored.rows(["trajectory", "text"]))
+    count = 0
+
+    def pour(sink: IO[bytes]) -> None:
+        nonlocal count
+        for line in _lines(home, drop, format_name, trajectories):
+            sink.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+
+    publish(UPath(output), pour)
+    click.echo(f"{output}: {count} trajectories")
+
+
+def _lines(home: Home, drop: str, format_name: str, trajectories: Iterable[Trajectory]) -> Iterator[JsonObject]:
+    if format_name == "atif":
+        yield from map(atif.document, trajectories)
+    elif format_name == "openai_messages":
+        yield from map(openai_messages.record, trajectories)
+    else:
+        tables = [home.table(drop, name) for name in ("clip_scores", "category_assessments", "trajectory_scores")]
+        if not all(table.exists for table in tables):
+            refuse(f"{drop!r} has no scores in {home.lake}. Evaluate it without --preprocess-only first.")
+        scores = [Aligned(table.rows()) for table in tables]
+        for trajectory in trajectories:
+            yield otel_evaluations.document(drop, trajectory, *(rows.at(trajectory.id) for rows in scores))

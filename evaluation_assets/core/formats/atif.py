@@ -1,0 +1,455 @@
+"""ATIF, Harbor's Agent Trajectory Interchange Format, versions 1.0 to 1.8: one document a trajectory.
+
+A document may point at others: at trajectories of sub-agents, in its own `subagent_trajectories` or in another file of
+the drop, and at the trajectory that continues it. What a document points at becomes part of its trajectory. Documents
+are looked through once for their names and references, then each is read where it belongs; one trajectory is in memory
+at a time.
+
+The fields are read one by one and not with the pydantic models of the format: these reject a whole document for one
+field they do not know, a step number out of order or a result of an unknown call.
+"""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.chat import tools_of
+from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.records import read_records, usable
+from evaluation_assets.core.formats.times import elapsed_ms
+from evaluation_assets.core.formats.transcript import (
+    Asked,
+    Call,
+    Event,
+    Result,
+    Said,
+    as_text,
+    final_message,
+    final_submission,
+    total,
+    written,
+)
+from evaluation_assets.core.formats.usage import usage
+from evaluation_assets.core.trajectories.identity import task_id_of
+from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
+
+NAME = "atif"
+DESCRIPTION = "ATIF (Harbor): steps of system, user and agent with tool calls and observations"
+DETECTION = "a record whose schema_version begins with ATIF, or with an agent and steps that have step_id and source"
+
+_OUTCOMES = ("resolved", "is_resolved", "reward")
+_NO_CALL = "no call"
+"""What the system tells an agent answers none of its calls."""
+
+_DEPTH = 50
+"""Sub-agents of sub-agents; deeper nesting is not written by agents."""
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_document(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory a document that no other document points at, or one rejection."""
+    library = Library(files)
+    for file in files:
+        if file.source not in library.sources:
+            yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
+            continue
+        for record in read_records(file.path, file.source):
+            if isinstance(record, Rejection):
+                yield record
+            elif not library.is_part(record):
+                yield usable(record, lambda record: _trajectory_of(record, library, losses))
+
+
+class Library:
+    """Where the documents of a drop are, and which of them are parts of others."""
+
+    def __init__(self, files: Sequence[DropFile]) -> None:
+        self._files = {file.source: file for file in files}
+        self._places: list[tuple[str, int]] = []
+        self._by_id: dict[str, list[int]] = defaultdict(list)
+        self._by_session: dict[str, list[int]] = defaultdict(list)
+        self._by_source: dict[str, list[int]] = defaultdict(list)
+        references: list[list[JsonObject]] = []
+        for file in files:
+            for record in read_records(file.path, file.source):
+                if isinstance(record, Record) and _is_document(record.data):
+                    self._add(record)
+                    references.append(list(_references(record.data)))
+        self.sources = {source for source, _ in self._places}
+        self._parts = self._joined(references)
+
+    def is_part(self, record: Record) -> bool:
+        """Whether another document points at this one."""
+        return (record.source, record.line) in self._parts
+
+    def find(self, reference: Mapping[str, Any], source: str) -> tuple[str, int] | None:
+        """Where the document of a reference in `source` is, if it is in the drop."""
+        found = self._find(reference, source)
+        return None if found is None else self._places[found]
+
+    def load(self, place: tuple[str, int]) -> JsonObject:
+        """A document, read again from its file."""
+        source, line = place
+        file = self._files[source]
+        return next(
+            record.data
+            for record in read_records(file.path, source)
+            if isinstance(record, Record) and record.line == line
+        )
+
+    def _add(self, record: Record) -> None:
+        number = len(self._places)
+        self._places.append((record.source, record.line))
+        self._by_source[record.source].append(number)
+        for key, names in (("trajectory_id", self._by_id), ("session_id", self._by_session)):
+            if isinstance(name := record.data.get(key), str):
+                names[name].append(number)
+
+    def _find(self, reference: Mapping[str, Any], source: str) -> int | None:
+        path, name, session = (reference.get(key) for key in ("trajectory_path", "trajectory_id", "session_id"))
+        candidates: list[int] = []
+        if isinstance(path, str):
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+            known = [beside] if beside in self._by_source else [one for one in self._by_source if _same_file(one, path)]
+            candidates = [number for one in known for number in self._by_source[one]]
+        if isinstance(name, str) and len(candidates) != 1:
+            candidates = [number for number in self._by_id.get(name, ()) if number in candidates or not candidates]
+        if isinstance(session, str) and not candidates:
+            candidates = self._by_session.get(session, [])
+        return candidates[0] if len(candidates) == 1 else None
+
+    def _joined(self, references: list[list[JsonObject]]) -> set[tuple[str, int]]:
+        """Documents that are read with the one that points at them; of a circle, the first is nobody's part."""
+        edges = [
+            [found for reference in own if (found := self._find(reference, place[0])) not in (None, number)]
+            for number, (place, own) in enumerate(zip(self._places, references, strict=True))
+        ]
+        pointed_at = {target for own in edges for target in own}
+        parts: set[int] = set()
+        roots = [number for number in range(len(edges)) if number not in pointed_at]
+        for root in (*roots, *sorted(pointed_at)):
+            if root in parts:
+                continue
+            waiting = [root]
+            while waiting:
+                for target in edges[waiting.pop()]:
+                    if target is not None and target != root and target not in parts:
+                        parts.add(target)
+                        waiting.append(target)
+        return {self._places[number] for number in parts}
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is gathered while a document and the documents it points at are read."""
+
+    library: Library
+    losses: Losses
+    agents: dict[str, Agent] = field(default_factory=dict)
+    times: list[str] = field(default_factory=list)
+    usages: list[Usage | None] = field(default_factory=list)
+    seen: set[tuple[str, int]] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A document on its way into a trajectory: where it stands, who called it, and with what words."""
+
+    data: JsonObject
+    source: str
+    caller: str | None = None
+    said_to_it: str = ""
+    depth: int = 0
+    continues: str | None = None
+
+
+def _trajectory_of(record: Record, library: Library, losses: Losses) -> Trajectory:
+    if not isinstance(record.data, dict):
+        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
+    reading = _Reading(library, losses, seen={(record.source, record.line)})
+    root: JsonObject = {}
+    text, turns = written(_events(_Part(record.data, record.source), reading, root))
+    if not any(turn.interactions for turn in turns):
+        raise UnusableRecord("no_trajectory_text", "no step of an agent has a message, a tool call or an observation")
+    task = root.pop("task") or next((turn.user_message for turn in turns if turn.user_message), "")
+    task_id = task_id_of(root.pop("task_id"), task, text)
+    answer = root.pop("final_answer") or final_submission(text, turns) or final_message(turns)
+    return Trajectory(
+        id=task_id,
+        task_id=task_id,
+        trial=root.pop("trial"),
+        format=NAME,
+        task=task,
+        text=text,
+        turns=turns,
+        agents=tuple(reading.agents.values()),
+        final_answer=answer,
+        reference_answer=root.pop("reference_answer"),
+        success=root.pop("success"),
+        started_at=reading.times[0] if reading.times else None,
+        duration_s=_seconds(reading.times),
+        usage=total(reading.usages),
+        flags=() if answer or len(turns) > 1 else ("no_answer",),
+        labels=root.pop("labels"),
+        extra=root,
+    )
+
+
+def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> Iterator[Event]:
+    """What happened in a document, then in the one that continues it. `root` is given what describes the whole."""
+    with reading.losses.reading(part.data) as fields:
+        version, session = fields.text("schema_version"), fields.name("session_id")
+        name = fields.name("trajectory_id")
+        agent_id = _agent(fields.object("agent"), part, reading)
+        extra = fields.object("extra")
+        if root is not None:
+            root |= {"task_id": extra.name("task_id", "task_name"), "labels": {}, "success": None}
+            root |= {key: extra.text(key) for key in ("task", "final_answer", "reference_answer")}
+            root["trial"] = max(0, extra.whole("trial") or 0)
+            for outcome in _OUTCOMES:
+                if outcome in extra:
+                    root["labels"][outcome] = extra.value(outcome)
+            outcomes = (_success(outcome) for outcome in root["labels"].values())
+            root["success"] = next((outcome for outcome in outcomes if outcome is not None), None)
+            ids = (("version", version), ("session_id", session), ("trajectory_id", name))
+            root |= {key: value for key, value in ids if value is not None}
+        children = _embedded(fields)
+        usages: list[Usage | None] = []
+        is_leading = True
+        for step in fields.objects("steps"):
+            is_leading = is_leading and step.text("source") == "system"
+            yield from _step(step, part, agent_id, children, usages, reading, is_leading=is_leading)
+        for name in list(children):  # nobody pointed at them
+            yield from _sub_agent(children.pop(name), part, agent_id, "", reading)
+        reading.usages.append(_whole(total(usages), fields.object("final_metrics")))
+        continued = fields.text("continued_trajectory_ref")
+    if continued is not None:
+        yield from _continuation(continued, part, agent_id, reading)
+
+
+def _agent(fields: Fields, part: _Part, reading: _Reading) -> str:
+    """The id of a document's agent; a sub-agent that is called like its caller gets a name of its own."""
+    name = fields.text("name") or "agent"
+    agent_id = f"{name} sub-agent" if part.depth and name == part.caller else name
+    agent_id = part.continues or agent_id
+    tools = tools_of(fields, "tool_definitions")
+    known = reading.agents.get(agent_id)
+    model, version = fields.text("model_name"), fields.text("version")
+    if known is None:
+        reading.agents[agent_id] = Agent(id=agent_id, name=name, model=model, version=version, tools=tools)
+    return agent_id
+
+
+def _step(
+    step: Fields,
+    part: _Part,
+    agent_id: str,
+    children: dict[str, JsonObject],
+    usages: list[Usage | None],
+    reading: _Reading,
+    *,
+    is_leading: bool,
+) -> Iterator[Event]:
+    """What happened in a step. Steps of the system are the prompt where they lead, later what the agent was told."""
+    step.set_aside("step_id", "llm_call_count")
+    if step.flag("is_copied_context"):
+        step.rest()
+        reading.losses.count("steps[] (copied context)")
+        return
+    source = step.text("source")
+    message = _content(step.value("message"), "message", reading)
+    if (time := step.text("timestamp")) is not None:
+        reading.times.append(time)
+    calls = tuple(
+        Call(
+            name=call.text("function_name") or "unknown",
+            arguments=call.value("arguments"),
+            id=call.name("tool_call_id"),
+            server=call.object("extra").text("server"),
+        )
+        for call in step.objects("tool_calls")
+    )
+    if source == "user" and part.depth == 0:
+        yield Asked(text=message, knowledge=step.object("extra").text("knowledge"))
+    elif source == "user":
+        if message.strip() and message.strip() not in part.said_to_it:
+            yield Said(agent_id=part.caller or "agent", message=message)
+    elif source == "system" and is_leading and not calls:
+        known = reading.agents[agent_id]
+        if message.strip():
+            reading.agents[agent_id] = replace(known, description=known.description or message)
+    elif source in ("agent", "assistant") or calls:
+        used = _usage(step.object("metrics"))
+        usages.append(used)
+        model = step.text("model_name")
+        if model is not None and reading.agents[agent_id].model is None:
+            reading.agents[agent_id] = replace(reading.agents[agent_id], model=model)
+        thought = step.text("reasoning_content")
+        if message.strip() or thought or calls:
+            yield Said(
+                agent_id=agent_id,
+                thought=thought,
+                message=message if message.strip() else None,
+                calls=calls,
+                usage=used,
+            )
+    elif message.strip():
+        yield Result(content=message, call_id=_NO_CALL, agent_id=agent_id)
+    yield from _observation(step.object("observation"), part, agent_id, calls, children, reading)
+
+
+def _observation(
+    observation: Fields,
+    part: _Part,
+    agent_id: str,
+    calls: tuple[Call, ...],
+    children: dict[str, JsonObject],
+    reading: _Reading,
+) -> Iterator[Event]:
+    """All results of a step, then what the sub-agents did that it called."""
+    called: list[tuple[JsonObject, str]] = []
+    for result in observation.objects("results"):
+        call_id = result.name("source_call_id")
+        told_id = call_id if calls else _NO_CALL
+        references = result.value("subagent_trajectory_ref")
+        content = _content(result.value("content"), "observation.results[].content", reading)
+        said = next((as_text(call.arguments) for call in calls if call.id == call_id or len(calls) == 1), "")
+        own = references if isinstance(references, list) else [references]
+        called += [(reference, said) for reference in own if isinstance(reference, dict)]
+        error = result.object("extra").text("error")
+        if content or call_id is not None or references is None:
+            yield Result(content=content, call_id=told_id, error=error, agent_id=agent_id)
+    for reference, said in called:
+        name = reference.get("trajectory_id")
+        if isinstance(name, str) and name in children:
+            yield from _sub_agent(children.pop(name), part, agent_id, said, reading)
+        elif (place := reading.library.find(reference, part.source)) is not None and place not in reading.seen:
+            reading.seen.add(place)
+            data = reading.library.load(place)
+            yield from _sub_agent(data, part, agent_id, said, reading, place[0])
+        else:
+            reading.losses.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
+
+
+def _sub_agent(
+    data: JsonObject, part: _Part, caller: str, said: str, reading: _Reading, source: str | None = None
+) -> Iterator[Event]:
+    if part.depth == _DEPTH:
+        reading.losses.count("subagent_trajectories[] (nested too deeply)")
+        return
+    yield from _events(_Part(data, source or part.source, caller, said, part.depth + 1), reading)
+
+
+def _continuation(reference: str, part: _Part, agent_id: str, reading: _Reading) -> Iterator[Event]:
+    found = {"trajectory_path": reference}, {"trajectory_id": reference}
+    place = next((place for one in found if (place := reading.library.find(one, part.source)) is not None), None)
+    if place is None or place in reading.seen:
+        reading.losses.count("continued_trajectory_ref (not in the drop)")
+        return
+    reading.seen.add(place)
+    data = reading.library.load(place)
+    yield from _events(_Part(data, place[0], part.caller, part.said_to_it, part.depth, continues=agent_id), reading)
+
+
+def _embedded(fields: Fields) -> dict[str, JsonObject]:
+    """The documents of sub-agents in a document by their names; one without a name gets its position."""
+    documents = (item for item in fields.items("subagent_trajectories") if isinstance(item, dict))
+    return {
+        name if isinstance(name := document.get("trajectory_id"), str) else f"#{number}": document
+        for number, document in enumerate(documents)
+    }
+
+
+def _content(value: Any, path: str, reading: _Reading) -> str:
+    """A text, or the parts of a message; of an image or a recording its place is named."""
+    if not isinstance(value, list):
+        return as_text(value)
+    pieces = []
+    for item in value:
+        if isinstance(item, dict) and isinstance(item.get("text"), str):
+            pieces.append(item["text"])
+        elif isinstance(item, dict) and isinstance(item.get("source"), dict):
+            reading.losses.count(f"steps[].{path}[] ({item.get('type')})")
+            pieces.append(f"[{item.get('type')}: {item['source'].get('path')}]")
+        else:
+            pieces.append(as_text(item))
+    return "\n".join(pieces)
+
+
+def _success(outcome: Any) -> bool | None:
+    """True, 1 and false, 0 say whether the task was done; a part of a reward says neither."""
+    return bool(outcome) if isinstance(outcome, bool | int | float) and outcome in (0, 1) else None
+
+
+def _usage(metrics: Fields) -> Usage | None:
+    metrics.set_aside("prompt_token_ids", "completion_token_ids", "logprobs")
+    return usage(
+        input_tokens=metrics.whole("prompt_tokens"),
+        output_tokens=metrics.whole("completion_tokens"),
+        cost_usd=metrics.number("cost_usd"),
+        cached_tokens=metrics.whole("cached_tokens"),
+    )
+
+
+def _whole(steps: Usage | None, metrics: Fields) -> Usage | None:
+    """What a document used: the sum of its steps; of what no step reported, the document's own total."""
+    metrics.set_aside("total_steps")
+    final = usage(
+        input_tokens=metrics.whole("total_prompt_tokens"),
+        output_tokens=metrics.whole("total_completion_tokens"),
+        cost_usd=metrics.number("total_cost_usd"),
+        cached_tokens=metrics.whole("total_cached_tokens"),
+    )
+    if steps is None or final is None:
+        return steps or final
+    kinds = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
+    known = {kind: getattr(final if getattr(steps, kind) is None else steps, kind) for kind in kinds}
+    return Usage(**known)
+
+
+def _seconds(times: list[str]) -> float | None:
+    """From the first to the last time stamp."""
+    elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
+    return None if elapsed is None else elapsed / 1000
+
+
+def _is_document(data: Any) -> bool:
+    if not isinstance(data, dict):
+        return False
+    version = data.get("schema_version")
+    if isinstance(version, str) and version.upper().startswith("ATIF"):
+        return True
+    steps = data.get("steps")
+    first = steps[0] if isinstance(steps, list) and steps else None
+    return isinstance(data.get("agent"), dict) and isinstance(first, dict) and {"step_id", "source"} <= first.keys()
+
+
+def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
+    """Everything a document and those embedded in it point at."""
+    continued = data.get("continued_trajectory_ref")
+    if isinstance(continued, str):
+        yield {"trajectory_path": continued}
+        yield {"trajectory_id": continued}
+    for step in _objects(data.get("steps")):
+        observation = step.get("observation")
+        for result in _objects(observation.get("results") if isinstance(observation, dict) else None):
+            references = result.get("subagent_trajectory_ref")
+            yield from _objects(references if isinstance(references, list) else [references])
+    for child in _objects(data.get("subagent_trajectories") if depth < _DEPTH else None):
+        yield from _references(child, depth + 1)
+
+
+def _objects(items: Any) -> Iterator[JsonObject]:
+    if isinstance(items, list):
+        yield from (item for item in items if isinstance(item, dict))
+
+
+def _same_file(source: str, path: str) -> bool:
+    return posixpath.basename(source) == posixpath.basename(path)

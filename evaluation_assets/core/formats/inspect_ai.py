@@ -1,0 +1,412 @@
+"""Logs of Inspect AI, `.json` and `.eval`: one trajectory a sample and epoch.
+
+An `.eval` log is a zip archive with a file a sample. Texts a log stores once, as attachments, are put back where they
+are referred to. Events repeat the messages, once per model call; only usage, time and tools are taken from them.
+"""
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
+from evaluation_assets.core.formats.chat import tools_of
+from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.records import own_files, read_items, read_value, record_of, sample_of, usable
+from evaluation_assets.core.formats.transcript import (
+    Asked,
+    Call,
+    Event,
+    Result,
+    Said,
+    as_text,
+    final_submission,
+    total,
+    written,
+)
+from evaluation_assets.core.formats.usage import usage
+from evaluation_assets.core.trajectories.identity import task_id_of
+from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
+
+NAME = "inspect_ai"
+DESCRIPTION = "Inspect AI logs (.json, .eval): messages, scores and target of every sample"
+DETECTION = "an object with eval.task, eval.dataset and status; or an archive with header.json or _journal/start.json"
+
+_HEADERS = ("header.json", "_journal/start.json")
+_REFERENCES = ("attachment://", "tc://")
+_GRADES = {"C": True, "I": False, "N": False}
+"""Correct, incorrect, no answer. Partially correct (P) is neither."""
+
+_UNREADABLE = (BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, KeyError)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of a file is in this format."""
+    return any(name in sample.members for name in _HEADERS) or any(_is_log(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a sample of each log."""
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+            continue
+        samples = _archived(file) if sample_of(file).members else _listed(file)
+        empty = True
+        for log, record in samples:
+            empty = False
+            if isinstance(record, Rejection):
+                yield record
+            else:
+                yield usable(record, lambda record, log=log: _trajectory_of(record, log, losses))
+        if empty:
+            yield Rejection(file.source, 1, "no_trajectory_text", "the log holds no samples", "")
+
+
+def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
+    """The samples of an archive, each with what the log says about all of them."""
+    try:
+        with file.path.open("rb") as stream, ZipFile(stream) as archive:
+            names = archive.namelist()
+            header = next(name for name in _HEADERS if name in names)
+            log = record_of(archive.read(header), file.source, 0)
+            about = log.data if isinstance(log, Record) and isinstance(log.data, dict) else {}
+            members = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            for number, name in enumerate(members, 1):
+                yield about, record_of(archive.read(name), file.source, number)
+    except _UNREADABLE as problem:
+        raise UnreadableDrop(
+            f"{file.source} cannot be unpacked: {problem}. Copy it again, or make a .json of it: inspect log convert"
+        ) from problem
+
+
+def _listed(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
+    about = {key: read_value(file.path, file.source, key) for key in ("status", "eval")}
+    for record in read_items(file.path, file.source, "samples"):
+        yield about, record
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What the events say about the model calls: by the id of the message that came of them, and all in order."""
+
+    usages: dict[str, tuple[Usage | None, float | None]] = field(default_factory=dict)
+    tools: dict[str, Tool] = field(default_factory=dict)
+    started_at: str | None = None
+
+
+def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajectory:
+    data = record.data
+    if not isinstance(data, dict):
+        raise UnusableRecord("wrong_type", f"a sample is a JSON object, this is {type_name(data)}")
+    about = Fields(_object(log.get("eval")), "eval.", {})
+    with losses.reading(data) as sample:
+        old = sample.object("transcript")
+        attachments = {**_object(sample.value("attachments")), **_object(old.value("content"))}
+        resolved = _Resolved(attachments)
+        asked = _model_calls([*sample.objects("events"), *old.objects("events")], losses)
+        sample.set_aside(
+            "events_data", "timelines", "working_time", "completed_at", "choices", "sandbox", "files", "setup"
+        )
+        task = _task(sample, resolved)
+        output = sample.object("output")
+        agent = Agent(id="agent", model=about.text("model"), tools=tuple(asked.tools.values()) or None)
+        prompts: list[str] = []
+        text, turns = written(_events(sample, resolved, asked, prompts, losses))
+        if not any(turn.interactions for turn in turns):
+            raise UnusableRecord("no_trajectory_text", "the sample has no message of the model")
+        answer, final = _answer(output, resolved, text, turns)
+        scores = _scores(sample)
+        limit = sample.object("limit").text("type")
+        name, task_name = sample.name("id"), about.text("task")
+        task_id = task_id_of(None if name is None else f"{task_name}/{name}" if task_name else name, task, text)
+        own = {
+            "task": task_name,
+            "model": agent.model,
+            "run_id": about.name("run_id"),
+            "eval_id": about.name("eval_id"),
+            "sample_uuid": sample.name("uuid"),
+            "status": log.get("status") if isinstance(log.get("status"), str) else None,
+            "limit": limit,
+            "error": (sample.object("error").text("message") or "")[:500] or None,
+        }
+        sample.object("error").set_aside("traceback", "traceback_ansi")
+        epoch = sample.whole("epoch")
+        return Trajectory(
+            id=task_id,
+            task_id=task_id,
+            trial=max(0, (epoch or 1) - 1),
+            format=NAME,
+            task=task,
+            text=text,
+            turns=turns,
+            agents=(_described(agent, prompts),),
+            final_answer=answer,
+            reference_answer=_target(sample),
+            success=_success(scores.get("scores", {})),
+            started_at=sample.text("started_at") or asked.started_at,
+            duration_s=_positive(sample.number("total_time")),
+            usage=_usage_of(sample, turns, final),
+            flags=tuple(flag for flag, on in (("step_limit", limit is not None), ("no_answer", answer is None)) if on),
+            labels=scores,
+            extra={key: value for key, value in own.items() if value is not None},
+        )
+
+
+class _Resolved:
+    """Texts of a sample, with what they refer to in their place."""
+
+    def __init__(self, attachments: Mapping[str, Any]) -> None:
+        self._attachments = attachments
+
+    def text(self, value: Any) -> str:
+        """A value as text."""
+        text = as_text(value)
+        for scheme in _REFERENCES:
+            if text.startswith(scheme):
+                found = self._attachments.get(text.removeprefix(scheme))
+                return found if isinstance(found, str) else text
+        return text
+
+    def value(self, value: Any) -> Any:
+        """The arguments of a call."""
+        if isinstance(value, dict):
+            return {key: self.text(inner) if isinstance(inner, str) else inner for key, inner in value.items()}
+        return self.text(value) if isinstance(value, str) else value
+
+
+def _events(sample: Fields, resolved: _Resolved, asked: _Asked, prompts: list[str], losses: Losses) -> Iterator[Event]:
+    """What was said, in order. System prompts are put aside."""
+    for message in sample.objects("messages"):
+        role = message.text("role")
+        name = message.name("id")
+        message.set_aside("source", "model", "metadata")
+        content = _content(message.value("content"), resolved, losses)
+        if role == "system":
+            prompts.append(content.said)
+        elif role == "user":
+            message.set_aside("tool_call_id")
+            yield Asked(text=content.said)
+        elif role == "tool":
+            message.set_aside("function")
+            error = message.object("error")
+            error.set_aside("type")
+            told = error.text("message")
+            yield Result(
+                content=content.said or resolved.text(told), call_id=message.name("tool_call_id"), error=_line(told)
+            )
+        else:
+            used, seconds = asked.usages.get(name or "", (None, None))
+            yield Said(
+                thought=content.thought or message.text("reasoning"),
+                message=content.said if content.said.strip() else None,
+                calls=(*content.calls, *_calls(message, resolved)),
+                usage=used,
+                latency_ms=None if seconds is None else seconds * 1000,
+            )
+            yield from content.results
+
+
+@dataclass(slots=True)
+class _Content:
+    """The parts of a message."""
+
+    said: str = ""
+    thought: str | None = None
+    calls: list[Call] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+
+
+def _content(value: Any, resolved: _Resolved, losses: Losses) -> _Content:
+    if not isinstance(value, list):
+        return _Content(said=resolved.text(value))
+    content = _Content()
+    said, thoughts = [], []
+    for part in value:
+        if not isinstance(part, dict):
+            said.append(resolved.text(part))
+            continue
+        kind = part.get("type")
+        if isinstance(part.get("text"), str):
+            said.append(resolved.text(part["text"]))
+        elif kind == "reasoning":
+            thoughts.append(resolved.text(part.get("summary") if part.get("redacted") else part.get("reasoning")))
+        elif kind == "tool_use":
+            _server_call(part, content, resolved)
+        else:
+            losses.count(f"messages[].content[] ({kind})")
+            said.append(f"[{kind}]")
+    content.said = "\n".join(said)
+    content.thought = "\n".join(thought for thought in thoughts if thought) or None
+    return content
+
+
+def _server_call(part: JsonObject, content: _Content, resolved: _Resolved) -> None:
+    """A call the model's provider made itself, in the middle of the message: web search, code, MCP."""
+    name, call_id, error = part.get("name"), part.get("id"), part.get("error")
+    call_id = call_id if isinstance(call_id, str) else None
+    content.calls.append(
+        Call(
+            name=name if isinstance(name, str) and name else "unknown",
+            arguments=resolved.value(part.get("arguments")),
+            id=call_id,
+        )
+    )
+    told = resolved.text(error) if error else None
+    content.results.append(
+        Result(content=resolved.text(part.get("result")) or told or "", call_id=call_id, error=_line(told))
+    )
+
+
+def _calls(message: Fields, resolved: _Resolved) -> Iterator[Call]:
+    for call in message.objects("tool_calls"):
+        call.set_aside("type", "view", "parse_error")
+        arguments = call.value("arguments")
+        yield Call(name=call.text("function") or "unknown", arguments=resolved.value(arguments), id=call.name("id"))
+
+
+def _model_calls(events: list[Fields], losses: Losses) -> _Asked:
+    """What the events add to the messages. Every other kind of event is counted, and left."""
+    asked = _Asked()
+    for event in events:
+        kind = event.text("event") or "unknown"
+        asked.started_at = asked.started_at or event.text("timestamp")
+        if kind == "model":
+            output = event.object("output")
+            choices = output.objects("choices")
+            messages = [choice.object("message") for choice in choices]
+            used = output.object("usage")
+            name = messages[0].name("id") if messages else None
+            if name is not None:
+                seconds = _positive(output.number("time")) or _positive(event.number("working_time"))
+                asked.usages[name] = (_usage(used), seconds)
+            for tool in tools_of(event, "tools") or ():
+                asked.tools.setdefault(tool.name, tool)
+            for taken in (*messages, *choices, used, output):
+                taken.rest()
+        else:
+            losses.count(f"events[] ({kind})")
+        event.rest()
+    return asked
+
+
+def _task(sample: Fields, resolved: _Resolved) -> str:
+    """The input; of several messages the last one of the user."""
+    value = sample.value("input")
+    if not isinstance(value, list):
+        return resolved.text(value)
+    asked = [one.get("content") for one in value if isinstance(one, dict) and one.get("role") == "user"]
+    return _content(asked[-1], resolved, Losses()).said if asked else ""
+
+
+def _answer(output: Fields, resolved: _Resolved, text: str, turns: tuple[Turn, ...]) -> tuple[str | None, Usage | None]:
+    """What the sample was scored for, and what its last model call used."""
+    output.set_aside("model", "time", "metadata", "error")
+    choices = output.objects("choices")
+    said = ""
+    for index, choice in enumerate(choices):
+        choice.set_aside("stop_reason", "logprobs")
+        message = choice.object("message")
+        content = _content(message.value("content"), resolved, Losses())
+        if index == 0 and not message.items("tool_calls"):
+            said = content.said
+        message.rest()
+    used = _usage(output.object("usage"))
+    answer = said.strip() or as_text(output.value("completion")).strip() or final_submission(text, turns)
+    return answer or None, used
+
+
+def _scores(sample: Fields) -> JsonObject:
+    """All scores by scorer; those a model gave are also the verdicts of that judge."""
+    values: JsonObject = {}
+    verdicts: list[JsonObject] = []
+    recorded = sample.object("scores")
+    if "score" in sample:
+        recorded = sample.object("score")
+        values["score"] = recorded.value("value")
+        recorded.rest()
+        return {"scores": values}
+    for name, score in recorded.rest().items():
+        if not isinstance(score, dict):
+            continue
+        values[name] = score.get("value")
+        metadata = score.get("metadata")
+        if isinstance(metadata, dict) and "grading" in metadata:
+            verdict = {
+                "judge": name,
+                "level": "trajectory",
+                "subject": "answer",
+                "verdict": score.get("value"),
+                "reasoning": score.get("explanation"),
+            }
+            verdicts.append({key: value for key, value in verdict.items() if value is not None})
+    labels: JsonObject = {"scores": values} if values else {}
+    return {**labels, "verdicts": verdicts} if verdicts else labels
+
+
+def _success(scores: JsonObject) -> bool | None:
+    """Whether the scorers call the sample correct; where they disagree or give parts, nobody knows."""
+    outcomes = {_correct(value) for value in scores.values()}
+    return outcomes.pop() if len(outcomes) == 1 else None
+
+
+def _correct(value: Any) -> bool | None:
+    if isinstance(value, str):
+        return _GRADES.get(value)
+    return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
+
+
+def _target(sample: Fields) -> str | None:
+    """The expected answer; of several that are right, each in a line of its own."""
+    value = sample.value("target")
+    texts = [as_text(one).strip() for one in (value if isinstance(value, list) else [value])]
+    return "\n".join(text for text in texts if text) or None
+
+
+def _usage_of(sample: Fields, turns: tuple[Turn, ...], final: Usage | None) -> Usage | None:
+    """What the agent's own model calls used; without events the last one, else all calls of the sample."""
+    steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
+    sample.set_aside("role_usage")
+    recorded = sample.object("model_usage")
+    models = [_usage(recorded.object(model)) for model in recorded.rest()]
+    asked = [step for step in steps if step.message is not None or step.call is not None]
+    if len(asked) == 1 and final is not None:
+        return final
+    return total(step.usage for step in steps) or total(models) or final
+
+
+def _usage(fields: Fields) -> Usage | None:
+    """Inspect counts cached tokens beside the input of some providers and in it for others; the total has them all."""
+    whole, output = fields.whole("total_tokens"), fields.whole("output_tokens")
+    counted = fields.whole("input_tokens")
+    fields.set_aside("reasoning_tokens", "input_tokens_cache_write")
+    if counted is not None and whole is not None and output is not None and whole - output > counted:
+        counted = whole - output
+    return usage(
+        input_tokens=counted,
+        output_tokens=output,
+        cost_usd=fields.number("total_cost"),
+        cached_tokens=fields.whole("input_tokens_cache_read"),
+    )
+
+
+def _described(agent: Agent, prompts: list[str]) -> Agent:
+    return Agent(id=agent.id, model=agent.model, tools=agent.tools, description="\n".join(prompts).strip() or None)
+
+
+def _line(text: str | None) -> str | None:
+    return None if text is None else " ".join(text[:1000].split())[:200]
+
+
+def _positive(number: float | None) -> float | None:
+    return number if number is not None and number >= 0 else None
+
+
+def _object(value: Any) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_log(data: Any) -> bool:
+    about = data.get("eval") if isinstance(data, dict) else None
+    return isinstance(about, dict) and "task" in about and "dataset" in about and "status" in data

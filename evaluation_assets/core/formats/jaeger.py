@@ -1,0 +1,121 @@
+"""Traces as Jaeger's API and UI export them: `data` with one object a trace."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.records import is_document, own_files, read_items, read_records, sample_of, usable
+from evaluation_assets.core.formats.span_transcripts import trajectory_of
+from evaluation_assets.core.formats.spans import Event, Span, trace_of
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+NAME = "jaeger"
+DESCRIPTION = "Jaeger JSON exports of OpenTelemetry GenAI or OpenInference traces"
+DETECTION = "an object with traceID and spans, or one whose data is a list of them"
+
+_OWN_TAGS = frozenset(
+    ("otel.scope.version", "otel.status_code", "otel.status_description", "span.kind", "error", "internal.span.format")
+)
+"""What Jaeger writes beside the attributes of the span."""
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_trace(found) for record in sample.records for found in (record, *_listed(record)))
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a trace."""
+    for file in own_files(files, detect, NAME):
+        if isinstance(file, Rejection):
+            yield file
+            continue
+        for record in _traces(file):
+            if isinstance(record, Rejection):
+                yield record
+            else:
+                yield usable(record, lambda record: _trajectory(record, losses))
+
+
+def _traces(file: DropFile) -> Iterator[Record | Rejection]:
+    if is_document(file.path) and not sample_of(file).has("traceID"):
+        yield from read_items(file.path, file.source, "data")
+        return
+    for record in read_records(file.path, file.source):
+        if isinstance(record, Rejection) or not (listed := list(_listed(record.data))):
+            yield record
+            continue
+        for data in listed:
+            yield Record(record.source, record.line, data, record.raw)
+
+
+def _trajectory(record: Record, losses: Losses) -> Trajectory:
+    if not isinstance(record.data, dict):
+        raise UnusableRecord("wrong_type", f"a trace is a JSON object, this is {type_name(record.data)}")
+    with losses.reading(record.data, "traces[].") as trace:
+        name = trace.name("traceID")
+        if name is None:
+            raise UnusableRecord("no_trajectory_text", "the trace has no traceID")
+        services = _services(trace.value("processes"))
+        trace.set_aside("warnings")
+        spans = [_span(span, name, services, losses) for span in trace.objects("spans")]
+    return trajectory_of(trace_of(name, (span for span in spans if span is not None)), NAME, losses)
+
+
+def _span(fields: Fields, trace_id: str, services: dict[str, str], losses: Losses) -> Span | None:
+    name = fields.name("spanID")
+    if name is None:
+        losses.count("spans[] (without an id)")
+        fields.rest()
+        return None
+    tags = _tags(fields.items("tags"))
+    start, duration = fields.number("startTime"), fields.number("duration")
+    fields.set_aside("traceID", "flags", "warnings", "process")
+    parent = fields.name("parentSpanID")
+    for reference in fields.objects("references"):
+        kind = reference.text("refType")
+        reference.set_aside("traceID")
+        target = reference.name("spanID")
+        parent = parent or (target if kind in (None, "CHILD_OF") else None)
+    events = []
+    for log in fields.objects("logs"):
+        log.set_aside("timestamp")
+        attributes = _tags(log.items("fields"))
+        events.append(Event(name=str(attributes.pop("event", "")), attributes=attributes))
+    failed = tags.get("otel.status_code") == "ERROR" or tags.get("error") in (True, "true")
+    told = next((event.attributes.get("exception.message") for event in events if event.name == "exception"), None)
+    error = next((str(text) for text in (told, tags.get("otel.status_description")) if text), "error")
+    return Span(
+        id=name,
+        trace_id=trace_id,
+        parent_id=parent,
+        name=fields.text("operationName") or "",
+        scope=str(tags.pop("otel.scope.name", "")),
+        service=services.get(fields.text("processID") or "", ""),
+        start_s=None if start is None else start / 1e6,
+        duration_ms=None if duration is None or duration < 0 else duration / 1000,
+        error=error if failed else None,
+        attributes={key: value for key, value in tags.items() if key not in _OWN_TAGS},
+        events=events,
+    )
+
+
+def _tags(items: list[Any]) -> JsonObject:
+    return {
+        item["key"]: item.get("value") for item in items if isinstance(item, dict) and isinstance(item.get("key"), str)
+    }
+
+
+def _services(processes: Any) -> dict[str, str]:
+    known = processes.items() if isinstance(processes, dict) else ()
+    return {key: str(one["serviceName"]) for key, one in known if isinstance(one, dict) and one.get("serviceName")}
+
+
+def _listed(data: Any) -> Iterator[Any]:
+    traces = data.get("data") if isinstance(data, dict) else None
+    yield from traces if isinstance(traces, list) else ()
+
+
+def _is_trace(data: Any) -> bool:
+    return isinstance(data, dict) and isinstance(data.get("traceID"), str) and isinstance(data.get("spans"), list)

@@ -1,0 +1,250 @@
+"""OpenInference spans as JSON: whole traces as nested spans, or spans one a record.
+
+Nested traces are what Patronus exports (`spans` with `child_spans` and `span_attributes`). Spans one a record are what
+OpenTelemetry's console exporter and Phoenix write (`context`, `parent_id`, `attributes`). Annotations of a trace
+(`errors` with the span each is located at, `scores`) may stand in other files of the drop; they become labels.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.records import read_records, usable
+from evaluation_assets.core.formats.span_transcripts import trajectory_of
+from evaluation_assets.core.formats.spans import Event, Span, SpanSpool, Trace, trace_of
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+NAME = "openinference"
+DESCRIPTION = "OpenInference spans: nested traces with span_attributes, or one span a record; annotations beside them"
+DETECTION = "a record with trace_id and spans that have span_attributes, or with context.trace_id and context.span_id"
+
+_DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
+_DEEPEST = 12
+_SECONDS = (86400, 3600, 60, 1)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_trace(record) or _is_span(record) for record in sample.records)
+
+
+@dataclass(slots=True)
+class _Annotations:
+    """What people said about traces, by trace. Small beside the traces."""
+
+    of: dict[str, JsonObject] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a trace."""
+    own, annotations = _looked_through(files)
+    with SpanSpool() as spool:
+        for file in files:
+            if file.source not in own:
+                yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
+                continue
+            for record in read_records(file.path, file.source):
+                item = record if isinstance(record, Rejection) else _read(record, spool, annotations, losses)
+                if item is not None:
+                    yield item
+        for number, (trace, source, raw) in enumerate(spool.traces(), 1):
+            yield usable(Record(source, number, trace, raw), lambda record: _labelled(record.data, annotations, losses))
+    for name in annotations.of:
+        if name not in annotations.used:
+            losses.count("annotations (of a trace that is not in the drop)")
+
+
+def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
+    """Which files have records of this format, and the annotations in them."""
+    own: set[str] = set()
+    annotations = _Annotations()
+    for file in files:
+        for record in read_records(file.path, file.source):
+            if isinstance(record, Rejection):
+                continue
+            if _is_annotation(record.data):
+                annotations.of[record.data["trace_id"]] = record.data
+            elif not (_is_trace(record.data) or _is_span(record.data)):
+                continue
+            own.add(file.source)
+    return own, annotations
+
+
+def _read(record: Record, spool: SpanSpool, annotations: _Annotations, losses: Losses) -> Trajectory | Rejection | None:
+    """The trajectory of a nested trace; a single span is set aside, and an annotation was read before."""
+    if _is_annotation(record.data):
+        return None
+    if not _is_span(record.data):
+        return usable(record, lambda record: _nested(record, annotations, losses))
+    try:
+        spool.add(_flat_span(record.data, losses), record.source)
+    except UnusableRecord as problem:
+        return record.rejected(problem)
+    return None
+
+
+def _nested(record: Record, annotations: _Annotations, losses: Losses) -> Trajectory:
+    if not _is_trace(record.data):
+        raise UnusableRecord("wrong_type", "the record is neither a trace nor a span nor an annotation of one")
+    with losses.reading(record.data, "traces[].") as data:
+        name = data.name("trace_id") or ""
+        spans: list[Span] = []
+        waiting = [(span, None) for span in reversed(data.objects("spans"))]
+        while waiting:
+            fields, parent = waiting.pop()
+            span = _span(fields, name, parent, losses)
+            if span is not None:
+                spans.append(span)
+            below = None if span is None else span.id
+            waiting += [(child, below) for child in reversed(fields.objects("child_spans"))]
+    return _labelled(trace_of(name, spans), annotations, losses)
+
+
+def _span(fields: Fields, trace_id: str, parent: str | None, losses: Losses) -> Span | None:
+    name = fields.name("span_id")
+    fields.set_aside("trace_id", "trace_state", "span_kind", "scope_version", "links")
+    fields.set_aside("resource_attributes")
+    if name is None:
+        losses.count("spans[] (without an id)")
+        fields.rest()
+        return None
+    logs = []
+    for log in fields.objects("logs"):
+        logs.append(log.value("body"))
+        log.rest()
+    events = [_event(event) for event in fields.objects("events")]
+    attributes = fields.object("span_attributes").rest()
+    failed = (fields.text("status_code") or "").lower().endswith("error")
+    return Span(
+        id=name,
+        trace_id=trace_id,
+        parent_id=fields.name("parent_span_id") or parent,
+        name=fields.text("span_name") or "",
+        scope=fields.text("scope_name") or "",
+        service=fields.text("service_name") or "",
+        start_s=_moment(fields.text("timestamp")),
+        duration_ms=_milliseconds(fields.text("duration")),
+        error=_error(fields.text("status_message"), events) if failed else None,
+        attributes={key: value for key, value in attributes.items() if not key.startswith("pat.")},
+        events=events,
+        logs=logs,
+    )
+
+
+def _flat_span(data: JsonObject, losses: Losses) -> Span:
+    """A span as the console exporter and Phoenix write it."""
+    with losses.reading(data, "spans[].") as fields:
+        context = fields.object("context")
+        status, resource = fields.object("status"), fields.object("resource")
+        context.set_aside("trace_state")
+        fields.set_aside("kind", "links", "span_kind")
+        events = [_event(event) for event in fields.objects("events")]
+        start, end = (_moment(fields.text(key)) for key in ("start_time", "end_time"))
+        code = status.text("status_code") or fields.text("status_code") or ""
+        told = status.text("description") or fields.text("status_message")
+        attributes = dict(_flattened(fields.value("attributes")))
+        service = resource.object("attributes").text("service.name")
+        resource.object("attributes").rest()
+        resource.set_aside("schema_url")
+        return Span(
+            id=context.name("span_id") or "",
+            trace_id=context.name("trace_id") or "",
+            parent_id=fields.name("parent_id"),
+            name=fields.text("name") or "",
+            service=service or "",
+            start_s=start,
+            duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
+            error=_error(told, events) if code.upper() == "ERROR" else None,
+            attributes=attributes,
+            events=events,
+        )
+
+
+def _event(fields: Fields) -> Event:
+    event = Event(name=fields.text("name", "Name") or "", attributes=fields.object("attributes", "Attributes").rest())
+    fields.set_aside("timestamp", "Timestamp")
+    return event
+
+
+def _error(told: str | None, events: list[Event]) -> str:
+    messages = (event.attributes.get("exception.message") for event in events if event.name == "exception")
+    return next((message for message in messages if isinstance(message, str) and message), told or "error")
+
+
+def _labelled(trace: Trace, annotations: _Annotations, losses: Losses) -> Trajectory:
+    """The trajectory of a trace with what people said about it."""
+    run = trajectory_of(trace, NAME, losses)
+    annotation = annotations.of.get(trace.id)
+    if annotation is None:
+        return run
+    annotations.used.add(trace.id)
+    with losses.reading(annotation, "annotations[].") as fields:
+        fields.set_aside("trace_id")
+        steps = run.extra.get("spans", {})
+        errors = [
+            {**error, "step": steps.get(str(error.get("location")))} for error in _objects(fields.items("errors"))
+        ]
+        scores = list(_objects(fields.items("scores")))
+    labels = {"errors": errors, "scores": scores[0] if len(scores) == 1 else scores}
+    return replace(run, labels={**run.labels, **labels})
+
+
+def _objects(items: list[Any]) -> Iterator[JsonObject]:
+    yield from (item for item in items if isinstance(item, dict))
+
+
+def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Attributes under dotted keys: Phoenix nests them."""
+    if isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
+        for key, inner in value.items():
+            yield from _flattened(inner, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        for index, item in enumerate(value):
+            yield from _flattened(item, f"{prefix}.{index}")
+    elif value is not None:
+        yield prefix, value
+
+
+def _moment(text: str | None) -> float | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _milliseconds(text: str | None) -> float | None:
+    """An ISO 8601 duration such as PT1M4.5S."""
+    found = _DURATION.fullmatch(text or "")
+    if found is None or not any(found.groups()):
+        return None
+    return sum(float(part) * unit for part, unit in zip(found.groups(), _SECONDS, strict=True) if part) * 1000
+
+
+def _kind(data: Any) -> str:
+    if _is_trace(data):
+        return "trace"
+    if _is_span(data):
+        return "span"
+    return "annotation" if _is_annotation(data) else "unknown"
+
+
+def _is_trace(data: Any) -> bool:
+    spans = data.get("spans") if isinstance(data, dict) else None
+    first = spans[0] if isinstance(spans, list) and spans else None
+    return isinstance(data, dict) and "trace_id" in data and isinstance(first, dict) and "span_attributes" in first
+
+
+def _is_span(data: Any) -> bool:
+    context = data.get("context") if isinstance(data, dict) else None
+    return isinstance(context, dict) and all(isinstance(context.get(key), str) for key in ("trace_id", "span_id"))
+
+
+def _is_annotation(data: Any) -> bool:
+    if not isinstance(data, dict) or not isinstance(data.get("trace_id"), str) or "spans" in data:
+        return False
+    return isinstance(data.get("errors"), list) or isinstance(data.get("scores"), list)

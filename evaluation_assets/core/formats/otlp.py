@@ -1,0 +1,166 @@
+"""OpenTelemetry traces as OTLP JSON, as collectors and SDKs write them: `resourceSpans` of many traces in any order.
+
+The spans of a trace may be spread over batches, lines and files. They are set aside on disk until all have been seen;
+then one trace at a time is read.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.records import is_document, own_files, read_parts, read_records, usable
+from evaluation_assets.core.formats.span_transcripts import trajectory_of
+from evaluation_assets.core.formats.spans import Event, Span, SpanSpool
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+NAME = "otel"
+DESCRIPTION = "OpenTelemetry traces as OTLP JSON, with GenAI, OpenLLMetry or OpenInference attributes"
+DETECTION = "a record with resourceSpans"
+
+_RESOURCES = ("resourceSpans", "resource_spans")
+_SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")
+_DEEPEST = 60
+_PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.") for resources in _RESOURCES)
+_PARTS = ("resource", *(f"{scopes}.item.{part}" for scopes in _SCOPES for part in ("scope", "spans.item")))
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(sample.has(key) for key in _RESOURCES)
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory or one rejection a trace, in the order in which traces begin in the files."""
+    with SpanSpool() as spool:
+        for file in own_files(files, detect, NAME):
+            if isinstance(file, Rejection):
+                yield file
+                continue
+            spans = _of_document if is_document(file.path) else _of_lines
+            is_empty = True
+            for item in spans(file, losses):
+                is_empty = False
+                if isinstance(item, Rejection):
+                    yield item
+                else:
+                    spool.add(item, file.source)
+            if is_empty:
+                yield Rejection(file.source, 1, "no_trajectory_text", "the file holds no spans", "")
+        for number, (trace, source, raw) in enumerate(spool.traces(), 1):
+            yield usable(Record(source, number, trace, raw), lambda record: trajectory_of(record.data, NAME, losses))
+
+
+def _of_document(file: DropFile, losses: Losses) -> Iterator[Span]:
+    """The spans of one large document. A resource and a scope stand before their spans, as exporters write them."""
+    service = scope = ""
+    for place, value in read_parts(
+        file.path, file.source, *(f"{start}.{part}" for start in _PLACES for part in _PARTS)
+    ):
+        if place.endswith(".resource"):
+            service, scope = _service(value), ""
+        elif place.endswith(".scope"):
+            scope = _scope(value)
+        elif (span := _span(value, scope, service, losses)) is not None:
+            yield span
+
+
+def _of_lines(file: DropFile, losses: Losses) -> Iterator[Span | Rejection]:
+    """The spans of one batch a line."""
+    for record in read_records(file.path, file.source):
+        if isinstance(record, Rejection):
+            yield record
+            continue
+        if not isinstance(record.data, dict):
+            losses.count("batches[] (not an object)")
+            continue
+        with losses.reading(record.data) as batch:
+            for resource in batch.objects(*_RESOURCES):
+                resource.set_aside("schemaUrl", "schema_url")
+                service = _service(resource.value("resource"))
+                for group in resource.objects(*_SCOPES):
+                    group.set_aside("schemaUrl", "schema_url")
+                    scope = _scope(group.value("scope", "instrumentationLibrary"))
+                    for value in group.items("spans"):
+                        if (span := _span(value, scope, service, losses)) is not None:
+                            yield span
+
+
+def _span(data: Any, scope: str, service: str, losses: Losses) -> Span | None:
+    if not isinstance(data, dict):
+        losses.count("spans[] (not an object)")
+        return None
+    with losses.reading(data, "spans[].") as fields:
+        name, trace_id = fields.name("spanId", "span_id"), fields.name("traceId", "trace_id")
+        if name is None or trace_id is None:
+            losses.count("spans[] (without an id)")
+            fields.rest()
+            return None
+        fields.set_aside("kind", "flags", "links", "traceState", "trace_state", "droppedAttributesCount")
+        fields.set_aside("droppedEventsCount", "droppedLinksCount")
+        start = fields.number("startTimeUnixNano", "start_time_unix_nano")
+        end = fields.number("endTimeUnixNano", "end_time_unix_nano")
+        status = fields.object("status")
+        code, told = status.value("code"), status.text("message")
+        events = []
+        for event in fields.objects("events"):
+            event.set_aside("timeUnixNano", "time_unix_nano", "droppedAttributesCount")
+            events.append(Event(name=event.text("name") or "", attributes=_attributes(event.items("attributes"))))
+        failures = (event.attributes.get("exception.message") for event in events if event.name == "exception")
+        failure = next((text for text in failures if isinstance(text, str) and text), told or "error")
+        return Span(
+            id=name,
+            trace_id=trace_id,
+            parent_id=fields.name("parentSpanId", "parent_span_id"),
+            name=fields.text("name") or "",
+            scope=scope,
+            service=service,
+            start_s=None if start is None else start / 1e9,
+            duration_ms=None if start is None or end is None or end < start else (end - start) / 1e6,
+            error=failure if code in (2, "2", "STATUS_CODE_ERROR", "ERROR") else None,
+            attributes=_attributes(fields.items("attributes")),
+            events=events,
+        )
+
+
+def _service(resource: Any) -> str:
+    attributes = _attributes(resource.get("attributes")) if isinstance(resource, dict) else {}
+    return str(attributes.get("service.name") or "")
+
+
+def _scope(scope: Any) -> str:
+    name = scope.get("name") if isinstance(scope, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _attributes(items: Any) -> JsonObject:
+    listed = items if isinstance(items, list) else []
+    pairs = (item for item in listed if isinstance(item, dict) and isinstance(item.get("key"), str))
+    return {item["key"]: value for item in pairs if (value := _plain(item.get("value"))) is not None}
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """What an AnyValue of the protocol holds."""
+    if not isinstance(value, dict) or depth == _DEEPEST:
+        return value if isinstance(value, str | int | float) else None
+    for key, inner in value.items():
+        kind = key.replace("_", "").lower()
+        if kind == "intvalue":
+            return _whole(inner)
+        if kind in ("stringvalue", "boolvalue", "doublevalue", "bytesvalue"):
+            return inner if isinstance(inner, str | int | float) else None
+        if kind == "arrayvalue":
+            found = inner.get("values") if isinstance(inner, dict) else None
+            return [_plain(item, depth + 1) for item in found] if isinstance(found, list) else []
+        if kind == "kvlistvalue":
+            found = inner.get("values") if isinstance(inner, dict) else None
+            pairs = (one for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
+            return {str(one.get("key")): _plain(one.get("value"), depth + 1) for one in pairs}
+    return None
+
+
+def _whole(value: Any) -> int | None:
+    """64-bit numbers are texts in the JSON of the protocol."""
+    if isinstance(value, str) and len(value) < 20:
+        return int(value) if value.lstrip("-").isdecimal() else None
+    return value if isinstance(value, int) else None

@@ -1,0 +1,451 @@
+"""A trace as a trajectory: the tree of spans becomes the steps of agents.
+
+Spans of models say something, spans of tools answer, spans of agents say whose words they are. All others are plumbing:
+left out, and counted by the library that wrote them. A model is given the whole history with every call; here every
+message stands once, where it was first said.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.formats.base import UnusableRecord
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.span_attributes import (
+    Message,
+    ModelCall,
+    ToolRun,
+    agent_run,
+    grouped,
+    kind_of,
+    model_call,
+    tool_run,
+)
+from evaluation_assets.core.formats.spans import Span, Trace, as_utc
+from evaluation_assets.core.formats.transcript import (
+    Asked,
+    Call,
+    Result,
+    Said,
+    Transcript,
+    as_text,
+    final_message,
+    final_submission,
+    hands_in,
+    total,
+)
+from evaluation_assets.core.trajectories.identity import task_id_of
+from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
+
+_SESSION = (
+    "session.id",
+    "gen_ai.conversation.id",
+    "langsmith.trace.session_id",
+    "traceloop.association.properties.session_id",
+)
+_EVALUATION = "gen_ai.evaluation.result"
+
+_CODE = re.compile(r"```(?:py|python)?[ \t]*\n(.*?)```", re.DOTALL)
+_CODE_STEP = '{"memory_step": "ActionStep('
+_CODE_TOOL = "python_interpreter"
+"""How smolagents records a step, and what it calls the tool that runs the code in the model's words."""
+
+_REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observation|Error):)")
+"""How smolagents tells a model which calls it made and what came of them."""
+
+_KNOWN_FROM = 30
+"""A piece of text of this length that occurs again is a repetition."""
+
+
+def trajectory_of(trace: Trace, name: str, losses: Losses) -> Trajectory:
+    """The trajectory of a trace.
+
+    Raises:
+        UnusableRecord: no span says what an agent did.
+    """
+    telling = _Telling(losses)
+    for root in trace.roots:
+        telling.tell(root, "agent")
+    if trace.repeated:
+        losses.count("spans[] (exported twice)", trace.repeated)
+    transcript = Transcript()
+    steps = telling.write(transcript)
+    text, turns = transcript.finished()
+    if not any(turn.interactions for turn in turns):
+        raise UnusableRecord("no_trajectory_text", "no span of the trace has words of a model or a call of a tool")
+    spans = list(trace.walk())
+    item = next((found for span in spans for found in _dataset_items(span.logs)), {})
+    task = telling.task or next((turn.user_message for turn in turns if turn.user_message), "")
+    answer = telling.answer or final_submission(text, turns) or final_message(turns)
+    starts = [span.start_s for span in spans if span.start_s is not None]
+    ends = [span.start_s + (span.duration_ms or 0) / 1000 for span in spans if span.start_s is not None]
+    about = {
+        "trace_id": trace.id,
+        "service": next((span.service for span in spans if span.service), None),
+        "session_id": _first_attribute(spans, _SESSION),
+        "spans": {span: steps[entry] + call for span, (entry, call) in telling.places.items()},
+    }
+    verdicts = list(_verdicts(spans))
+    reference = item.get("true_answer")
+    return Trajectory(
+        id=trace.id,
+        task_id=task_id_of(item.get("task_id") or item.get("instance_id"), task, text),
+        format=name,
+        task=task,
+        text=text,
+        turns=turns,
+        agents=telling.participants(),
+        final_answer=answer,
+        reference_answer=as_text(reference).strip() or None,
+        started_at=as_utc(min(starts)) if starts else None,
+        duration_s=round(max(ends) - min(starts), 6) if starts else None,
+        usage=telling.usage(),
+        flags=() if answer or len(turns) > 1 else ("no_answer",),
+        labels={"verdicts": verdicts} if verdicts else {},
+        extra={key: value for key, value in about.items() if value},
+    )
+
+
+@dataclass(slots=True)
+class _Entry:
+    """One event on its way into the transcript; results come as the spans that hold them are met."""
+
+    event: Asked | Said | Result
+    results: list[Result | None] = field(default_factory=list)
+
+
+class _Telling:
+    """What the spans of a trace have told so far, in order."""
+
+    def __init__(self, losses: Losses) -> None:
+        self._losses = losses
+        self._entries: list[_Entry] = []
+        self._agents: dict[str, Agent] = {}
+        self._open: list[tuple[int, int]] = []
+        self._made: set[str] = set()
+        self._seen: set[str] = set()
+        self._known: list[str] = []
+        self._model_usage: list[Usage | None] = []
+        self._agent_usage: list[Usage | None] = []
+        self.task: str | None = None
+        self.answer: str | None = None
+        self.places: dict[str, tuple[int, int]] = {}
+
+    def tell(self, root: Span, agent_id: str) -> None:
+        """Take in a span and all below it. Traces may be nested deeper than Python functions may call each other."""
+        open_spans = [self._span(root, agent_id, None)]
+        while open_spans:
+            child = next(open_spans[-1], None)
+            if child is None:
+                open_spans.pop()
+            else:
+                open_spans.append(self._span(*child))
+
+    def write(self, transcript: Transcript) -> list[int]:
+        """Write everything, and give the number of the first step of every entry."""
+        steps, count = [], 0
+        for entry in self._entries:
+            steps.append(count)
+            if isinstance(entry.event, Asked):
+                transcript.asked(entry.event)
+                continue
+            if isinstance(entry.event, Said):
+                transcript.said(entry.event, entry.results)
+                count += max(1, len(entry.event.calls))
+            else:
+                transcript.observed(entry.event)
+                count += 1
+        return steps
+
+    def participants(self) -> tuple[Agent, ...]:
+        """Everyone who said something."""
+        speaking = {entry.event.agent_id for entry in self._entries if not isinstance(entry.event, Asked)}
+        return tuple(agent for name, agent in self._agents.items() if name in speaking)
+
+    def usage(self) -> Usage | None:
+        """Tokens of the models' spans; spans of agents sum them up, and count only where those have none."""
+        return total(self._model_usage) or total(self._agent_usage)
+
+    def _span(self, span: Span, agent_id: str, wrapper: Span | None) -> Iterator[tuple[Span, str, Span | None]]:
+        """Tell a span, and give each of its children to be told before it goes on."""
+        kind = kind_of(span)
+        first, answered = len(self._entries), None
+        if kind == "model":
+            inner = list(_inner_models(span))
+            if not inner:
+                self._model(_merged(span, wrapper), agent_id)
+            elif wrapper is None and len(inner) == 1:
+                wrapper = span
+        elif kind == "agent":
+            agent_id, answered = self._agent(span, agent_id)
+        elif kind == "tool":
+            agent_id = self._tool(span, agent_id)
+        elif kind == "other":
+            self._losses.count(f"spans[] ({span.scope or span.attributes.get('openinference.span.kind') or span.name})")
+        for child in span.children:
+            yield child, agent_id, wrapper if kind in ("model", "other", "chain") else None
+        if str(span.attributes.get("input.value", "")).startswith(_CODE_STEP):
+            self._ran_code(span, first)
+        elif kind == "chain":
+            self._losses.count("spans[] (chain)")
+        if answered is not None:
+            self._handed_in(answered, first)
+        if kind != "other" and len(self._entries) > first:
+            self.places.setdefault(span.id, (first, 0))
+
+    def _agent(self, span: Span, caller: str) -> tuple[str, str | None]:
+        """Whose words the spans below are, and what the agent answered in the end."""
+        with self._losses.reading(grouped(span.attributes), "spans[].") as fields:
+            run = agent_run(span, fields)
+            fields.set_aside(*_SESSION)
+        outermost = caller == "agent"
+        self._introduce(run.name, description=run.description, tools=run.tools)
+        if run.asked is not None:
+            if outermost:
+                self.task = self.task or run.asked
+                self._ask(run.asked)
+            elif not self._is_known(run.asked):
+                self._say(Said(agent_id=caller, message=run.asked))
+            self._remember(run.asked)
+        if outermost:
+            self._agent_usage.append(run.usage)
+            self.answer = run.answered or self.answer
+        return run.name, run.answered
+
+    def _handed_in(self, answered: str, first: int) -> None:
+        """The call by which an agent hands in its answer returns it, also where the tool's span does not say so."""
+        for place in list(self._open):
+            if place[0] >= first and hands_in(self._call_at(place).name):
+                self._answer(place, Result(content=answered))
+
+    def _model(self, span: Span, agent_id: str) -> None:
+        with self._losses.reading(grouped(span.attributes), "spans[].") as fields:
+            call = model_call(span, fields)
+            named = fields.text("gen_ai.agent.name")
+            fields.set_aside(*_SESSION, "gen_ai.agent.description", "gen_ai.agent.id")
+        if agent_id == "agent" and named:
+            agent_id = named
+        self._model_usage.append(call.usage)
+        prompt = next((message.text for message in call.inputs if message.role == "system"), None)
+        self._introduce(agent_id, prompt=prompt, model=call.model, tools=call.tools)
+        for message in call.inputs:
+            self._given(message, agent_id)
+        self._answered(span, call, agent_id)
+
+    def _answered(self, span: Span, call: ModelCall, agent_id: str) -> None:
+        """What the model said."""
+        texts = [message.text for message in call.outputs if message.text.strip()]
+        thoughts = [message.thought for message in call.outputs if message.thought]
+        calls = tuple(made for message in call.outputs for made in message.calls)
+        self.places[span.id] = (len(self._entries), 0)
+        if texts or thoughts or calls:
+            said = Said(
+                agent_id=agent_id,
+                thought="\n".join(thoughts) or None,
+                message="\n".join(texts) or None,
+                calls=calls,
+                latency_ms=span.duration_ms,
+                usage=call.usage,
+            )
+            self._say(said)
+            self._seen.update(_key(message) for message in call.outputs)
+        elif span.error is not None:
+            self._observe(
+                Result(content=span.error, error=_line(span.error), agent_id=agent_id, latency_ms=span.duration_ms)
+            )
+        else:
+            del self.places[span.id]
+            self._losses.count("spans[] (model without its words)")
+
+    def _given(self, message: Message, agent_id: str) -> None:
+        """A message the model was given; what was said before is left out."""
+        if message.role == "tool" and message.call_id in self._made:
+            place = next((one for one in self._open if self._call_at(one).id == message.call_id), None)
+            if place is not None:
+                self._answer(place, Result(content=message.text))
+            return
+        key = _key(message)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        if message.role in ("system", "developer", "tool-call") or (self._entries and _REPEATED.match(message.text)):
+            return
+        if self._is_known(message.text) and not message.calls:
+            return
+        if message.role == "assistant":
+            self._say(
+                Said(agent_id=agent_id, thought=message.thought, message=message.text or None, calls=message.calls)
+            )
+        elif message.role == "user" and self.task is None:
+            self._ask(message.text)
+        else:
+            self._observe(Result(content=message.text, agent_id=agent_id))
+        self._remember(message.text)
+
+    def _tool(self, span: Span, agent_id: str) -> str:
+        """A tool that ran: its result goes to the call that asked for it. What it asks a model is told in its name."""
+        with self._losses.reading(grouped(span.attributes), "spans[].") as fields:
+            run = tool_run(span, fields)
+            fields.set_aside(*_SESSION)
+        place = self._asked_for(run)
+        if place is None:
+            place = (len(self._entries), 0)
+            self._say(Said(agent_id=agent_id, calls=(run.call,)))
+        if run.result is not None:
+            self._answer(place, Result(content=run.result, error=_line(run.error), latency_ms=span.duration_ms))
+        self.places[span.id] = place
+        self._introduce(agent_id, tools=(Tool(name=run.call.name, description=run.description or ""),))
+        return agent_id if any(kind_of(child) == "agent" for child in span.walk()) else run.call.name
+
+    def _asked_for(self, run: ToolRun) -> tuple[int, int] | None:
+        """The call of a model that this tool run answers: by its id, else by the tool's name."""
+        calls = [(place, self._call_at(place)) for place in self._open]
+        if run.call.id is not None:
+            for place, call in calls:
+                if call.id == run.call.id:
+                    return place
+        for place, call in calls:
+            if call.name == run.call.name and (call.id is None or run.call.id is None):
+                return place
+        return None
+
+    def _ran_code(self, span: Span, first: int) -> None:
+        """The code in a model's words was run: that is a call, and the step's output is its result."""
+        output = span.attributes.get("output.value")
+        content = output if isinstance(output, str) else span.error or ""
+        for entry in self._entries[first:]:
+            if not isinstance(entry.event, Said) or entry.event.calls or not entry.event.message:
+                continue
+            code = _CODE.findall(entry.event.message)
+            if code:
+                words = re.sub(r"\s*(?:Code:)?\s*$", "", entry.event.message[: entry.event.message.index("```")])
+                call = Call(name=_CODE_TOOL, arguments="\n\n".join(part.rstrip() for part in code))
+                entry.event = replace(entry.event, message=words or None, calls=(call,))
+                entry.results = [Result(content=content, error=_line(span.error))] if content else [None]
+                self._remember(content)
+                return
+        if content and not self._is_known(content):
+            self._observe(Result(content=content, error=_line(span.error)))
+            self._remember(content)
+
+    def _introduce(
+        self,
+        name: str,
+        *,
+        description: str | None = None,
+        prompt: str | None = None,
+        model: str | None = None,
+        tools: tuple[Tool, ...] = (),
+    ) -> None:
+        """What is known of an agent: its own prompt says more than a description, a definition more than a name."""
+        agent = self._agents.get(name) or Agent(id=name)
+        known = {tool.name: tool for tool in agent.tools or ()}
+        for tool in tools:
+            if tool.name not in known or known[tool.name].parameters is None:
+                known[tool.name] = tool
+        if prompt and name not in self._seen:
+            self._seen.add(name)
+            agent = replace(agent, description=prompt)
+        self._agents[name] = replace(
+            agent,
+            description=agent.description or description,
+            model=agent.model or model,
+            tools=tuple(known.values()) or None,
+        )
+
+    def _ask(self, text: str) -> None:
+        self._entries.append(_Entry(Asked(text=text)))
+
+    def _observe(self, result: Result) -> None:
+        self._entries.append(_Entry(result))
+
+    def _say(self, said: Said) -> None:
+        number = len(self._entries)
+        self._entries.append(_Entry(said, [None] * len(said.calls)))
+        self._open += [(number, index) for index in range(len(said.calls))]
+        self._made.update(call.id for call in said.calls if call.id)
+        for piece in (said.thought, said.message, *(as_text(call.arguments) for call in said.calls)):
+            self._remember(piece or "")
+
+    def _answer(self, place: tuple[int, int], result: Result) -> None:
+        entry, call = place
+        self._entries[entry].results[call] = result
+        self._open.remove(place)
+        self._remember(result.content)
+
+    def _call_at(self, place: tuple[int, int]) -> Call:
+        event = self._entries[place[0]].event
+        assert isinstance(event, Said)
+        return event.calls[place[1]]
+
+    def _remember(self, text: str) -> None:
+        if len(text.strip()) >= _KNOWN_FROM:
+            self._known.append(text.strip())
+
+    def _is_known(self, text: str) -> bool:
+        """Whether most of a text was said before: frameworks wrap what they repeat in a few words of their own."""
+        rest = text
+        for piece in self._known:
+            if piece in rest:
+                rest = rest.replace(piece, "")
+        return len(rest) < len(text) and len(rest.strip()) <= max(len(text) // 4, 2 * _KNOWN_FROM)
+
+
+def _inner_models(span: Span) -> Iterator[Span]:
+    """The models' spans in a model's span: a client's call in a framework's. Not those of tools and agents in it."""
+    waiting = list(span.children)
+    while waiting:
+        child = waiting.pop()
+        kind = kind_of(child)
+        if kind == "model":
+            yield child
+        elif kind in ("other", "chain"):
+            waiting += child.children
+
+
+def _merged(span: Span, wrapper: Span | None) -> Span:
+    """A client's call with what the framework says about it."""
+    if wrapper is None:
+        return span
+    return replace(span, attributes={**wrapper.attributes, **span.attributes}, events=[*wrapper.events, *span.events])
+
+
+def _key(message: Message) -> str:
+    calls = [(call.name, call.id) for call in message.calls]
+    return f"{message.role} {message.text.strip()} {calls if calls else message.call_id or ''}"
+
+
+def _line(error: str | None) -> str | None:
+    return None if error is None else " ".join(error[:1000].split())[:200]
+
+
+def _dataset_items(logs: Iterable[Any]) -> Iterator[JsonObject]:
+    """The item of a benchmark that a function was called with, as the Patronus SDK logs it."""
+    for body in logs:
+        arguments = body.get("function.arguments") if isinstance(body, dict) else None
+        for value in arguments.values() if isinstance(arguments, dict) else ():
+            if isinstance(value, dict) and ("true_answer" in value or "instance_id" in value):
+                yield value
+
+
+def _first_attribute(spans: list[Span], keys: tuple[str, ...]) -> str | None:
+    found = (span.attributes.get(key) for span in spans for key in keys)
+    return next((value for value in found if isinstance(value, str) and value), None)
+
+
+def _verdicts(spans: Iterable[Span]) -> Iterator[JsonObject]:
+    """Results of evaluations that were recorded as events."""
+    for span in spans:
+        for event in span.events:
+            if event.name == _EVALUATION:
+                name = event.attributes.get("gen_ai.evaluation.name")
+                verdict = {
+                    "judge": event.attributes.get("gen_ai.evaluation.evaluator.name") or name,
+                    "level": "trajectory",
+                    "subject": span.id,
+                    "scores": {str(name): event.attributes.get("gen_ai.evaluation.score.value")},
+                    "verdict": event.attributes.get("gen_ai.evaluation.score.label"),
+                    "reasoning": event.attributes.get("gen_ai.evaluation.explanation"),
+                }
+                yield {key: value for key, value in verdict.items() if value is not None}

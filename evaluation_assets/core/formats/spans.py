@@ -1,0 +1,165 @@
+"""Spans of traces, whatever wire they came over: the neutral span, the tree, and grouping by trace on disk."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import IO, Any, Self
+
+import orjson
+
+from evaluation_assets.core.formats.base import UnusableRecord
+from evaluation_assets.core.trajectories.model import JsonObject
+
+_SPOOL_BYTES = 8 << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class Event:
+    """Something that happened in a span, e.g. an exception, or a message that a convention records as an event."""
+
+    name: str
+    attributes: JsonObject = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class Span:
+    """One operation. Times are seconds since 1970 and milliseconds; `error` says why it failed, if it did.
+
+    `scope` is the library that recorded it. `logs` are bodies of log records that belong to it.
+    """
+
+    id: str
+    trace_id: str
+    name: str = ""
+    parent_id: str | None = None
+    scope: str = ""
+    service: str = ""
+    start_s: float | None = None
+    duration_ms: float | None = None
+    error: str | None = None
+    attributes: JsonObject = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    logs: list[Any] = field(default_factory=list)
+    children: list["Span"] = field(default_factory=list)
+
+    def walk(self) -> Iterator["Span"]:
+        """This span and everything below it, parents first."""
+        waiting: list[Span] = [self]
+        while waiting:
+            span = waiting.pop()
+            yield span
+            waiting.extend(reversed(span.children))
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The spans of one trace as a forest, children in the order they began; `repeated` were given more than once."""
+
+    id: str
+    roots: tuple[Span, ...]
+    repeated: int = 0
+
+    def walk(self) -> Iterator[Span]:
+        """All spans, parents first."""
+        for root in self.roots:
+            yield from root.walk()
+
+
+def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
+    """The tree of a trace's spans, in whatever order they come. A span that was exported twice counts once.
+
+    A span whose parent is not there is a root; so is the first span of a circle.
+    """
+    by_id: dict[str, Span] = {}
+    given = 0
+    for span in spans:
+        given += 1
+        by_id.setdefault(span.id, span)
+    roots: list[Span] = []
+    for span in by_id.values():
+        parent = by_id.get(span.parent_id or "")
+        if parent is None or _is_below(parent, span, by_id):
+            span.parent_id = None
+            roots.append(span)
+        else:
+            parent.children.append(span)
+    for span in by_id.values():
+        span.children.sort(key=_begin)
+    return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id))
+
+
+def _begin(span: Span) -> float:
+    return float("inf") if span.start_s is None else span.start_s
+
+
+def _is_below(span: Span | None, above: Span, by_id: dict[str, Span]) -> bool:
+    """Whether following the parents of `span` leads to `above`."""
+    visited: set[str] = set()
+    while span is not None and span.id not in visited:
+        if span is above:
+            return True
+        visited.add(span.id)
+        span = by_id.get(span.parent_id or "")
+    return False
+
+
+class SpanSpool:
+    """Spans set aside until all of a trace have come; in memory while they are few, else in a temporary file."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
+        self._numbers: dict[str, int] = {}
+        self._sources: list[str] = []
+        self._places: list[tuple[int, int, int]] = []
+        self._end = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def add(self, span: Span, source: str) -> None:
+        """Set a span aside that stood in the file `source`.
+
+        Raises:
+            UnusableRecord: its attributes are nested too deep.
+        """
+        try:
+            line = orjson.dumps(span)
+        except orjson.JSONEncodeError as problem:
+            raise UnusableRecord("bad_json", f"span {span.id} cannot be stored: {problem}") from problem
+        number = self._numbers.setdefault(span.trace_id, len(self._numbers))
+        if number == len(self._sources):
+            self._sources.append(source)
+        self._places.append((number, self._end, len(line)))
+        self._file.write(line)
+        self._end += len(line)
+
+    def traces(self) -> Iterator[tuple[Trace, str, bytes]]:
+        """Every trace in the order they began to come, with its first file and its spans as JSON."""
+        names = list(self._numbers)
+        for number, places in groupby(sorted(self._places), key=itemgetter(0)):
+            lines = [self._line(start, length) for _, start, length in places]
+            spans = (_span_of(orjson.loads(line)) for line in lines)
+            yield trace_of(names[number], spans), self._sources[number], b"[" + b",".join(lines) + b"]"
+
+    def _line(self, start: int, length: int) -> bytes:
+        self._file.seek(start)
+        return self._file.read(length)
+
+
+def _span_of(data: JsonObject) -> Span:
+    data["events"] = [Event(**event) for event in data["events"]]
+    return Span(**data)
+
+
+def as_utc(seconds: float | None) -> str | None:
+    """Seconds since 1970 as ISO 8601."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,80 @@
+"""Scores as OpenTelemetry events `gen_ai.evaluation.result`, in OTLP JSON: one `resourceLogs` object a trajectory.
+
+A score of a trajectory that was read from spans is an event of its trace, and a clip's of the span it was read from.
+The events carry no time: none is known that would be the same the next time they are written.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+EVENT = "gen_ai.evaluation.result"
+SCOPE = "evaluation_assets"
+
+_TRACE, _SPAN = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
+
+
+def document(
+    drop: str,
+    trajectory: Trajectory,
+    clip_scores: Iterable[Mapping[str, Any]],
+    category_assessments: Iterable[Mapping[str, Any]],
+    trajectory_scores: Iterable[Mapping[str, Any]],
+) -> JsonObject:
+    """The scores of a trajectory, from the rows of the tables they are stored in. A missing score is no event."""
+    spans = _spans_of_clips(trajectory)
+    levels = (("clip", clip_scores), ("category", category_assessments), ("trajectory", trajectory_scores))
+    records = [
+        _record(drop, trajectory, level, row, spans)
+        for level, rows in levels
+        for row in rows
+        if row["mean"] is not None
+    ]
+    resource = {"attributes": list(_attributes({"service.name": trajectory.extra.get("service")}))}
+    return {"resourceLogs": [{"resource": resource, "scopeLogs": [{"scope": {"name": SCOPE}, "logRecords": records}]}]}
+
+
+def _record(drop: str, trajectory: Trajectory, level: str, row: Mapping[str, Any], spans: dict[int, str]) -> JsonObject:
+    attributes = {
+        "gen_ai.evaluation.name": row["criterion"],
+        "gen_ai.evaluation.score.value": float(row["mean"]),
+        "gen_ai.conversation.id": trajectory.extra.get("session_id"),
+        f"{SCOPE}.drop": drop,
+        f"{SCOPE}.trajectory_id": trajectory.id,
+        f"{SCOPE}.task_id": trajectory.task_id,
+        f"{SCOPE}.level": level,
+        f"{SCOPE}.clip_index": row.get("clip_index"),
+        f"{SCOPE}.tool_type": row.get("tool_type") or row.get("category"),
+        f"{SCOPE}.n_scored": row["n_scored"],
+        f"{SCOPE}.n_judges": row["n_judges"],
+    }
+    record: JsonObject = {"timeUnixNano": "0", "eventName": EVENT, "attributes": list(_attributes(attributes))}
+    trace, span = trajectory.extra.get("trace_id"), spans.get(row.get("clip_index", -1))
+    if isinstance(trace, str) and _TRACE.fullmatch(trace):
+        record["traceId"] = trace
+        if level == "clip" and span is not None:
+            record["spanId"] = span
+    return record
+
+
+def _spans_of_clips(trajectory: Trajectory) -> dict[int, str]:
+    """The span each clip was read from, where the trajectory knows: a clip ends with the step of its call."""
+    recorded = trajectory.extra.get("spans")
+    by_step: dict[int, str] = {}
+    for span, step in (recorded if isinstance(recorded, dict) else {}).items():
+        if _SPAN.fullmatch(span):
+            by_step.setdefault(step, span)
+    ends = [number for number, step in enumerate(trajectory.steps) if step.call is not None]
+    return {clip: by_step[step] for clip, step in enumerate(ends) if step in by_step}
+
+
+def _attributes(values: Mapping[str, Any]) -> Iterator[JsonObject]:
+    for key, value in values.items():
+        if isinstance(value, float):
+            yield {"key": key, "value": {"doubleValue": value}}
+        elif isinstance(value, int):
+            yield {"key": key, "value": {"intValue": str(value)}}
+        elif isinstance(value, str):
+            yield {"key": key, "value": {"stringValue": value}}

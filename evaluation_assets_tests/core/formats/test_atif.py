@@ -1,0 +1,189 @@
+"""ATIF documents, and documents that point at each other, as trajectories."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.formats.atif import detect
+from evaluation_assets.core.formats.base import Rejection, Sample
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
+from evaluation_assets_tests.third_party import data
+
+FIXTURE = FIXTURES / "atif"
+
+
+def read_documents(folder: Path, **documents: Any) -> list[Trajectory | Rejection]:
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_bytes(orjson.dumps(document))
+    return read(folder, format_name="atif")
+
+
+def document(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    asked = {"step_id": 1, "source": "user", "message": "Do it"}
+    agent = {"name": "worker", "version": "1"}
+    return {"schema_version": "ATIF-v1.6", "agent": agent, "steps": [asked, *steps], **fields}
+
+
+def test_documents_that_belong_together_are_one_trajectory() -> None:
+    losses = Losses()
+    (run,) = trajectories(FIXTURE, losses)
+    check(run)
+    assert (run.task_id, run.task) == ("count-lines", "Count the lines of notes.txt")
+    assert run.final_answer == "notes.txt has 12 lines."
+    assert (run.success, run.labels) == (True, {"reward": 1.0})
+    assert (run.started_at, run.duration_s) == ("2026-01-05T10:00:00Z", 60.0)
+    assert losses.table() == [
+        ("steps[] (copied context)", 1),
+        ("steps[].observation.results[].content[] (image)", 1),
+        ("steps[].reasoning_effort", 1),
+    ]
+
+
+def test_results_stand_behind_the_calls_they_answer() -> None:
+    (run,) = trajectories(FIXTURE)
+    called = [
+        (run.arguments(step.call), run.piece(step.result.content), step.result.error)
+        for step in run.calls
+        if step.call is not None and step.result is not None
+    ]
+    assert called[:2] == [
+        ({"command": "wc -l notes.txt"}, "12 notes.txt\n[image: images/1.png]", None),
+        ({"command": "wc -l other.txt"}, "Error: other.txt: No such file", "Error: other.txt: No such file"),
+    ]
+
+
+def test_every_agent_has_its_own_interactions_tools_and_model() -> None:
+    (run,) = trajectories(FIXTURE)
+    (turn,) = run.turns
+    assert [interaction.agent_id for interaction in turn.interactions] == [
+        "builder",
+        "checker",
+        "builder",
+        "builder sub-agent",
+        "builder",
+    ]
+    builder = run.agents[0]
+    assert (builder.model, builder.version, builder.description) == ("model-a", "2.0", "You build things.")
+    assert builder.tools is not None and [tool.name for tool in builder.tools] == ["shell"]
+
+
+def test_what_a_sub_agent_was_told_stands_once() -> None:
+    (run,) = trajectories(FIXTURE)
+    assert run.text.count("Check that 12 is right") == 1  # the call's arguments have it
+    assert run.text.count("Look again.") == 1
+
+
+def test_tokens_and_cost_are_those_of_all_steps() -> None:
+    (run,) = trajectories(FIXTURE)
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.output_tokens) == (100 + 150 + 60 + 30 + 5, 20 + 10 + 8 + 4 + 2)
+    assert run.usage.cost_usd is None  # the continuation's 0 for 68 tokens is unknown, and so is the whole
+
+
+def test_totals_count_where_steps_say_nothing(tmp_path: Path) -> None:
+    said = {"step_id": 2, "source": "agent", "message": "done"}
+    (run,) = read_documents(tmp_path, a=document(said, final_metrics={"total_prompt_tokens": 7}))
+    assert isinstance(run, Trajectory) and run.usage is not None
+    assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (7, None, None)
+
+
+def test_a_reference_to_nothing_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(
+        orjson.dumps(document({"source": "agent", "message": "x"}, continued_trajectory_ref="gone.json"))
+    )
+    losses = Losses()
+    (run,) = trajectories(tmp_path, losses)
+    assert run.final_answer == "x"
+    assert losses.counts["continued_trajectory_ref (not in the drop)"] == 1
+
+
+def test_a_circle_of_references_is_one_trajectory(tmp_path: Path) -> None:
+    said = {"source": "agent", "message": "mine"}
+    one = document(said, continued_trajectory_ref="b.json")
+    other = document(said, continued_trajectory_ref="a.json")
+    (run,) = read_documents(tmp_path, a=one, b=other)
+    assert isinstance(run, Trajectory)
+    assert run.text.count("mine") == 2
+
+
+def test_a_document_that_points_at_itself_is_read(tmp_path: Path) -> None:
+    (run,) = read_documents(
+        tmp_path, a=document({"source": "agent", "message": "x"}, continued_trajectory_ref="a.json")
+    )
+    assert isinstance(run, Trajectory)
+
+
+def test_sub_agents_are_found_by_their_session_where_there_is_no_path(tmp_path: Path) -> None:
+    reference = {"session_id": "sub", "trajectory_path": None}
+    results = {"results": [{"content": "done", "subagent_trajectory_ref": reference}]}
+    parent = document({"source": "agent", "message": "go", "observation": results}, session_id="main")
+    child = document({"source": "agent", "message": "child spoke"}, session_id="sub")
+    (run,) = read_documents(tmp_path, a=parent, b=child)
+    assert isinstance(run, Trajectory)
+    assert "child spoke" in run.text
+
+
+def test_an_answer_handed_in_by_a_call_is_the_final_answer(tmp_path: Path) -> None:
+    finish = {"tool_call_id": "1", "function_name": "finish", "arguments": {"message": "42"}}
+    (run,) = read_documents(tmp_path, a=document({"source": "agent", "message": "I am done", "tool_calls": [finish]}))
+    assert isinstance(run, Trajectory)
+    assert (run.final_answer, run.flags) == ("42", ())
+
+
+def test_files_of_other_formats_are_rejected_once(tmp_path: Path) -> None:
+    said = {"source": "agent", "message": "x"}
+    run, rejection = read_documents(tmp_path, a=document(said), b=[{"reward": 1}, {"reward": 2}])
+    assert isinstance(run, Trajectory) and isinstance(rejection, Rejection)
+    assert (rejection.source, rejection.reason) == ("b.json", "not_this_format")
+
+
+def test_a_document_without_anything_of_an_agent_is_rejected(tmp_path: Path) -> None:
+    (rejection,) = read_documents(tmp_path, a=document())
+    assert isinstance(rejection, Rejection)
+    assert rejection.reason == "no_trajectory_text"
+
+
+def test_documents_a_line_are_trajectories_of_their_own(tmp_path: Path) -> None:
+    lines = [orjson.dumps(document({"source": "agent", "message": str(number)})) for number in range(3)]
+    (tmp_path / "many.jsonl").write_bytes(b"\n".join(lines))
+    assert [run.final_answer for run in trajectories(tmp_path)] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("record", "ours"),
+    [
+        ({"schema_version": "ATIF-v1.8"}, True),
+        ({"agent": {}, "steps": [{"step_id": 1, "source": "user"}]}, True),
+        ({"schema_version": "1.0", "steps": []}, False),
+        ({"agent": "x", "steps": [{"step_id": 1, "source": "user"}]}, False),
+        ([], False),
+    ],
+)
+def test_documents_are_recognised(record: Any, ours: bool) -> None:
+    assert detect(Sample((record,))) is ours
+
+
+def test_the_golden_files_of_others_load() -> None:
+    golden = data("atif/golden/openhands")
+    items = read(golden)
+    runs = [item for item in items if isinstance(item, Trajectory)]
+    assert len(runs) == 2
+    assert [item.reason for item in items if isinstance(item, Rejection)] == ["not_this_format"] * 2
+    for run in runs:
+        check(run)
+        assert run.usage is not None
+        assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (220, 80, 0.00135)
+    assert [step.call.name for step in runs[0].calls if step.call] == ["str_replace_editor", "finish"]
+    assert runs[0].final_answer == "Task complete. Created /app/hello.txt with 'Hello, world!'"
+
+
+def test_documents_beside_files_of_a_general_format_decide_what_a_drop_is(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(orjson.dumps([{"messages": [{"role": "assistant", "content": "general"}]}]))
+    (tmp_path / "b.json").write_bytes(orjson.dumps(document({"source": "agent", "message": "specific"})))
+    rejection, run = read(tmp_path)
+    assert isinstance(run, Trajectory) and run.format == "atif"
+    assert isinstance(rejection, Rejection) and rejection.reason == "not_this_format"
