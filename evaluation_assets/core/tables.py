@@ -232,6 +232,21 @@ FAILURE_PATTERNS = Table(
     ),
 )
 
+TASK_METRICS = Table(
+    "task_metrics",
+    "one metric of one task, averaged over its trials; what gates, history and leaderboard are made from",
+    _schema(
+        drop=_NAME,
+        task_id=_NAME,
+        task_digest=_NAME,
+        metric=_NAME,
+        value=_FLOAT,
+        best=_FLOAT,
+        n_known=_INT,
+        n_trials=_INT,
+    ),
+)
+
 COLUMNS: dict[str, str] = {
     "drop": "key of the drop: its path below drops/ without ending",
     "trajectory_id": "name of the trajectory, unique in its drop",
@@ -334,6 +349,12 @@ COLUMNS: dict[str, str] = {
     "parameter_names": "parameters concerned as tool.parameter, most frequent first",
     "examples": "up to three issues in their words",
     "recommendation": "what usually helps",
+    "task_digest": "digest of what the task asks; another one means another task under the same id",
+    "metric": "criterion of the trajectory level, overall, success, pass_rate, cost_usd or latency_s",
+    "value": "mean over the trials that have the metric; null where none has",
+    "best": "value of the best trial: the highest, for cost and latency the lowest",
+    "n_known": "trials that have the metric",
+    "n_trials": "trials of the task",
 }
 """What the columns mean, in every table that has them."""
 
@@ -353,5 +374,6 @@ TABLES: dict[str, Table] = {
         TRAJECTORY_SCORES,
         TOOL_USE_RESULTS,
         FAILURE_PATTERNS,
+        TASK_METRICS,
     )
 }

@@ -1,0 +1,71 @@
+"""Many nights against one baseline: when to say that a suite is getting worse.
+
+Looking every night multiplies false alarms: thirty nights at 5 % each alarm in four of five months. The e-process may
+be looked at every night and still alarms falsely with probability `alpha` at most over all nights together; CUSUM
+sees a small lasting shift sooner, without that guarantee.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+
+CUSUM_SLACK = 0.5
+CUSUM_LIMIT = 5.0
+_TILTS = np.array([0.5, 1.0, 1.5, 2.0])
+_LOWER_BOUND = 1.645
+"""The baseline is held at its lower 95 % bound: noise in it would otherwise alarm every night."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A suite's nights since its baseline, oldest first.
+
+    `z` is each night's effect in standard errors, `cusum` and `e_values` what they add up to. `alarm` is set when the
+    last night's value has reached its limit.
+    """
+
+    z: tuple[float, ...]
+    cusum: tuple[float, ...]
+    e_values: tuple[float, ...]
+    alarm: Literal["e_process", "cusum"] | None
+
+
+def night(differences: Sequence[float] | np.ndarray, baseline_runs: int) -> float | None:
+    """One night's `z` from the paired differences `current - baseline` of its tasks; `None` below two tasks.
+
+    The standard error of a difference holds the noise of the night and of the baseline, which is the mean of
+    `baseline_runs` runs: shares `runs / (runs + 1)` and `1 / (runs + 1)` of its square.
+    """
+    values = np.asarray(differences, float)
+    if len(values) < 2:
+        return None
+    error = float(values.std(ddof=1)) / sqrt(len(values))
+    effect = float(values.mean())
+    if error < 1e-12:
+        return 0.0 if effect >= 0 else None
+    of_baseline, of_night = error / sqrt(baseline_runs + 1), error * sqrt(baseline_runs / (baseline_runs + 1))
+    return (effect + _LOWER_BOUND * of_baseline) / of_night
+
+
+def drift(z: Sequence[float], alpha: float) -> Drift:
+    """Both charts over the nights' `z`.
+
+    CUSUM: `s = max(0, s - z - 0.5)`, limit 5 (Page, Biometrika 41, 1954). E-process: mean over k of
+    `exp(sum(-k z - k^2 / 2))`, a test martingale while no night's expectation is below the baseline; limit `1 / alpha`
+    by Ville's inequality.
+    """
+    total, sums = 0.0, []
+    for value in z:
+        total = max(0.0, total - value - CUSUM_SLACK)
+        sums.append(total)
+    exponents = np.cumsum(-_TILTS[:, None] * np.asarray(z, float) - _TILTS[:, None] ** 2 / 2, axis=1)
+    e_values = np.exp(np.minimum(exponents, 700.0)).mean(axis=0)
+    alarm: Literal["e_process", "cusum"] | None = None
+    if len(e_values) and e_values.max() >= 1 / alpha:
+        alarm = "e_process"
+    elif sums and sums[-1] >= CUSUM_LIMIT:
+        alarm = "cusum"
+    return Drift(tuple(z), tuple(sums), tuple(float(value) for value in e_values), alarm)

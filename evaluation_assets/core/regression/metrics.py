@@ -1,0 +1,145 @@
+"""What a drop achieved, task by task: the numbers that are compared, promoted and plotted.
+
+Trials of a task are averaged first, so that a task counts once however often it ran. What is unknown stays missing.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.trajectories.identity import digest
+
+Row = dict[str, Any]
+
+SUCCESS, PASS_RATE, COST, LATENCY = "success", "pass_rate", "cost_usd", "latency_s"
+RELATIVE = frozenset({COST, LATENCY})
+"""Metrics where lower is better and which are compared as ratios. All others are 0..1, and higher is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskValue:
+    """A metric of one task: mean over the trials that have it, and the best of them."""
+
+    value: float
+    best: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropMetrics:
+    """A drop as the gate sees it.
+
+    `tasks` is the digest of what each task asks; `metrics` holds by metric the tasks that have it. `kept_out` names
+    the judges whose scores are not in it, with the reason.
+    """
+
+    drop: str
+    suite: str | None
+    agent: str | None = None
+    agent_version: str | None = None
+    content: str = ""
+    comparability: Mapping[str, str] = field(default_factory=dict)
+    kept_out: Mapping[str, str] = field(default_factory=dict)
+    tasks: Mapping[str, str]
+    metrics: Mapping[str, Mapping[str, TaskValue]]
+
+
+@dataclass(slots=True)
+class _Task:
+    digest: str
+    trials: int = 0
+    values: dict[str, list[float]] = field(default_factory=dict)
+
+
+def metric_rows(
+    drop: str, trajectories: Stored, scores: Iterable[Row], passed: Mapping[str, bool] | None = None
+) -> Iterator[Row]:
+    """Rows of `task_metrics`: every metric that some trajectory has, for every task.
+
+    Args:
+        drop: key of the drop.
+        trajectories: `preprocessed_trajectories`.
+        scores: rows of `trajectory_scores`; the adjusted means are used, which do not hang on who was missing.
+        passed: by trajectory, whether it met the expectations of its case, where the drop has a suite of cases.
+    """
+    tasks: dict[str, _Task] = {}
+    metrics: dict[str, None] = {}
+    by_trajectory = Aligned(iter(scores))
+    for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
+        task = tasks.setdefault(row["task_id"], _Task(digest(row["task"])[:12]))
+        task.trials += 1
+        found: dict[str, float | None] = {
+            score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
+        }
+        found[SUCCESS] = row["success"]
+        found[PASS_RATE] = (passed or {}).get(row["trajectory_id"])
+        found[COST] = _above_zero(_cost(row["trajectory"]))
+        found[LATENCY] = _above_zero(row["duration_s"])
+        for metric, value in found.items():
+            if value is not None:
+                metrics[metric] = None
+                task.values.setdefault(metric, []).append(float(value))
+    for task_id, task in tasks.items():
+        for metric in metrics:
+            values = task.values.get(metric, [])
+            yield {
+                "drop": drop,
+                "task_id": task_id,
+                "task_digest": task.digest,
+                "metric": metric,
+                "value": fmean(values) if values else None,
+                "best": (min if metric in RELATIVE else max)(values) if values else None,
+                "n_known": len(values),
+                "n_trials": task.trials,
+            }
+
+
+def _cost(trajectory: str) -> float | None:
+    usage = orjson.loads(trajectory).get("usage") or {}
+    return usage.get("cost_usd")
+
+
+def _above_zero(value: float | None) -> float | None:
+    """A cost or time of 0 was not measured: sources write it for what they do not know."""
+    return value if value is not None and value > 0 else None
+
+
+def facts_of(
+    sidecar: Sidecar, content: str, comparability: Mapping[str, str], kept_out: Mapping[str, str]
+) -> dict[str, str]:
+    """What `task_metrics` notes about the drop as a whole, for `read_metrics`."""
+    return {
+        "sidecar": sidecar.model_dump_json(),
+        "content": content,
+        "comparability": json.dumps(dict(comparability)),
+        "kept_out": json.dumps(dict(kept_out)),
+    }
+
+
+def read_metrics(drop: str, stored: Stored) -> DropMetrics:
+    """The metrics of a drop from its `task_metrics`."""
+    facts = stored.facts
+    sidecar = Sidecar.model_validate_json(facts.get("sidecar", "{}"))
+    tasks: dict[str, str] = {}
+    metrics: dict[str, dict[str, TaskValue]] = {}
+    for row in stored.rows():
+        tasks[row["task_id"]] = row["task_digest"]
+        values = metrics.setdefault(row["metric"], {})
+        if row["value"] is not None:
+            values[row["task_id"]] = TaskValue(row["value"], row["best"])
+    return DropMetrics(
+        drop=drop,
+        suite=sidecar.suite,
+        agent=sidecar.agent,
+        agent_version=sidecar.agent_version,
+        content=facts.get("content", ""),
+        comparability=json.loads(facts.get("comparability", "{}")),
+        kept_out=json.loads(facts.get("kept_out", "{}")),
+        tasks=tasks,
+        metrics=metrics,
+    )

@@ -1,0 +1,114 @@
+"""`gate.yaml`: what gates, how surely, what people review, and when things run."""
+
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from upath import UPath
+
+GateVerdict = Literal["pass", "warn", "fail", "inconclusive", "incomparable"]
+
+DEFAULT_METRICS = ("overall", "success", "pass_rate")
+"""What gates where a drop or its baseline has it, when nothing is configured."""
+
+
+class InvalidSettings(ValueError):
+    """A gate.yaml that cannot be used; the message names file and field."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _five_fields(cron: str) -> str:
+    if len(cron.split()) != 5:
+        raise ValueError("five fields are needed: minute, hour, day, month, weekday")
+    return cron
+
+
+Cron = Annotated[str, AfterValidator(_five_fields)]
+
+
+class GateSettings(_Section):
+    """How a drop is compared with its baseline.
+
+    `metrics` are the metrics that gate; without it `overall`, `success` and `pass_rate` where they exist. `delta` is
+    the largest drop that is put up with, in score units; `relative_delta` that of cost and latency, as a share.
+    `tolerance` belongs to the rule of that name. `fallen_drop` lists a task that lost this much in every trial. With
+    more than `max_unpaired` of the tasks on one side only, two runs are not comparable. `task_family` is a regular
+    expression; what it finds in a task's id names the family whose tasks hang together. `floors` are least values of
+    metrics, with or without a baseline. `blocks` are the verdicts that fail a run.
+    """
+
+    rule: Literal["paired", "tolerance"] = "paired"
+    metrics: tuple[str, ...] | None = None
+    delta: float = Field(default=0.05, gt=0, le=1)
+    relative_delta: float = Field(default=0.10, gt=0)
+    tolerance: float = Field(default=0.05, ge=0, le=1)
+    alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    power: float = Field(default=0.8, gt=0.5, lt=1)
+    min_tasks: int = Field(default=8, ge=2)
+    fallen_drop: float = Field(default=0.3, gt=0, le=1)
+    max_unpaired: Share = 0.1
+    task_family: str | None = None
+    floors: dict[str, float] = {}
+    blocks: tuple[GateVerdict, ...] = ("fail",)
+
+
+class ReviewSettings(_Section):
+    """What people look at, and what their labels decide.
+
+    A trajectory passes a judge at `pass_score`. Reviewed are scores below it, up to `near` above it, judges whose
+    scores spread by `disagreement` or more, and `random_share` of the others. A judge with at least `min_labels`
+    labels and a kappa below `min_kappa` is kept out of gates.
+    """
+
+    pass_score: Share = 0.6
+    near: Share = 0.05
+    disagreement: Share = 0.2
+    random_share: Share = 0.2
+    min_kappa: float = Field(default=0.6, ge=-1, le=1)
+    min_labels: int = Field(default=30, ge=2)
+
+
+class ScheduleSettings(_Section):
+    """When things run, as cron: stale drops every night, the newest drop of every suite every week."""
+
+    nightly: Cron = "0 2 * * *"
+    weekly: Cron = "0 4 * * 0"
+
+
+class NotificationSettings(_Section):
+    """Where failures and regressions are sent: the variable that holds the URL, which is a secret and in no file."""
+
+    url_env: str = "EVALUATION_NOTIFY_URL"
+
+
+class Settings(_Section):
+    """All of `gate.yaml`."""
+
+    gate: GateSettings = GateSettings()
+    review: ReviewSettings = ReviewSettings()
+    schedules: ScheduleSettings = ScheduleSettings()
+    notifications: NotificationSettings = NotificationSettings()
+
+
+def load_settings(file: UPath) -> Settings:
+    """The settings in a file; the defaults where there is none.
+
+    Raises:
+        InvalidSettings: no YAML, an unknown field or a value out of range.
+    """
+    if not file.exists():
+        return Settings()
+    try:
+        return Settings.model_validate(yaml.safe_load(file.read_text("utf-8")) or {})
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        raise InvalidSettings(f"{file} is no YAML: {problem}") from problem
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidSettings(f"{file}: {place}: {first['msg']}") from problem
