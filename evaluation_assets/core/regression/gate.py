@@ -6,7 +6,7 @@ tasks fell), `fail` (worse), `inconclusive` (too little is known; it says how ma
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log1p, sqrt
 from statistics import fmean
@@ -420,7 +420,7 @@ def _outcome(
         drop=current.drop,
         baseline=None if baseline is None else baseline.name,
         suite=current.suite,
-        verdict=next((each for each in _GRAVITY if each in verdicts), _GRAVITY[-1]),
+        verdict=_gravest(verdicts),
         rule=settings.rule,
         reasons=reasons or [each.reason for each in gating] or ["every floor is held"],
         metrics=comparisons,
@@ -435,6 +435,14 @@ def _outcome(
             differs=differs,
         ),
     )
+
+
+def _gravest(verdicts: Iterable[GateVerdict]) -> GateVerdict:
+    found: GateVerdict = "pass"
+    for verdict in verdicts:
+        if _GRAVITY.index(verdict) < _GRAVITY.index(found):
+            found = verdict
+    return found
 
 
 def _counted(number: int, what: str) -> str:

@@ -1,0 +1,155 @@
+"""What a judge or a panel is worth: agreement beyond chance, and for how many judges a panel counts.
+
+Agreement between judges is not validity: judges of different makers err alike. Only labels of people tell.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+_RESAMPLES = 1000
+Statistic = float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """Two-way analysis of variance of subjects x judges.
+
+    `icc_single` is the reliability of one judge, `icc_panel` that of the mean of this panel, both for absolute
+    agreement: ICC(2,1) and ICC(2,k) of Shrout and Fleiss, Psychological Bulletin 86 (1979). `None` without variation.
+    """
+
+    icc_single: Statistic
+    icc_panel: Statistic
+    n_subjects: int
+    n_judges: int
+
+
+def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> Statistic:
+    """Agreement of two raters on categories beyond chance; `None` where both always say the same one thing.
+
+    Source: Cohen, Educational and Psychological Measurement 20 (1960).
+    """
+    n = len(first)
+    if n == 0:
+        return None
+    observed = sum(a == b for a, b in zip(first, second, strict=True)) / n
+    expected = sum(first.count(category) * second.count(category) for category in set(first)) / n**2
+    return (observed - expected) / (1 - expected) if expected < 1 else None
+
+
+def kappa_interval(first: Sequence[Hashable], second: Sequence[Hashable], seed: int = 0) -> tuple[Statistic, Statistic]:
+    """95 % interval of kappa by resampling subjects; rough below 50 of them, undefined below 10."""
+    n = len(first)
+    if n < 10:
+        return None, None
+    categories = {category: index for index, category in enumerate(dict.fromkeys([*first, *second]))}
+    pairs = np.array([[categories[a] for a in first], [categories[b] for b in second]])
+    size = len(categories)
+    random = np.random.default_rng(seed)
+    found = []
+    for _ in range(_RESAMPLES):
+        one, other = pairs[:, random.integers(n, size=n)]
+        table = np.bincount(one * size + other, minlength=size * size).reshape(size, size) / n
+        expected = float(table.sum(axis=0) @ table.sum(axis=1))
+        if expected < 1:
+            found.append((float(np.trace(table)) - expected) / (1 - expected))
+    return _percentiles(found)
+
+
+def alpha_of(ratings: np.ndarray) -> Statistic:
+    """Krippendorff's alpha, interval metric, of subjects x raters with nan for missing; see `agreement`."""
+    counts = (~np.isnan(ratings)).sum(axis=1)
+    ratings, counts = ratings[counts >= 2], counts[counts >= 2]
+    n = int(counts.sum())
+    if n == 0:
+        return None
+    within = np.nansum((ratings - np.nanmean(ratings, axis=1, keepdims=True)) ** 2, axis=1)
+    observed = float((2 * counts * within / (counts - 1)).sum()) / n
+    values = ratings[~np.isnan(ratings)]
+    expected = 2 * float(((values - values.mean()) ** 2).sum()) / (n - 1)
+    return 1 - observed / expected if expected > 1e-12 else None
+
+
+def alpha_interval(ratings: np.ndarray, seed: int = 0) -> tuple[Statistic, Statistic]:
+    """95 % interval of alpha by resampling subjects; rough below 50 of them, undefined below 10."""
+    n = len(ratings)
+    if n < 10:
+        return None, None
+    random = np.random.default_rng(seed)
+    found = [alpha_of(ratings[random.integers(n, size=n)]) for _ in range(_RESAMPLES)]
+    return _percentiles([alpha for alpha in found if alpha is not None])
+
+
+def _percentiles(values: Sequence[float]) -> tuple[Statistic, Statistic]:
+    if not values:
+        return None, None
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def components(ratings: np.ndarray) -> Components:
+    """Variance components of subjects x judges; subjects that a judge has not scored are left out."""
+    whole = ratings[~np.isnan(ratings).any(axis=1)]
+    n, k = whole.shape
+    if n < 2 or k < 2:
+        return Components(None, None, n, k)
+    grand = whole.mean()
+    subjects = k * ((whole.mean(axis=1) - grand) ** 2).sum() / (n - 1)
+    judges = n * ((whole.mean(axis=0) - grand) ** 2).sum() / (k - 1)
+    rest = whole - whole.mean(axis=1, keepdims=True) - whole.mean(axis=0, keepdims=True) + grand
+    error = (rest**2).sum() / ((n - 1) * (k - 1))
+    single = subjects + (k - 1) * error + k * (judges - error) / n
+    panel = subjects + (judges - error) / n
+    return Components(
+        float((subjects - error) / single) if single > 1e-12 else None,
+        float((subjects - error) / panel) if panel > 1e-12 else None,
+        n,
+        k,
+    )
+
+
+def effective_judges(scores: np.ndarray, labels: Sequence[float]) -> float | None:
+    """How many independent judges a panel counts for, given people's labels of the same subjects.
+
+    Kish's `k / (1 + (k - 1) r)` with `r` the mean correlation of what is left of each judge's scores after its linear
+    response to the label is taken out; the correlation of raw errors would make independent judges look dependent.
+    Noisy labels push `r` up, so that the result is a lower value. `None` where something does not vary.
+    """
+    whole = ~np.isnan(scores).any(axis=1)
+    ratings, truth = scores[whole], np.asarray(labels, float)[whole]
+    k = ratings.shape[1]
+    if k < 2 or len(truth) < 4:
+        return None
+    design = np.column_stack([np.ones(len(truth)), truth])
+    residuals = ratings - design @ np.linalg.lstsq(design, ratings, rcond=None)[0]
+    if (residuals.std(axis=0) < 1e-9).any():
+        return None
+    correlation = float(np.asarray(np.corrcoef(residuals.T))[np.triu_indices(k, 1)].mean())
+    return k / (1 + (k - 1) * max(correlation, 0.0))
+
+
+def influence(scores: Mapping[str, Sequence[float | None]]) -> dict[str, float | None]:
+    """How far each judge moves the panel: mean of all judges less mean of the others, over subjects both have.
+
+    Args:
+        scores: by judge, one score a subject, `None` where it gave none.
+    """
+    moved: dict[str, float | None] = {}
+    for judge, own in scores.items():
+        differences = []
+        for index, score in enumerate(own):
+            others = [values[index] for name, values in scores.items() if name != judge]
+            known = [value for value in others if value is not None]
+            if score is not None and known:
+                differences.append((score + sum(known)) / (len(known) + 1) - fmean(known))
+        moved[judge] = fmean(differences) if differences else None
+    return moved
+
+
+def table_of(scores: Mapping[str, Sequence[Any]]) -> np.ndarray:
+    """Subjects x judges with nan for missing."""
+    return np.array([[np.nan if value is None else value for value in own] for own in scores.values()], float).T
