@@ -6,13 +6,17 @@ import dagster as dg
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
+from evaluation_assets.core.regression.settings import load_settings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs import checks, ingest, reports, scores, tool_use
-from evaluation_assets.defs.jobs import evaluate_job, preprocess_job
+from evaluation_assets.defs.jobs import evaluate_job, gate_job, overview_job, preprocess_job, promote_job
 from evaluation_assets.defs.judging import judging_assets
-from evaluation_assets.defs.schedules import nightly_schedule
+from evaluation_assets.defs.notifications import failure_sensor
+from evaluation_assets.defs.regression import gate_check, regression_assets
+from evaluation_assets.defs.reviewing import reviewing_assets
+from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
 from evaluation_assets.resources.home import HomeResource
 from evaluation_assets.resources.parquet import ParquetIOManager
@@ -24,6 +28,7 @@ def build_definitions(
     """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`."""
     judges = judges_of(panel, home.ledger_url)
     rubrics = load_rubrics(home.rubrics)
+    settings = load_settings(home.gate_file)
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         ingest.READER_VERSION,
@@ -43,7 +48,9 @@ def build_definitions(
             tool_use.tool_use_results,
             tool_use.failure_patterns,
             reports.preprocessed_files,
-            reports.report_asset(judges, rubrics, panel.quorum, evaluation_key),
+            *regression_assets(judges, rubrics, panel.quorum, settings),
+            *reviewing_assets(judges, settings.review),
+            reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings.gate),
         ],
         asset_checks=[
             checks.records_add_up,
@@ -52,10 +59,15 @@ def build_definitions(
             checks.panel_agreement,
             checks.enough_scored,
             checks.suite_pass_rate,
+            gate_check(settings.gate),
         ],
-        jobs=[evaluate_job, preprocess_job],
-        sensors=[new_drops],
-        schedules=[nightly_schedule(evaluation_key)],
+        jobs=[evaluate_job, preprocess_job, gate_job, promote_job, overview_job],
+        sensors=[new_drops, failure_sensor(settings.notifications)],
+        schedules=[
+            nightly_schedule(evaluation_key, settings.schedules.nightly),
+            weekly_schedule(settings.schedules.weekly),
+            overview_schedule(settings.schedules.overview),
+        ],
         resources={
             "home": HomeResource(url=str(home.root), **urls),
             "io_manager": ParquetIOManager(home_url=str(home.root), **urls),

@@ -71,6 +71,63 @@ def evaluate_drops(
             yield outcome
 
 
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """How a job's run ended: what its checks said, what failed and why, what each asset said about itself."""
+
+    success: bool
+    checks: Sequence[dg.AssetCheckEvaluation]
+    failures: Sequence[str]
+    metadata: Mapping[str, Mapping[str, Any]]
+
+
+def run_job(
+    home: Home,
+    panel: Panel,
+    job: str,
+    *,
+    drop: str | None = None,
+    assets: Sequence[str] | None = None,
+    ops: Mapping[str, Any] | None = None,
+) -> JobResult:
+    """Run a job other than an evaluation: on one drop, or over all of them."""
+    definitions = build_definitions(home, panel, RunProgress(quiet=True, verbose=False).loggers())
+    with instance_of(home) as instance:
+        if drop is not None:
+            instance.add_dynamic_partitions("drops", [drop])
+        result = definitions.resolve_job_def(job).execute_in_process(
+            partition_key=drop,
+            instance=instance,
+            asset_selection=None if assets is None else [dg.AssetKey(name) for name in assets],
+            run_config={"loggers": {"console": {}}, "ops": dict(ops or {})},
+            raise_on_error=False,
+        )
+    return JobResult(result.success, result.get_asset_check_evaluations(), _failures(result), _metadata(result))
+
+
+def _failures(result: dg.ExecuteInProcessResult) -> list[str]:
+    """What each failed step says."""
+    found: list[str] = []
+    for event in result.all_events:
+        if event.is_step_failure:
+            failure = event.step_failure_data
+            error = failure.error.cause or failure.error if failure.error is not None else None
+            said = failure.user_failure_data.description if failure.user_failure_data is not None else None
+            found.append(said or (error.message.strip() if error is not None else f"{event.step_key} failed"))
+    return found
+
+
+def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
+    """What each asset said about itself."""
+    found: dict[str, dict[str, Any]] = {}
+    for event in result.get_asset_materialization_events():
+        materialization = event.step_materialization_data.materialization
+        found[materialization.asset_key.to_user_string()] = {
+            name: value.value for name, value in materialization.metadata.items()
+        }
+    return found
+
+
 def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, drop: Drop, options: RunOptions) -> RunOutcome:
     job, selection = _job(definitions, options)
     result = job.execute_in_process(
@@ -85,12 +142,7 @@ def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, drop: Drop, 
         for check in result.get_asset_check_evaluations()
         if not check.passed
     )
-    metadata: dict[str, dict[str, Any]] = {}
-    for event in result.get_asset_materialization_events():
-        materialization = event.step_materialization_data.materialization
-        metadata[materialization.asset_key.to_user_string()] = {
-            name: value.value for name, value in materialization.metadata.items()
-        }
+    metadata = _metadata(result)
     status, message = _status(result)
     if any("over_budget" in about for about in metadata.values()):
         status, message = "over_budget", "the budget is spent; what was paid for is kept. Run again to go on."

@@ -9,6 +9,7 @@ import click
 from evaluation_assets.cli.evaluate import evaluate
 from evaluation_assets.cli.export import export
 from evaluation_assets.cli.formats import formats
+from evaluation_assets.cli.gate import baseline_commands, gate
 from evaluation_assets.cli.importing import import_files
 from evaluation_assets.cli.panel import panel_commands
 from evaluation_assets.cli.plan import plan
@@ -22,5 +23,16 @@ def main() -> None:
     """Evaluate AI agents from files of their trajectories."""
 
 
-for command in (evaluate, plan, formats, import_files, export, panel_commands, suite_commands, ui):
+for command in (
+    evaluate,
+    plan,
+    gate,
+    baseline_commands,
+    suite_commands,
+    formats,
+    import_files,
+    export,
+    panel_commands,
+    ui,
+):
     main.add_command(command)

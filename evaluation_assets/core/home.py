@@ -62,6 +62,21 @@ class Home:
         return self.root / "rubrics"
 
     @property
+    def gate_file(self) -> UPath:
+        """What gates, how surely, and when things run."""
+        return self.root / "gate.yaml"
+
+    @property
+    def baselines(self) -> UPath:
+        """The accepted scores of each suite."""
+        return self.root / "baselines"
+
+    @property
+    def labels(self) -> UPath:
+        """Where people put labels."""
+        return self.root / "labels"
+
+    @property
     def ledger_url(self) -> str:
         """The database of paid replies: `EVALUATION_LEDGER_URL`, else SQLite in the home folder."""
         return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{self._local / 'ledger.sqlite'}"
@@ -87,3 +102,15 @@ class Home:
     def table(self, drop: str, *path: str) -> Stored:
         """A table of a drop: the table's name, then the judge where there is one file a judge."""
         return Stored(TABLES[path[0]], self.lake.joinpath(*path) / f"{drop}.parquet")
+
+    def whole_table(self, name: str) -> Stored:
+        """A table over all drops."""
+        return Stored(TABLES[name], self.lake / f"{name}.parquet")
+
+    def drops_with(self, table: str) -> list[str]:
+        """The drops that have a table, sorted by key."""
+        folder = self.lake / table
+        if not folder.exists():
+            return []
+        keys = (path.path.removeprefix(folder.path).strip("/") for path in folder.rglob("*.parquet"))
+        return sorted(key.removesuffix(".parquet") for key in keys if not key.rsplit("/", 1)[-1].startswith("."))

@@ -86,7 +86,7 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
     @dg.asset_check(
         name="schema",
         asset=key,
-        partitions_def=DROPS,
+        partitions_def=None if table.whole else DROPS,
         description="The stored file has exactly the columns and types of its table.",
     )
     def schema(stored: Stored) -> dg.AssetCheckResult:

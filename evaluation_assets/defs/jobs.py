@@ -1,13 +1,20 @@
-"""What is run: the whole chain of one drop, or only its preprocessing."""
+"""What is run: the whole chain of one drop, parts of it, and what is known over all drops."""
 
 import dagster as dg
 
+from evaluation_assets.defs.regression import GATE_CHECK
+
 EVALUATE = "evaluate"
 PREPROCESS_ONLY = "preprocess_only"
+GATE = "gate"
+PROMOTE_BASELINE = "promote_baseline"
+OVERVIEW = "overview"
+
+OVER_ALL_DROPS = ("labels", "judge_cards", "pass_rates", "gate_calibration", "drift", "leaderboard")
 
 evaluate_job = dg.define_asset_job(
     EVALUATE,
-    selection=dg.AssetSelection.all() - dg.AssetSelection.assets("preprocessed_files"),
+    selection=dg.AssetSelection.all() - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS),
     description="From the dropped file to the report, for one drop.",
 )
 
@@ -15,4 +22,22 @@ preprocess_job = dg.define_asset_job(
     PREPROCESS_ONLY,
     selection=dg.AssetSelection.assets("preprocessed_files", "rejected_records").upstream(),
     description="Read and preprocess one drop; nothing is judged.",
+)
+
+gate_job = dg.define_asset_job(
+    GATE,
+    selection=dg.AssetSelection.checks(GATE_CHECK),
+    description="Compare one evaluated drop with its suite's baseline again, or with another one.",
+)
+
+promote_job = dg.define_asset_job(
+    PROMOTE_BASELINE,
+    selection=dg.AssetSelection.assets("baseline"),
+    description="Accept one evaluated drop as what its suite is compared with.",
+)
+
+overview_job = dg.define_asset_job(
+    OVERVIEW,
+    selection=dg.AssetSelection.assets(*OVER_ALL_DROPS),
+    description="Labels, judge cards, calibration, drift and leaderboard over all drops.",
 )

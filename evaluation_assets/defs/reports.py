@@ -9,8 +9,11 @@ from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.preprocessing.split import numbered_files
+from evaluation_assets.core.regression.records import gate_drop, suite_history
+from evaluation_assets.core.regression.settings import GateSettings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reporting.files import write_json_lines, write_report
+from evaluation_assets.core.reporting.history import trends
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.reporting.results import preprocessed_records
 from evaluation_assets.core.reporting.summary import DropTables, summarise
@@ -52,7 +55,9 @@ def preprocessed_files(
     return dg.MaterializeResult(metadata={"path": str(path), "records": count, "split_files": len(split)})
 
 
-def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str) -> dg.AssetsDefinition:
+def report_asset(
+    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str, gate: GateSettings
+) -> dg.AssetsDefinition:
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
     levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts")
     tables = (
@@ -73,6 +78,7 @@ def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluat
         group_name="reports",
         code_version=REPORT_VERSION,
         ins={name: dg.AssetIn(name) for name in tables} | verdicts,
+        deps=["task_metrics", "score_history"],
         kinds={"json", "markdown", "html"},
         description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, a file per judge.",
     )
@@ -98,7 +104,12 @@ def report_asset(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluat
             **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
         )
         sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))
-        report = summarise(name, sidecar, key, own)
+        report = summarise(name, sidecar, key, own).model_copy(
+            update={
+                "gate": gate_drop(home.home, name, gate),
+                "history": trends(suite_history(home.home, sidecar.suite)),
+            }
+        )
         paths = write_report(home.home.reports(name), report, own)
         figures = {
             "overall": report.overall.mean,

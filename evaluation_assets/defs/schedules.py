@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import dagster as dg
 
 from evaluation_assets.core.drops import scan
+from evaluation_assets.core.regression.records import suites
 from evaluation_assets.defs.freshness import is_stale, run_config_of
-from evaluation_assets.defs.jobs import EVALUATE
+from evaluation_assets.defs.jobs import EVALUATE, OVERVIEW
 from evaluation_assets.resources.home import HomeResource
 
-NIGHTLY = "0 2 * * *"
 
-
-def nightly_schedule(evaluation_key: str) -> dg.ScheduleDefinition:
+def nightly_schedule(evaluation_key: str, cron: str) -> dg.ScheduleDefinition:
     """Evaluates every drop whose report is missing or was made from something else.
 
     It is off until somebody turns it on: after a change of judges or rubrics all drops are stale, and judges may cost
@@ -21,7 +20,7 @@ def nightly_schedule(evaluation_key: str) -> dg.ScheduleDefinition:
 
     @dg.schedule(
         name="nightly_stale_drops",
-        cron_schedule=NIGHTLY,
+        cron_schedule=cron,
         job_name=EVALUATE,
         description="Evaluates drops whose report is missing, or older than the drop, the judges or the rubrics.",
     )
@@ -41,3 +40,43 @@ def nightly_schedule(evaluation_key: str) -> dg.ScheduleDefinition:
             )
 
     return nightly_stale_drops
+
+
+def weekly_schedule(cron: str) -> dg.ScheduleDefinition:
+    """Evaluates the newest drop of every suite again, stale or not: a hosted judge may change without a word.
+
+    It is off until somebody turns it on. What the ledger has is not paid for again.
+    """
+
+    @dg.schedule(
+        name="weekly_full_panel",
+        cron_schedule=cron,
+        job_name=EVALUATE,
+        description="Evaluates the newest drop of every suite with the whole panel, stale or not.",
+    )
+    def weekly_full_panel(
+        context: dg.ScheduleEvaluationContext, home: HomeResource
+    ) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        there = scan(home.home.drops).drops
+        newest = [drops[-1].drop for _, drops in suites(home.home) if drops[-1].drop in there]
+        if not newest:
+            yield dg.SkipReason("no suite has an evaluated drop")
+        for drop in newest:
+            yield dg.RunRequest(
+                run_key=f"weekly {context.scheduled_execution_time:%Y-%m-%d}:{drop}",
+                partition_key=drop,
+                run_config=run_config_of(context.instance, drop),
+            )
+
+    return weekly_full_panel
+
+
+def overview_schedule(cron: str) -> dg.ScheduleDefinition:
+    """Brings labels, judge cards, calibration, drift and leaderboard up to date; it asks no judge and is on."""
+    return dg.ScheduleDefinition(
+        name="nightly_overview",
+        cron_schedule=cron,
+        job_name=OVERVIEW,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Labels, judge cards, calibration, drift and leaderboard over all drops.",
+    )

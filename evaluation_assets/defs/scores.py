@@ -52,9 +52,15 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             tables.TRAJECTORY_SCORES,
             ["preprocessed_trajectories", "clip_scores"],
             tables.TRAJECTORY_VERDICTS,
-            scores.trajectory_scores,
+            _trajectory_scores,
         ),
     ]
+
+
+def _trajectory_scores(
+    drop: str, trajectories: Stored, clip_scores: Stored, verdicts: Mapping[str, Stored], quorum: int
+) -> Iterator[scores.Row]:
+    return scores.trajectory_scores(drop, trajectories, clip_scores.rows(), verdicts, quorum)
 
 
 class Summary:

@@ -13,7 +13,10 @@ _CELL = 120
 
 
 class ParquetIOManager(dg.ConfigurableIOManager):
-    """One parquet file per asset partition, `<lake>/<asset path>/<partition>.parquet`, written atomically."""
+    """One parquet file per asset partition, `<lake>/<asset path>/<partition>.parquet`, written atomically.
+
+    Assets without partitions are tables over all drops: `<lake>/<asset>.parquet`.
+    """
 
     home_url: str
     lake_url: str | None = None
@@ -39,6 +42,8 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 
     def _stored(self, context: dg.OutputContext | dg.InputContext) -> Stored:
         home = Home.at(self.home_url, self.lake_url)
+        if not context.has_asset_partitions:
+            return home.whole_table(context.asset_key.path[0])
         return home.table(context.asset_partition_key, *context.asset_key.path)
 
 

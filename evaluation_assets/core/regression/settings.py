@@ -75,10 +75,11 @@ class ReviewSettings(_Section):
 
 
 class ScheduleSettings(_Section):
-    """When things run, as cron: stale drops every night, the newest drop of every suite every week."""
+    """When things run, as cron: stale drops, then what is known over all drops; weekly every suite's newest drop."""
 
     nightly: Cron = "0 2 * * *"
-    weekly: Cron = "0 4 * * 0"
+    overview: Cron = "0 5 * * *"
+    weekly: Cron = "0 3 * * 0"
 
 
 class NotificationSettings(_Section):

@@ -33,12 +33,23 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"score": _score, "percent": _percent, "cell": _cell, "fenced": _fenced}
+    environment.filters |= {"precise": precise, "signed": signed}
     return environment
 
 
 def _score(value: float | None) -> str:
     """A score with two decimals; a dash where there is none."""
     return "–" if value is None else f"{value:.2f}"
+
+
+def precise(value: float | None) -> str:
+    """A figure with three significant digits; a dash where there is none."""
+    return "–" if value is None else f"{value:.3g}"
+
+
+def signed(value: float | None) -> str:
+    """A difference with three decimals and its sign; a dash where there is none."""
+    return "–" if value is None else f"{value:+.3f}"
 
 
 def _percent(value: float | None) -> str:
@@ -60,20 +71,20 @@ _MARKUP = str.maketrans(
 """Characters that mean something in Markdown, and what would become a mention or a link."""
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Without characters that steer a terminal or turn the writing direction."""
     return _CONTROL.sub("\ufffd", text)
 
 
 def _cell(text: object, limit: int = 160) -> str:
     """Hostile text for a Markdown table: one line, no markup of its own."""
-    line = " ".join(_plain(str(text)).split())
+    line = " ".join(plain(str(text)).split())
     return (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKUP)
 
 
 def _fenced(text: str) -> str:
     """Hostile text as a Markdown code block that it cannot close."""
-    text = _plain(text)
+    text = plain(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"

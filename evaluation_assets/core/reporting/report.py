@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.regression.gate import GateOutcome
 
 
 class _Model(BaseModel):
@@ -232,6 +233,26 @@ class ToolUse(_Model):
     incomplete_total: int
 
 
+class TrendPoint(_Model):
+    """One drop of a suite: the metric's mean over tasks with its 95 % interval.
+
+    `breaks`: it is not comparable with the point before, because judges, rubrics or settings changed.
+    """
+
+    drop: str
+    mean: float
+    ci_low: float | None
+    ci_high: float | None
+    breaks: bool
+
+
+class Trend(_Model):
+    """A metric over the drops of a suite, oldest first."""
+
+    metric: str
+    points: list[TrendPoint]
+
+
 class DropReport(_Model):
     """Everything a report says. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite."""
 
@@ -255,3 +276,5 @@ class DropReport(_Model):
     repairs: list[RepairedTag]
     repairs_total: int
     tool_use: ToolUse | None
+    gate: GateOutcome | None = None
+    history: list[Trend] = []

@@ -95,7 +95,7 @@ def category_assessments(drop: str, clips: Stored, verdicts: Mapping[str, Stored
 
 
 def trajectory_scores(
-    drop: str, trajectories: Stored, clip_score_table: Stored, verdicts: Mapping[str, Stored], quorum: int
+    drop: str, trajectories: Stored, clip_score_rows: Iterable[Row], verdicts: Mapping[str, Stored], quorum: int
 ) -> Iterator[Row]:
     """Rows of `trajectory_scores`: `overall` first, then the criteria; those of the answer as `answer.<criterion>`."""
     columns = ["trajectory_id", "task_id", "final_answer"]
@@ -110,7 +110,7 @@ def trajectory_scores(
         {"trajectory_id": key[0], "subject": key[1], "criterion": criterion, "result": result}
         for key, criterion, result in _averages(verdicts, ["subject"], order, quorum)
     )
-    by_trajectory, clips = Aligned(judged), Aligned(clip_score_table.rows())
+    by_trajectory, clips = Aligned(judged), Aligned(iter(clip_score_rows))
     for row in trajectories.rows(columns):
         place = {"drop": drop, "trajectory_id": row["trajectory_id"], "task_id": row["task_id"]}
         yield {**place, "criterion": OVERALL, **_overall(clips.at(row["trajectory_id"]), len(verdicts))}

@@ -1,0 +1,127 @@
+"""`gate`, `baseline`: is a drop worse than what was accepted, and what is accepted."""
+
+import getpass
+import sys
+import warnings
+from pathlib import Path
+
+import click
+
+from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.regression.baselines import InvalidBaseline, baseline_file, read_baseline
+from evaluation_assets.core.regression.gate import GateOutcome
+from evaluation_assets.core.regression.settings import InvalidSettings, Settings, load_settings
+from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text, calibration_text
+
+FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
+
+
+@click.command()
+@click.argument("drop", required=False)
+@with_panel
+@click.option("--baseline", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Another baseline.")
+@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option("--calibrate", is_flag=True, help="Say how often the gate is wrong on each suite, and what it can see.")
+def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form: str, calibrate: bool) -> None:
+    """Compare an evaluated drop with its suite's baseline.
+
+    Exit status 1 when the verdict is one of those that block (gate.yaml; by default only `fail`).
+    """
+    settings = _settings(home)
+    if calibrate:
+        from evaluation_assets.runs import run_job  # noqa: PLC0415
+
+        _quiet()
+        if not run_job(home, panel, "overview", assets=["gate_calibration"]).success:
+            refuse("the calibration could not be made; see the run in the UI")
+        click.echo(calibration_text(home.whole_table("gate_calibration").rows()))
+        if drop is None:
+            return
+    if drop is None:
+        refuse("name a drop, or use --calibrate")
+    _known(home, drop)
+    outcome = _outcome(home, panel, drop, baseline)
+    click.echo(FORMATS[form](outcome))
+    sys.exit(1 if outcome.verdict in settings.gate.blocks else 0)
+
+
+def _outcome(home: Home, panel: Panel, drop: str, file: Path | None) -> GateOutcome:
+    """Run the check `regression_gate` and take its answer."""
+    from evaluation_assets.runs import run_job  # noqa: PLC0415
+
+    _quiet()
+    config = {"evaluation_report_regression_gate": {"config": {"baseline": str(file) if file else ""}}}
+    result = run_job(home, panel, "gate", drop=drop, ops=config)
+    if not result.checks:
+        refuse("; ".join(result.failures))
+    said = result.checks[0].metadata.get("outcome")
+    if said is None:
+        refuse(f"there is no baseline for {drop}: evaluation-assets baseline promote DROP --reason WHY")
+    return GateOutcome.model_validate(said.value)
+
+
+@click.group("baseline")
+def baseline_commands() -> None:
+    """What drops are compared with."""
+
+
+@baseline_commands.command()
+@click.argument("drops", nargs=-1, required=True)
+@with_panel
+@click.option("--reason", required=True, help="Why this is accepted; it stands in the file.")
+@click.option("--by", "promoted_by", default=getpass.getuser, show_default="you", help="Who accepts it.")
+def promote(drops: tuple[str, ...], home: Home, panel: Panel, reason: str, promoted_by: str) -> None:
+    """Accept an evaluated drop as its suite's baseline; of several, their mean."""
+    from evaluation_assets.runs import run_job  # noqa: PLC0415
+
+    _settings(home)
+    for drop in drops:
+        _known(home, drop)
+    _quiet()
+    config = {"promoted_by": promoted_by, "reason": reason, "with_drops": list(drops[1:])}
+    result = run_job(home, panel, "promote_baseline", drop=drops[0], ops={"baseline": {"config": config}})
+    if not result.success:
+        refuse("; ".join(result.failures))
+    click.echo(f"{result.metadata['baseline']['suite']}: {result.metadata['baseline']['path']}")
+
+
+@baseline_commands.command()
+@click.argument("suite")
+@with_panel
+def show(suite: str, home: Home, panel: Panel) -> None:
+    """Show what a suite's drops are compared with."""
+    file = baseline_file(home.baselines, suite)
+    try:
+        found = read_baseline(file)
+    except InvalidBaseline as problem:
+        refuse(str(problem))
+    if found is None:
+        refuse(f"suite {suite} has no baseline in {home.baselines}")
+    click.echo(f"{found.suite}: {found.name}\n  file          {file}")
+    click.echo(f"  promoted      {found.promoted_at} by {found.promoted_by}: {found.reason}")
+    click.echo(f"  comparability {found.comparability_key}")
+    for name, metric in found.metrics.items():
+        interval = "" if metric.ci_low is None else f" ({metric.ci_low:.3f} … {metric.ci_high:.3f})"
+        click.echo(f"  {name:<13} {metric.mean:.3f}{interval} over {metric.n_tasks} tasks")
+
+
+def _settings(home: Home) -> Settings:
+    try:
+        return load_settings(home.gate_file)
+    except InvalidSettings as problem:
+        refuse(str(problem))
+
+
+def _known(home: Home, drop: str) -> None:
+    if not home.table(drop, "task_metrics").exists:
+        known = ", ".join(home.drops_with("task_metrics")) or "none"
+        refuse(f"{drop} has not been evaluated; evaluated are: {known}")
+
+
+def _quiet() -> None:
+    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` need not wait for)
+
+    for preview in (dg.PreviewWarning, dg.BetaWarning):
+        warnings.simplefilter("ignore", preview)

@@ -1,0 +1,138 @@
+"""What an installation knows for its gates: evaluated drops in the order of time, baselines, settings."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from upath import UPath
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.regression.baselines import Baseline, baseline_file, read_baseline, scored_with
+from evaluation_assets.core.regression.calibration import Calibration, Values, calibrate
+from evaluation_assets.core.regression.gate import GateOutcome, decide
+from evaluation_assets.core.regression.history import drift_since, leaderboard
+from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics, read_metrics
+from evaluation_assets.core.regression.settings import DEFAULT_METRICS, GateSettings
+
+Row = dict[str, Any]
+
+
+def metrics_of(home: Home, drop: str) -> DropMetrics:
+    """The metrics of an evaluated drop."""
+    return read_metrics(drop, home.table(drop, "task_metrics"))
+
+
+def baseline_of(home: Home, suite: str | None) -> Baseline | None:
+    """The accepted baseline of a suite; `None` where there is none.
+
+    Raises:
+        InvalidBaseline: its file cannot be read.
+    """
+    return None if suite is None else read_baseline(baseline_file(home.baselines, suite))
+
+
+def gate_drop(home: Home, drop: str, settings: GateSettings, file: UPath | None = None) -> GateOutcome | None:
+    """The gate on an evaluated drop, against its suite's baseline or the one in `file`.
+
+    `None` where there is neither a baseline nor a floor.
+
+    Raises:
+        InvalidBaseline: the baseline's file cannot be read.
+    """
+    metrics = metrics_of(home, drop)
+    baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
+    return decide(baseline, metrics, settings)
+
+
+def suites(home: Home) -> Iterator[tuple[str, list[DropMetrics]]]:
+    """Every suite with its evaluated drops, oldest first."""
+    found = [(metrics_of(home, drop), evaluated_at(home, drop)) for drop in home.drops_with("task_metrics")]
+    placed = [(metrics, when) for metrics, when in found if metrics.suite is not None]
+    placed.sort(key=lambda each: (each[0].suite or "", each[1], each[0].drop))
+    for suite, group in groupby(placed, key=lambda each: each[0].suite or ""):
+        yield suite, [metrics for metrics, _ in group]
+
+
+def evaluated_at(home: Home, drop: str) -> str:
+    """When a drop was last evaluated, UTC; empty where that is not known."""
+    return home.table(drop, "score_history").facts.get("evaluated_at", "")
+
+
+def suite_history(home: Home, suite: str | None) -> list[Row]:
+    """The rows of `score_history` of a suite, oldest first."""
+    if suite is None:
+        return []
+    rows = [row for drop in home.drops_with("score_history") for row in home.table(drop, "score_history").rows()]
+    return sorted((row for row in rows if row["suite"] == suite), key=lambda row: (row["evaluated_at"], row["drop"]))
+
+
+def leaderboard_rows(home: Home) -> Iterator[Row]:
+    """Rows of `leaderboard`: every suite and metric."""
+    for _, drops in suites(home):
+        for metric in _metrics(drops):
+            yield from leaderboard(drops, metric)
+
+
+def calibration_rows(home: Home, settings: GateSettings) -> Iterator[Row]:
+    """Rows of `gate_calibration`: every suite and gating metric with at least two drops that can be compared."""
+    for suite, drops in suites(home):
+        for found in calibrations(drops, settings):
+            for rates in found.rates:
+                yield {
+                    "suite": suite,
+                    "metric": found.metric,
+                    "n_tasks": found.n_tasks,
+                    "n_runs": found.n_runs,
+                    "source": found.source,
+                    "drop_size": rates.drop,
+                    "fails": rates.fails,
+                    "warns": rates.warns,
+                    "passes": rates.passes,
+                    "inconclusive": rates.inconclusive,
+                    "smallest_drop": found.smallest_drop,
+                    "tolerance_false_alarms": found.tolerance_false_alarms,
+                    "pairs": found.pairs,
+                    "pairs_failed": found.pairs_failed,
+                }
+
+
+def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterator[Calibration]:
+    """The gate on a suite's gating scores, from the drops that are judged like the last one."""
+    if not drops:
+        return
+    key = scored_with(drops[-1])
+    alike = [drop for drop in drops if scored_with(drop) == key and drop.tasks == drops[-1].tasks]
+    for metric in settings.metrics or DEFAULT_METRICS:
+        versions: dict[tuple[str | None, str | None], list[Values]] = {}
+        for drop in alike:
+            if metric not in RELATIVE and drop.metrics.get(metric):
+                values = {task: value.value for task, value in drop.metrics[metric].items()}
+                versions.setdefault((drop.agent, drop.agent_version), []).append(values)
+        found = calibrate(metric, list(versions.values()), settings)
+        if found is not None:
+            yield found
+
+
+def drift_rows(home: Home, settings: GateSettings) -> Iterator[Row]:
+    """Rows of `drift`: every suite that has a baseline, every gating metric, every night since."""
+    for suite, drops in suites(home):
+        baseline = baseline_of(home, suite)
+        if baseline is None:
+            continue
+        for metric in settings.metrics or DEFAULT_METRICS:
+            found = drift_since(baseline, drops, metric, settings.alpha)
+            charts = zip(found.z, found.cusum, found.e_values, strict=True)
+            for number, (z, cusum, e_value) in enumerate(charts, 1):
+                yield {
+                    "suite": suite,
+                    "metric": metric,
+                    "night": number,
+                    "z": z,
+                    "cusum": cusum,
+                    "e_value": e_value,
+                    "alarm": found.alarm if number == len(found.z) else None,
+                }
+
+
+def _metrics(drops: Sequence[DropMetrics]) -> list[str]:
+    return list(dict.fromkeys(metric for drop in drops for metric in drop.metrics))

@@ -1,0 +1,151 @@
+"""The gate's answer for terminals, CI systems and programs. Names in it are hostile text and escaped."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+from xml.etree import ElementTree
+
+from evaluation_assets.core.regression.gate import GateOutcome
+from evaluation_assets.core.reporting.render import plain, precise, signed
+
+Row = dict[str, Any]
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LISTED = 20
+
+
+def as_text(outcome: GateOutcome) -> str:
+    """The table a person reads."""
+    against = "floors only" if outcome.baseline is None else f"baseline {outcome.baseline}"
+    lines = [f"{outcome.drop} against {against}: {outcome.verdict.upper()}"]
+    lines += [f"  - {reason}" for reason in outcome.reasons]
+    if outcome.metrics:
+        head = ("metric", "verdict", "baseline", "now", "difference", "interval", "p", "tasks", "would decide")
+        rows = [
+            (
+                each.metric + ("" if each.gates else " *"),
+                each.verdict,
+                precise(each.baseline),
+                precise(each.current),
+                signed(each.difference),
+                f"{signed(each.ci_low)} … {signed(each.ci_high)}",
+                precise(each.p_adjusted),
+                str(each.n_tasks),
+                "–" if each.tasks_needed is None else str(each.tasks_needed),
+            )
+            for each in outcome.metrics
+        ]
+        lines += ["", *_aligned([head, *rows])]
+        if not all(each.gates for each in outcome.metrics):
+            lines.append("  * does not gate")
+    if outcome.fallen_tasks:
+        lines += ["", f"  tasks that fell ({len(outcome.fallen_tasks)})"]
+        lines += [
+            f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
+            + ("" if each.beyond_noise else ", no further than noise goes")
+            for each in outcome.fallen_tasks[:_LISTED]
+        ]
+        if len(outcome.fallen_tasks) > _LISTED:
+            lines.append(f"    and {len(outcome.fallen_tasks) - _LISTED} more, see --format json")
+    return "\n".join(plain(line) for line in lines)
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def as_json(outcome: GateOutcome) -> str:
+    """All of it."""
+    return outcome.model_dump_json(indent=2)
+
+
+def as_junit(outcome: GateOutcome) -> str:
+    """JUnit XML: a test case for each gating metric, and one for the drop as a whole.
+
+    `fail` is a failure; what could not be decided or compared is skipped, because it is neither good nor bad.
+    """
+    cases = [(each.metric, each.verdict, each.reason) for each in outcome.metrics if each.gates]
+    cases.append(("regression gate", outcome.verdict, "; ".join(outcome.reasons)))
+    failures = sum(verdict == "fail" for _, verdict, _ in cases)
+    skipped = sum(verdict in ("inconclusive", "incomparable") for _, verdict, _ in cases)
+    suite = ElementTree.Element(
+        "testsuite",
+        name=_xml(f"gate {outcome.suite or outcome.drop}"),
+        tests=str(len(cases)),
+        failures=str(failures),
+        errors="0",
+        skipped=str(skipped),
+    )
+    for name, verdict, reason in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname=_xml(outcome.drop), name=_xml(name))
+        if verdict == "fail":
+            ElementTree.SubElement(case, "failure", message=_xml(reason))
+        elif verdict in ("inconclusive", "incomparable"):
+            ElementTree.SubElement(case, "skipped", message=_xml(f"{verdict}: {reason}"))
+        else:
+            ElementTree.SubElement(case, "system-out").text = _xml(f"{verdict}: {reason}")
+    ElementTree.SubElement(suite, "system-out").text = _xml(as_text(outcome))
+    ElementTree.indent(suite)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode")
+
+
+def _xml(text: str) -> str:
+    return _NO_XML.sub("\ufffd", text)
+
+
+def as_github(outcome: GateOutcome) -> str:
+    """Workflow commands that GitHub shows as annotations: one for the verdict, one a gating metric that did not pass."""
+    levels = {"pass": "notice", "warn": "warning", "fail": "error"}
+    said = [(outcome.verdict, f"gate {outcome.verdict}", f"{outcome.drop}: {'; '.join(outcome.reasons)}")]
+    said += [
+        (each.verdict, f"{each.metric} {each.verdict}", each.reason)
+        for each in outcome.metrics
+        if each.gates and each.verdict != "pass"
+    ]
+    return "\n".join(
+        f"::{levels.get(verdict, 'warning')} title={_property(title)}::{_data(text)}" for verdict, title, text in said
+    )
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def calibration_text(rows: Iterable[Row]) -> str:
+    """Rows of `gate_calibration` as a table a person reads, suite by suite."""
+    lines: list[str] = []
+    head = ("true drop", "fail", "warn", "pass", "inconclusive")
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["suite"], row["metric"]), []).append(row)
+    for (suite, metric), own in groups.items():
+        first = own[0]
+        sees = "no drop" if first["smallest_drop"] is None else f"a drop of {first['smallest_drop']:.3f}"
+        what = "runs of one version" if first["source"] == "runs" else "versions, whose differences count as noise"
+        lines += [
+            f"{suite}, {metric}: {first['n_runs']} {what}, {first['n_tasks']} tasks",
+            f"  false alarms {first['fails']:.1%}; a fixed tolerance would have {first['tolerance_false_alarms']:.1%}",
+            f"  sees {sees}; {first['pairs_failed']} of {first['pairs']} pairs of runs as they were fail",
+            *_aligned(
+                [
+                    head,
+                    *(
+                        (
+                            f"{row['drop_size']:.3f}",
+                            *(f"{row[name]:.3f}" for name in ("fails", "warns", "passes")),
+                            f"{row['inconclusive']:.3f}",
+                        )
+                        for row in own
+                    ),
+                ]
+            ),
+            "",
+        ]
+    return plain("\n".join(lines).rstrip()) or "no suite has two drops that can be compared"

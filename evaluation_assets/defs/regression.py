@@ -1,0 +1,284 @@
+"""[regression] Is a drop worse than what was accepted: metrics, baseline, gate, history, calibration, drift."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import dagster as dg
+from upath import UPath
+
+from evaluation_assets.core import tables
+from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.regression import records
+from evaluation_assets.core.regression.baselines import (
+    InvalidBaseline,
+    baseline_file,
+    make_baseline,
+    write_baseline,
+)
+from evaluation_assets.core.regression.gate import GateOutcome
+from evaluation_assets.core.regression.history import history_rows
+from evaluation_assets.core.regression.metrics import facts_of, metric_rows, read_metrics
+from evaluation_assets.core.regression.settings import GateSettings, Settings
+from evaluation_assets.core.reporting.comparability import comparability
+from evaluation_assets.core.reviewing.judge_cards import kept_out
+from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.scoring import scores
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.resources.home import HomeResource
+
+REGRESSION_VERSION = "1"
+"""Raise it when the same scores are compared otherwise."""
+
+GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), "regression_gate")
+
+
+class GateConfig(dg.Config):
+    """Another baseline than the suite's: its file. Empty: the accepted one."""
+
+    baseline: str = ""
+
+
+class PromotionConfig(dg.Config):
+    """Who accepts the drop as baseline, and why. The mean with the drops in `with_drops` is taken."""
+
+    promoted_by: str
+    reason: str
+    with_drops: list[str] = []  # noqa: RUF012  (a pydantic default)
+
+
+def regression_assets(
+    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
+) -> list[dg.AssetsDefinition]:
+    """Metrics, history and baseline of a drop; calibration, drift and leaderboard over all of them."""
+    return [
+        _task_metrics(judges, rubrics, quorum, settings),
+        score_history,
+        baseline,
+        _gate_calibration(settings.gate),
+        _drift(settings.gate),
+        leaderboard,
+    ]
+
+
+def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings) -> dg.AssetsDefinition:
+    levels = (tables.CLIP_VERDICTS, tables.TRAJECTORY_VERDICTS)
+    verdicts = {
+        f"{table.name}_{judge.name}": dg.AssetIn([table.name, judge.name]) for table in levels for judge in judges
+    }
+    inputs = ("raw_trajectories", "preprocessed_trajectories", "clips", "trajectory_scores")
+
+    @dg.asset(
+        partitions_def=DROPS,
+        group_name="regression",
+        code_version=REGRESSION_VERSION,
+        ins={name: dg.AssetIn(name) for name in inputs} | verdicts,
+        kinds={"parquet"},
+        description="Each row is one metric of one task. Judges whose kappa against people is too low are left out.",
+    )
+    def task_metrics(
+        context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored
+    ) -> dg.MaterializeResult[Stream]:
+        name = context.partition_key
+        raw, trajectories = stored["raw_trajectories"], stored["preprocessed_trajectories"]
+        cards = home.home.whole_table("judge_cards").rows()
+        out = {judge: why for judge, why in kept_out(cards, settings.review).items() if judge in _names(judges)}
+        score_rows = stored["trajectory_scores"].rows()
+        if out:
+            trusted = [judge for judge in _names(judges) if judge not in out]
+            clip_verdicts, trajectory_verdicts = (
+                {judge: stored[f"{table.name}_{judge}"] for judge in trusted} for table in levels
+            )
+            clip_scores = scores.clip_scores(name, stored["clips"], clip_verdicts, quorum)
+            score_rows = scores.trajectory_scores(name, trajectories, clip_scores, trajectory_verdicts, quorum)
+        preprocessing = json.loads(trajectories.facts.get("settings", "{}"))
+        facts = facts_of(
+            Sidecar.model_validate_json(raw.facts.get("sidecar", "{}")),
+            raw.facts.get("content", ""),
+            comparability(judges, rubrics, quorum, preprocessing),
+            out,
+        )
+        rows = metric_rows(name, trajectories, score_rows)
+        table = tables.TASK_METRICS
+        about = {f"kept_out_{judge}": why for judge, why in out.items()}
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: about, facts))
+
+    return task_metrics
+
+
+def _names(judges: Sequence[Judge]) -> list[str]:
+    return [judge.name for judge in judges]
+
+
+@dg.asset(
+    partitions_def=DROPS,
+    group_name="regression",
+    code_version=REGRESSION_VERSION,
+    kinds={"parquet"},
+    description="Each row is one metric of the drop with its interval. Rows under another comparability key stay.",
+)
+def score_history(
+    context: dg.AssetExecutionContext, home: HomeResource, task_metrics: Stored
+) -> dg.MaterializeResult[Stream]:
+    """The one table that says when."""
+    name = context.partition_key
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    rows = list(history_rows(read_metrics(name, task_metrics), now))
+    key = rows[0]["comparability_key"] if rows else ""
+    earlier = [row for row in home.home.table(name, "score_history").rows() if row["comparability_key"] != key]
+    table = tables.SCORE_HISTORY
+    figures = {f"mean_{row['metric']}": row["mean"] for row in rows}
+    return dg.MaterializeResult(
+        value=Stream(table, batched([*earlier, *rows], table), lambda: figures, {"evaluated_at": now})
+    )
+
+
+@dg.asset(
+    partitions_def=DROPS,
+    group_name="regression",
+    deps=["task_metrics"],
+    kinds={"json"},
+    description="A drop accepted as what its suite's next drops are compared with. Written to baselines/, for git.",
+)
+def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: HomeResource) -> dg.MaterializeResult:
+    """Promote. Nothing is ever promoted by itself."""
+    names = [context.partition_key, *config.with_drops]
+    try:
+        made = make_baseline(
+            [records.metrics_of(home.home, name) for name in names],
+            promoted_by=config.promoted_by,
+            promoted_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            reason=config.reason,
+            run_id=context.run_id,
+        )
+    except InvalidBaseline as problem:
+        raise dg.Failure(str(problem), allow_retries=False) from problem
+    file = baseline_file(home.home.baselines, made.suite)
+    write_baseline(file, made)
+    return dg.MaterializeResult(
+        metadata={
+            "path": dg.MetadataValue.path(str(file)),
+            "suite": made.suite,
+            "promoted_by": made.promoted_by,
+            "reason": made.reason,
+            "comparability_key": made.comparability_key,
+            "tasks": len(made.tasks),
+            **{f"mean_{name}": metric.mean for name, metric in made.metrics.items()},
+        }
+    )
+
+
+def gate_check(settings: GateSettings) -> dg.AssetChecksDefinition:
+    """The gate of a drop, on its report: the report that explains a regression exists when the run turns red."""
+
+    @dg.asset_check(
+        asset=GATE_CHECK.asset_key,
+        name=GATE_CHECK.name,
+        partitions_def=DROPS,
+        blocking=True,
+        additional_deps=["task_metrics"],
+        description="The drop is not worse than its suite's baseline.",
+    )
+    def regression_gate(
+        context: dg.AssetCheckExecutionContext, config: GateConfig, home: HomeResource
+    ) -> dg.AssetCheckResult:
+        file = UPath(config.baseline) if config.baseline else None
+        outcome = records.gate_drop(home.home, context.partition_key, settings, file)
+        if outcome is None:
+            return dg.AssetCheckResult(
+                passed=True,
+                description="There is no baseline yet: evaluation-assets baseline promote DROP --reason WHY",
+            )
+        return dg.AssetCheckResult(
+            passed=outcome.verdict == "pass",
+            severity=dg.AssetCheckSeverity.ERROR if outcome.verdict in settings.blocks else dg.AssetCheckSeverity.WARN,
+            metadata=gate_metadata(outcome),
+            description=f"{outcome.verdict}: {'; '.join(outcome.reasons)}",
+        )
+
+    return regression_gate
+
+
+def gate_metadata(outcome: GateOutcome) -> Mapping[str, dg.MetadataValue]:
+    """The outcome for the UI: why, each gating metric as a number that is plotted, and all of it as JSON."""
+    figures = {
+        f"difference_{each.metric}": dg.MetadataValue.float(each.difference)
+        for each in outcome.metrics
+        if each.gates and each.difference is not None
+    }
+    return {
+        "verdict": dg.MetadataValue.text(outcome.verdict),
+        "why": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in outcome.reasons)),
+        "fallen_tasks": dg.MetadataValue.int(len(outcome.fallen_tasks)),
+        **figures,
+        "outcome": dg.MetadataValue.json(outcome.model_dump(mode="json")),
+    }
+
+
+def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
+    @dg.asset(
+        group_name="regression",
+        code_version=REGRESSION_VERSION,
+        deps=["task_metrics", "score_history"],
+        kinds={"parquet"},
+        description="How often the gate is wrong on each suite, and the smallest drop it sees: by its own history.",
+    )
+    def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
+        table = tables.GATE_CALIBRATION
+        rows = list(records.calibration_rows(home.home, settings))
+        figures = {
+            f"false_alarms_{row['suite']}_{row['metric']}": row["fails"] for row in rows if row["drop_size"] == 0
+        }
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
+
+    return gate_calibration
+
+
+def _drift(settings: GateSettings) -> dg.AssetsDefinition:
+    @dg.asset(
+        group_name="regression",
+        code_version=REGRESSION_VERSION,
+        deps=["task_metrics", "score_history", "baseline"],
+        kinds={"parquet"},
+        check_specs=[
+            dg.AssetCheckSpec(
+                "no_drift",
+                asset="drift",
+                blocking=True,
+                description="No suite has fallen lastingly since its baseline.",
+            )
+        ],
+        description="Every drop since its suite's baseline on two charts that may be looked at every night.",
+    )
+    def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
+        table = tables.DRIFT
+        rows = list(records.drift_rows(home.home, settings))
+        alarms = {f"{row['suite']} {row['metric']}": row["alarm"] for row in rows if row["alarm"]}
+        return dg.MaterializeResult(
+            value=Stream(table, batched(rows, table)),
+            check_results=[
+                dg.AssetCheckResult(
+                    check_name="no_drift",
+                    passed=not alarms,
+                    metadata=alarms,
+                    description="; ".join(f"{what} has fallen ({chart})" for what, chart in alarms.items()) or None,
+                )
+            ],
+        )
+
+    return drift
+
+
+@dg.asset(
+    group_name="regression",
+    code_version=REGRESSION_VERSION,
+    deps=["task_metrics", "score_history"],
+    kinds={"parquet"},
+    description="Agents and versions of every suite, on the tasks that all of them did, under one comparability key.",
+)
+def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
+    """Best first, with the paired difference to the best."""
+    table = tables.LEADERBOARD
+    return dg.MaterializeResult(value=Stream(table, batched(records.leaderboard_rows(home.home), table)))

@@ -1,0 +1,172 @@
+"""[reviewing] What people look at, what they said, and what that says about the judges."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import IO
+
+import dagster as dg
+
+from evaluation_assets.core import tables
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake import Stored, Stream, batched, publish
+from evaluation_assets.core.regression.settings import ReviewSettings
+from evaluation_assets.core.reviewing import records
+from evaluation_assets.core.reviewing.labels import Label, UnreadableLabel, read_labels
+from evaluation_assets.core.reviewing.queue import as_csv, as_json_lines, queue_rows
+from evaluation_assets.core.scoring.panel_reliability import reliability_rows
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.resources.home import HomeResource
+
+REVIEWING_VERSION = "1"
+"""Raise it when the same scores and labels are reviewed otherwise."""
+
+MAX_SHOWN = 20
+
+
+def reviewing_assets(judges: Sequence[Judge], settings: ReviewSettings) -> list[dg.AssetsDefinition]:
+    """The review queue of a drop; labels, judge cards and corrected pass rates over all drops."""
+    names = [judge.name for judge in judges]
+    return [
+        _review_queue(settings),
+        _panel_reliability(names),
+        labels,
+        _judge_cards(names, settings),
+        _pass_rates(names, settings),
+    ]
+
+
+def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
+    @dg.asset(
+        partitions_def=DROPS,
+        group_name="reviewing",
+        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        kinds={"parquet", "csv"},
+        description="Each row is a trajectory to look at, and why. Written to reports/ as review.csv and review.jsonl.",
+    )
+    def review_queue(
+        context: dg.AssetExecutionContext,
+        home: HomeResource,
+        preprocessed_trajectories: Stored,
+        trajectory_scores: Stored,
+    ) -> dg.MaterializeResult[Stream]:
+        name = context.partition_key
+        rows = list(queue_rows(name, preprocessed_trajectories, trajectory_scores.rows(), settings))
+        folder = home.home.reports(name)
+        for file, content in (("review.csv", as_csv(rows)), ("review.jsonl", as_json_lines(rows))):
+
+            def pour(sink: IO[bytes], content: bytes = content) -> None:
+                sink.write(content)
+
+            publish(folder / file, pour)
+        table = tables.REVIEW_QUEUE
+        figures: dict[str, int | str] = {"path": str(folder / "review.csv")}
+        for row in rows:
+            figures[row["reason"]] = int(figures.get(row["reason"], 0)) + 1
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
+
+    return review_queue
+
+
+def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
+    levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
+
+    @dg.asset(
+        partitions_def=DROPS,
+        group_name="scores",
+        code_version=REVIEWING_VERSION,
+        ins={f"{table.name}_{judge}": dg.AssetIn([table.name, judge]) for table in levels.values() for judge in judges},
+        kinds={"parquet"},
+        description="What the judges of the panel are worth to each other. Agreement is not validity.",
+    )
+    def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
+        verdicts = {
+            level: {judge: stored[f"{table.name}_{judge}"] for judge in judges} for level, table in levels.items()
+        }
+        table = tables.PANEL_RELIABILITY
+        return dg.MaterializeResult(
+            value=Stream(table, batched(reliability_rows(context.partition_key, verdicts), table))
+        )
+
+    return panel_reliability
+
+
+@dg.asset(
+    group_name="reviewing",
+    code_version=REVIEWING_VERSION,
+    kinds={"parquet"},
+    check_specs=[
+        dg.AssetCheckSpec("readable", asset="labels", description="Every line of the files in labels/ is a label.")
+    ],
+    description="What people said about trajectories: the filled-in files in labels/.",
+)
+def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
+    """Read the files in `labels/`; a line that is no label is named, and leaves the others alone."""
+    found = list(read_labels(home.home.labels))
+    unreadable = [each for each in found if isinstance(each, UnreadableLabel)]
+    rows = [asdict(each) for each in found if isinstance(each, Label)]
+    table = tables.LABELS
+    return dg.MaterializeResult(
+        value=Stream(table, batched(rows, table)),
+        check_results=[
+            dg.AssetCheckResult(
+                check_name="readable",
+                passed=not unreadable,
+                severity=dg.AssetCheckSeverity.WARN,
+                metadata={
+                    "unreadable": len(unreadable),
+                    **{f"{each.source}:{each.line}": each.reason for each in unreadable[:MAX_SHOWN]},
+                },
+            )
+        ],
+    )
+
+
+def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
+    @dg.asset(
+        group_name="reviewing",
+        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        deps=[dg.AssetDep(dg.AssetKey(["trajectory_verdicts", judge])) for judge in judges],
+        kinds={"parquet"},
+        check_specs=[
+            dg.AssetCheckSpec(
+                "may_gate",
+                asset="judge_cards",
+                description=f"Every judge with enough labels has kappa {settings.min_kappa}.",
+            )
+        ],
+        description="Each judge against the labels of people. One below the wanted kappa is kept out of gates.",
+    )
+    def judge_cards(home: HomeResource, labels: Stored):  # see labels
+        table = tables.JUDGE_CARDS
+        rows = list(records.card_rows(home.home, judges, labels.rows(), settings))
+        poor = {row["judge"]: row["kappa"] for row in rows if row["may_gate"] is False}
+        return dg.MaterializeResult(
+            value=Stream(table, batched(rows, table)),
+            check_results=[
+                dg.AssetCheckResult(
+                    check_name="may_gate",
+                    passed=not poor,
+                    severity=dg.AssetCheckSeverity.WARN,
+                    metadata={f"kappa_{judge}": kappa for judge, kappa in poor.items()},
+                    description=f"Kept out of gates: {', '.join(sorted(poor))}." if poor else None,
+                )
+            ],
+        )
+
+    return judge_cards
+
+
+def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
+    @dg.asset(
+        group_name="reviewing",
+        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        deps=["review_queue", "trajectory_scores"],
+        kinds={"parquet"},
+        description="The pass rate of each drop: what the judges say, and beside it corrected by labels of people.",
+    )
+    def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:
+        table = tables.PASS_RATES
+        rows = records.pass_rate_rows(home.home, judges, labels.rows(), settings)
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
+
+    return pass_rates
