@@ -13,7 +13,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.jobs import EVALUATE, PREPROCESS_ONLY
+from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY
 from evaluation_assets.progress import RunProgress
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
@@ -96,7 +96,9 @@ def run_job(
         if drop is not None:
             instance.add_dynamic_partitions("drops", [drop])
         result = definitions.resolve_job_def(job).execute_in_process(
-            partition_key=drop,
+            # A job of checks alone has no partitions for Dagster to look the key up in.
+            partition_key=drop if job != GATE else None,
+            tags={"dagster/partition": drop} if job == GATE and drop else None,
             instance=instance,
             asset_selection=None if assets is None else [dg.AssetKey(name) for name in assets],
             run_config={"loggers": {"console": {}}, "ops": dict(ops or {})},

@@ -31,9 +31,9 @@ def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form
     """
     settings = _settings(home)
     if calibrate:
+        _quiet()
         from evaluation_assets.runs import run_job  # noqa: PLC0415
 
-        _quiet()
         if not run_job(home, panel, "overview", assets=["gate_calibration"]).success:
             refuse("the calibration could not be made; see the run in the UI")
         click.echo(calibration_text(home.whole_table("gate_calibration").rows()))
@@ -49,9 +49,9 @@ def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form
 
 def _outcome(home: Home, panel: Panel, drop: str, file: Path | None) -> GateOutcome:
     """Run the check `regression_gate` and take its answer."""
+    _quiet()
     from evaluation_assets.runs import run_job  # noqa: PLC0415
 
-    _quiet()
     config = {"evaluation_report_regression_gate": {"config": {"baseline": str(file) if file else ""}}}
     result = run_job(home, panel, "gate", drop=drop, ops=config)
     if not result.checks:
@@ -74,12 +74,12 @@ def baseline_commands() -> None:
 @click.option("--by", "promoted_by", default=getpass.getuser, show_default="you", help="Who accepts it.")
 def promote(drops: tuple[str, ...], home: Home, panel: Panel, reason: str, promoted_by: str) -> None:
     """Accept an evaluated drop as its suite's baseline; of several, their mean."""
-    from evaluation_assets.runs import run_job  # noqa: PLC0415
-
     _settings(home)
     for drop in drops:
         _known(home, drop)
     _quiet()
+    from evaluation_assets.runs import run_job  # noqa: PLC0415
+
     config = {"promoted_by": promoted_by, "reason": reason, "with_drops": list(drops[1:])}
     result = run_job(home, panel, "promote_baseline", drop=drops[0], ops={"baseline": {"config": config}})
     if not result.success:

@@ -97,7 +97,7 @@ def _xml(text: str) -> str:
 
 
 def as_github(outcome: GateOutcome) -> str:
-    """Workflow commands that GitHub shows as annotations: one for the verdict, one a gating metric that did not pass."""
+    """Workflow commands that GitHub shows as annotations: the verdict, and gating metrics that did not pass."""
     levels = {"pass": "notice", "warn": "warning", "fail": "error"}
     said = [(outcome.verdict, f"gate {outcome.verdict}", f"{outcome.drop}: {'; '.join(outcome.reasons)}")]
     said += [
