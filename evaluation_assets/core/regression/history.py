@@ -49,14 +49,14 @@ def segments(points: Sequence[Row]) -> list[list[Row]]:
 
 
 def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, alpha: float) -> Drift:
-    """Drift of a metric over drops, oldest first, that can be compared with the baseline; others are left out."""
+    """Drift of a metric over the drops, oldest first, of the baseline's agent that can be compared with it."""
     if metric not in baseline.metrics:
         return drift([], alpha)
     before = baseline.metrics[metric].values
-    promoted = {run.content for run in baseline.runs}
+    promoted, agents = {run.content for run in baseline.runs}, {run.agent for run in baseline.runs}
     nights: list[float] = []
     for drop in drops:
-        if drop.content in promoted or scored_with(drop) != baseline.comparability:
+        if drop.content in promoted or drop.agent not in agents or scored_with(drop) != baseline.comparability:
             continue
         now = drop.metrics.get(metric, {})
         common = [task for task in before if task in now and drop.tasks[task] == baseline.tasks.get(task)]

@@ -1,0 +1,68 @@
+"""What a drop achieved, task by task."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from upath import UPath
+
+from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.lake import Stored, Stream, batched, write
+from evaluation_assets.core.regression.metrics import facts_of, metric_rows, read_metrics
+from evaluation_assets.core.rows import trajectory_row
+from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS
+from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets_tests.core.making import trajectory
+
+
+def stored(path: UPath, *trials: dict[str, Any]) -> Stored:
+    rows = [
+        trajectory_row("s/d", replace(trajectory("<answer>1</answer>"), **{"id": f"r{index}", "trial": index} | trial))
+        for index, trial in enumerate(trials)
+    ]
+    write(path, Stream(PREPROCESSED_TRAJECTORIES, batched(rows, PREPROCESSED_TRAJECTORIES)))
+    return Stored(PREPROCESSED_TRAJECTORIES, path)
+
+
+def score(trajectory_id: str, value: float | None) -> dict[str, Any]:
+    return {"trajectory_id": trajectory_id, "criterion": "overall", "adjusted_mean": value}
+
+
+def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None:
+    runs = stored(
+        UPath(tmp_path) / "t.parquet",
+        {"success": True, "duration_s": 4.0, "usage": Usage(cost_usd=0.2)},
+        {"success": False, "duration_s": None, "usage": Usage(cost_usd=0.0)},
+    )
+    rows = {row["metric"]: row for row in metric_rows("s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": True})}
+    found = {name: (row["value"], row["best"], row["n_known"], row["n_trials"]) for name, row in rows.items()}
+    assert found == {
+        "overall": (0.4, 0.4, 1, 2),
+        "success": (0.5, 1.0, 2, 2),
+        "pass_rate": (1.0, 1.0, 1, 2),
+        "cost_usd": (0.2, 0.2, 1, 2),
+        "latency_s": (4.0, 4.0, 1, 2),
+    }
+
+
+def test_a_metric_that_one_task_lacks_is_null_there(tmp_path: Path) -> None:
+    runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b"})
+    rows = [row for row in metric_rows("s/d", runs, []) if row["metric"] == "success"]
+    assert [(row["task_id"], row["value"], row["n_known"]) for row in rows] == [("a", 1.0, 1), ("b", None, 0)]
+
+
+def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path) -> None:
+    runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b", "task": "other"})
+    facts = facts_of(Sidecar(suite="s", agent="x", agent_version="2"), "c0", {"quorum": "1"}, {"j": "kappa 0.1"})
+    rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)])
+    path = UPath(tmp_path) / "m.parquet"
+    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts))
+    found = read_metrics("s/d", Stored(TASK_METRICS, path))
+    assert (found.suite, found.agent, found.agent_version, found.content) == ("s", "x", "2", "c0")
+    assert (found.comparability, found.kept_out) == ({"quorum": "1"}, {"j": "kappa 0.1"})
+    assert {task: value.value for task, value in found.metrics["overall"].items()} == pytest.approx(
+        {"a": 0.25, "b": 0.5}
+    )
+    assert list(found.metrics["success"]) == ["a"]
+    assert found.tasks["a"] != found.tasks["b"]
