@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from datetime import datetime
@@ -20,6 +21,7 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.home import HomeResource
 from evaluation_assets_tests.conftest import Installation, call, record
 from evaluation_assets_tests.test_triggers import kept
+from evaluation_assets_tests.third_party import data
 
 TASKS = 10
 GATE = "regression_gate"
@@ -124,6 +126,22 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accep
     folder = accepted.home.reports("s/worse")
     assert "worse than what was accepted" in (folder / "report.html").read_text()
     assert "**fail**" in (folder / "report.md").read_text()
+
+
+def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installation: Installation) -> None:
+    names = {"base": "gpt-4.1", "tuned": "ft_gpt-4.1-2025-04-14_sierra_tau2-full-sft_BzrYdMNm"}
+    folder = Path(installation.home.drops.path) / "airline"
+    folder.mkdir(parents=True)
+    for key, name in names.items():
+        shutil.copy(data(f"tau2-bench/ab/{name}_airline_default_gpt-4.1_1trials.json"), folder / f"{key}.json")
+        installation.run(f"airline/{key}", ops={"preprocess": {"config": {"on_violation": "flag"}}})
+        if key == "base":
+            assert promote(installation, "airline/base").success
+    gate = report_of(installation, "airline/tuned")["gate"]
+    assert gate["verdict"] == "inconclusive"
+    assert [each["task_id"] for each in gate["fallen_tasks"]] == ["18", "29", "45"]
+    cost = next(each for each in gate["metrics"] if each["metric"] == "cost_usd")
+    assert (cost["verdict"], cost["difference"]) == ("inconclusive", None)
 
 
 def with_panel(accepted: Installation, *judges: str) -> Installation:
@@ -304,7 +322,7 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Receiver)

@@ -68,7 +68,7 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
     verdicts = {
         f"{table.name}_{judge.name}": dg.AssetIn([table.name, judge.name]) for table in levels for judge in judges
     }
-    inputs = ("raw_trajectories", "preprocessed_trajectories", "clips", "trajectory_scores")
+    inputs = ("raw_trajectories", "preprocessed_trajectories", "clips", "trajectory_scores", "tool_use_results")
 
     @dg.asset(
         partitions_def=DROPS,
@@ -93,14 +93,22 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
             )
             clip_scores = scores.clip_scores(name, stored["clips"], clip_verdicts, quorum)
             score_rows = scores.trajectory_scores(name, trajectories, clip_scores, trajectory_verdicts, quorum)
-        preprocessing = json.loads(trajectories.facts.get("settings", "{}"))
+        cases = stored["tool_use_results"]
+        passed = {
+            row["trajectory_id"]: row["passed"]
+            for row in cases.rows(["trajectory_id", "passed"])
+            if row["trajectory_id"] is not None
+        }
+        parts = comparability(judges, rubrics, quorum, json.loads(trajectories.facts.get("settings", "{}")))
+        if version := cases.facts.get("suite_version"):
+            parts["suite"] = version
         facts = facts_of(
             Sidecar.model_validate_json(raw.facts.get("sidecar", "{}")),
             raw.facts.get("content", ""),
-            comparability(judges, rubrics, quorum, preprocessing),
+            parts,
             out,
         )
-        rows = metric_rows(name, trajectories, score_rows)
+        rows = metric_rows(name, trajectories, score_rows, passed)
         table = tables.TASK_METRICS
         about = {f"kept_out_{judge}": why for judge, why in out.items()}
         return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: about, facts))

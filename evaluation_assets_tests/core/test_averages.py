@@ -289,7 +289,7 @@ def test_trajectories_get_an_overall_score_and_their_criteria() -> None:
         {"trajectory_id": "t1", "subject": "answer", "outcome": "scored", "scores": {"accuracy": 1.0}},
     ]
     verdicts = {"one": stored("one", TRAJECTORY_VERDICTS, judged), "two": stored("two", TRAJECTORY_VERDICTS, [])}
-    rows = list(trajectory_scores("d", trajectories, scores, verdicts, quorum=1))
+    rows = list(trajectory_scores("d", trajectories, scores.rows(), verdicts, quorum=1))
     assert [(r["criterion"], r["mean"], r["n_judges"]) for r in rows] == [
         ("overall", pytest.approx(0.6), 2),
         ("done", 0.5, 2),

@@ -169,8 +169,8 @@ def test_a_task_has_fallen_only_when_every_trial_did() -> None:
         ({"comparability": {k: v for k, v in KEY.items() if k != "judge b"}}, "judge b"),
         ({"comparability": {**KEY, "rubric clip/general": "2-def"}}, "rubric clip/general"),
         ({"comparability": {**KEY, "preprocessing beta_threshold": "9"}}, "preprocessing beta_threshold"),
-        ({"suite": "other"}, "suite"),
-        ({"tasks": {f"t{index}": "asks something else" for index in range(20)}}, "tasks"),
+        ({"suite": "other"}, "suite name"),
+        ({"tasks": {f"t{index}": "asks" for index in range(10)}}, "tasks"),
         ({"kept_out": {"b": "kappa 0.31 on 40 labels"}}, "judge b kept out of gates"),
     ],
 )
@@ -190,6 +190,13 @@ def test_other_tasks_are_incomparable_and_a_single_missing_one_is_a_warning() ->
     one_less = {"overall": {task: value for task, value in before["overall"].items() if task != "t0"}}
     outcome = gate(before, one_less)
     assert (outcome.verdict, outcome.only_in_baseline) == ("warn", ["t0"])
+
+
+def test_tasks_with_other_words_are_compared_and_named() -> None:
+    before, _ = noisy(20)
+    outcome = gate(before, before, tasks={f"t{index}": "asks" if index else "asks otherwise" for index in range(20)})
+    assert (outcome.verdict, outcome.reworded_tasks) == ("pass", ["t0"])
+    assert "1 task with the same id and other words than in the baseline" in outcome.reasons
 
 
 def test_tolerance_is_the_fixed_rule() -> None:

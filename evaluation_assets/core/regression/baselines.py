@@ -88,8 +88,8 @@ def make_baseline(
     if not first.tasks:
         raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
     for other in drops[1:]:
-        same = (other.suite, scored_with(other), other.tasks) == (first.suite, scored_with(first), first.tasks)
-        if not same:
+        parts = [(each.suite, scored_with(each), each.tasks.keys()) for each in (first, other)]
+        if parts[0] != parts[1]:
             raise InvalidBaseline(f"{other.drop} and {first.drop} differ in suite, judges, settings or tasks")
     parts = scored_with(first)
     names = [name for name in first.metrics if all(name in drop.metrics for drop in drops)]

@@ -91,7 +91,10 @@ class Comparability(_Model):
 
 
 class GateOutcome(_Model):
-    """The gate's answer about a drop."""
+    """The gate's answer about a drop.
+
+    `reworded_tasks` have the same id and other words, as tasks with a simulated user do; they are compared.
+    """
 
     drop: str
     baseline: str | None
@@ -103,7 +106,7 @@ class GateOutcome(_Model):
     fallen_tasks: list[FallenTask]
     only_in_baseline: list[str]
     only_in_current: list[str]
-    changed_tasks: list[str]
+    reworded_tasks: list[str]
     judges_kept_out: dict[str, str]
     comparability: Comparability
 
@@ -159,7 +162,7 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
 @dataclass(frozen=True, slots=True)
 class _Tasks:
     common: list[str]
-    changed: list[str]
+    reworded: list[str]
     only_baseline: list[str]
     only_current: list[str]
 
@@ -167,28 +170,28 @@ class _Tasks:
     def of(cls, baseline: Mapping[str, str], current: Mapping[str, str]) -> "_Tasks":
         both = sorted(baseline.keys() & current.keys())
         return cls(
-            common=[task for task in both if baseline[task] == current[task]],
-            changed=[task for task in both if baseline[task] != current[task]],
+            common=both,
+            reworded=[task for task in both if baseline[task] != current[task]],
             only_baseline=sorted(baseline.keys() - current.keys()),
             only_current=sorted(current.keys() - baseline.keys()),
         )
 
     @property
     def unpaired_share(self) -> float:
-        unpaired = len(self.changed) + len(self.only_baseline) + len(self.only_current)
+        unpaired = len(self.only_baseline) + len(self.only_current)
         return unpaired / (unpaired + len(self.common)) if unpaired else 0.0
 
     def lists(self) -> dict[str, list[str]]:
         return {
             "only_in_baseline": self.only_baseline,
             "only_in_current": self.only_current,
-            "changed_tasks": self.changed,
+            "reworded_tasks": self.reworded,
         }
 
 
 def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Difference]:
-    before = baseline.comparability | {"suite": baseline.suite}
-    now = scored_with(current) | ({} if current.suite is None else {"suite": current.suite})
+    before = baseline.comparability | {"suite name": baseline.suite}
+    now = scored_with(current) | ({} if current.suite is None else {"suite name": current.suite})
     return {
         part: Difference(baseline=before.get(part), current=now.get(part))
         for part in sorted(before.keys() | now.keys())
@@ -408,13 +411,17 @@ def _outcome(
     if serious := {each.task_id for each in fallen if each.beyond_noise}:
         verdicts.add("warn")
         reasons.append(f"{_counted(len(serious), 'task')} fell by {settings.fallen_drop:g} or more, beyond noise")
-    unpaired = {} if differs else {name: tasks for name, tasks in task_lists.items() if tasks}
+    sides = ("only_in_baseline", "only_in_current")
+    unpaired = {name: task_lists[name] for name in sides if task_lists.get(name) and not differs}
     if unpaired:
         verdicts.add("warn")
         reasons += [
             f"{_counted(len(tasks), 'task')} not compared: {name.replace('_', ' ')}" for name, tasks in unpaired.items()
         ]
-    reasons += [f"judge {judge} is kept out: {why}" for judge, why in current.kept_out.items()]
+    notes: list[str] = []
+    if reworded := task_lists.get("reworded_tasks", []):
+        notes.append(f"{_counted(len(reworded), 'task')} with the same id and other words than in the baseline")
+    notes += [f"judge {judge} is kept out: {why}" for judge, why in current.kept_out.items()]
     parts = scored_with(current)
     return GateOutcome(
         drop=current.drop,
@@ -422,12 +429,12 @@ def _outcome(
         suite=current.suite,
         verdict=_gravest(verdicts),
         rule=settings.rule,
-        reasons=reasons or [each.reason for each in gating] or ["every floor is held"],
+        reasons=(reasons or [each.reason for each in gating] or ["every floor is held"]) + notes,
         metrics=comparisons,
         fallen_tasks=fallen,
         only_in_baseline=task_lists.get("only_in_baseline", []),
         only_in_current=task_lists.get("only_in_current", []),
-        changed_tasks=task_lists.get("changed_tasks", []),
+        reworded_tasks=reworded,
         judges_kept_out=dict(current.kept_out),
         comparability=Comparability(
             baseline_key=None if baseline is None else baseline.comparability_key,

@@ -59,7 +59,7 @@ def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, a
         if drop.content in promoted or drop.agent not in agents or scored_with(drop) != baseline.comparability:
             continue
         now = drop.metrics.get(metric, {})
-        common = [task for task in before if task in now and drop.tasks[task] == baseline.tasks.get(task)]
+        common = [task for task in before if task in now]
         values = [
             float(np.log(before[task] / now[task].value)) if metric in RELATIVE else now[task].value - before[task]
             for task in common
@@ -85,8 +85,7 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
     if not runs:
         return []
     means = {who: _task_means(own, metric) for who, own in runs.items()}
-    digests = [{(task, drop.tasks[task]) for task in drop.metrics[metric]} for own in runs.values() for drop in own]
-    common = sorted(task for task, _ in set.intersection(*digests))
+    common = sorted(set.intersection(*(set(values) for values in means.values())))
     if not common:
         return []
     sign = 1 if metric in RELATIVE else -1

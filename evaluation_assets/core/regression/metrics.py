@@ -34,7 +34,7 @@ class TaskValue:
 class DropMetrics:
     """A drop as the gate sees it.
 
-    `tasks` is the digest of what each task asks; `metrics` holds by metric the tasks that have it. `kept_out` names
+    `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
     the judges whose scores are not in it, with the reason.
     """
 
@@ -56,9 +56,7 @@ class _Task:
     values: dict[str, list[float]] = field(default_factory=dict)
 
 
-def metric_rows(
-    drop: str, trajectories: Stored, scores: Iterable[Row], passed: Mapping[str, bool] | None = None
-) -> Iterator[Row]:
+def metric_rows(drop: str, trajectories: Stored, scores: Iterable[Row], passed: Mapping[str, bool]) -> Iterator[Row]:
     """Rows of `task_metrics`: every metric that some trajectory has, for every task.
 
     Args:
@@ -77,7 +75,7 @@ def metric_rows(
             score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
         }
         found[SUCCESS] = row["success"]
-        found[PASS_RATE] = (passed or {}).get(row["trajectory_id"])
+        found[PASS_RATE] = passed.get(row["trajectory_id"])
         found[COST] = _above_zero(_cost(row["trajectory"]))
         found[LATENCY] = _above_zero(row["duration_s"])
         for metric, value in found.items():

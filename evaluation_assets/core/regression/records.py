@@ -101,7 +101,7 @@ def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterat
     if not drops:
         return
     key = scored_with(drops[-1])
-    alike = [drop for drop in drops if scored_with(drop) == key and drop.tasks == drops[-1].tasks]
+    alike = [drop for drop in drops if scored_with(drop) == key and drop.tasks.keys() == drops[-1].tasks.keys()]
     for metric in settings.metrics or DEFAULT_METRICS:
         versions: dict[tuple[str | None, str | None], list[Values]] = {}
         for drop in alike:
