@@ -483,7 +483,7 @@ COLUMNS: dict[str, str] = {
     "match_ok": "whether whole calls agree as the case's match asks; null where it asks nothing",
     "order_score": "longest common subsequence of tools over expected calls",
     "edit_similarity": "1 - insertions and deletions over all calls, made and expected",
-    "coverage": "of a case: share of the expected tools that were called at all; of a judge: of labelled subjects scored",
+    "coverage": "of a case: share of the expected tools that were called at all; of a judge: of labels scored",
     "keyword_score": "share of the keywords the answer contains",
     "answer_outcome": "exact, normalised, within_tolerance, different, not_found or missing; null without a reference",
     "completed": "whether there is an answer, it is no refusal, and the run was not cut off",
