@@ -159,7 +159,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
             promoted_by=config.promoted_by,
             promoted_at=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=config.reason,
-            run_id=context.run_id,
+            run_id=context.run.run_id,
         )
     except InvalidBaseline as problem:
         raise dg.Failure(str(problem), allow_retries=False) from problem
