@@ -12,7 +12,7 @@ import socket
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -196,7 +196,7 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _packed(reply: Reply) -> bytes:
-    content = orjson.dumps({"text": reply.text, "finish": reply.finish, "usage": asdict(reply.usage)})
+    content = orjson.dumps(reply)
     return len(content).to_bytes(4, "little") + pa.compress(content, codec="zstd", asbytes=True)
 
 
