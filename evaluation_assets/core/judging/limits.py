@@ -3,7 +3,6 @@
 import asyncio
 import heapq
 import itertools
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,9 +10,9 @@ _CATCH_UP_S = 0.05
 """Starts that were missed by less than this, because a timer was late, are made up for."""
 
 _ENOUGH = 8
-"""A rate is learned from at least this many requests that were taken; until then each refusal lowers it by a tenth."""
+"""A rate is learned from at least this many requests that were taken; on a refusal before that the judge waits."""
 
-_BACK_TO_FULL = 60
+_BACK_TO_FULL = 80
 """So many requests after it slowed down a judge is as fast as the endpoint was found to be, and gets faster."""
 
 
@@ -43,9 +42,10 @@ class AdaptiveLimit:
     Free slots go to the chain with the most left to do: chains then end at about the same time, which on uneven
     latencies saves a tenth of the time against first come, first served.
 
-    Slots double until the endpoint refuses for the first time; then they halve, and grow by one a round. From then on
-    the pace is learned: between two refusals exactly as many requests were taken as the endpoint allows in that time.
-    The judge goes a little below that rate, comes back to it over sixty requests, and then tries for more.
+    Slots double until there are enough. When the endpoint refuses for the first time they halve, and starts are spread
+    evenly over the time an answer takes, ever closer. From the next refusal on the pace is learned: between two
+    refusals exactly as many requests were taken as the endpoint allows in that time. The judge goes a little below
+    that rate, comes back to it over eighty requests, and then tries for more.
     """
 
     def __init__(
@@ -56,11 +56,14 @@ class AdaptiveLimit:
         self.in_flight = 0
         self._requests = Pace(requests_per_minute / 60) if requests_per_minute else None
         self._tokens = Pace(tokens_per_minute / 60) if tokens_per_minute else None
-        self._learned: Pace | None = None
+        self._pace: Pace | None = None
         self._rate = 0.0
-        self._refused_at = 0.0
+        self._measured = False
+        self._latency: float | None = None
+        self._refused_at: float | None = None
+        self._counted_from = 0.0
         self._taken = 0
-        self._good = 0
+        self._patience = 1
         self._paused_until = 0.0
         self._waiting: list[tuple[int, int, int, asyncio.Future[float]]] = []
         self._order = itertools.count()
@@ -68,7 +71,7 @@ class AdaptiveLimit:
 
     @asynccontextmanager
     async def slot(self, left: int, tokens: int = 0) -> AsyncIterator[float]:
-        """Hold one slot, from the moment it is given.
+        """Hold one slot, from the moment it is given: that of the event loop's clock.
 
         Args:
             left: How many subjects the chain still has after this one.
@@ -93,36 +96,52 @@ class AdaptiveLimit:
         if self._tokens is not None:
             self._tokens.correct(more_tokens)
 
-    def went_well(self) -> None:
-        """An answer came."""
-        self._good += 1
-        if self.limit < self.most and (not self._refused_at or self._good >= self.limit):
-            self.limit, self._good = self.limit + 1, 0
-            self._hand_out()
+    def went_well(self, started: float) -> None:
+        """The request that was started then was answered."""
+        now = asyncio.get_running_loop().time()
+        self._latency = now - started
+        self.limit = min(self.most, self.limit + 1)
+        if self._refused_at is not None and self._pace is None:
+            self._spread(now)
 
     def pushed_back(self, started: float, retry_after: float | None = None) -> None:
         """The endpoint refused the request that was started then, because it was too much."""
-        now = time.monotonic()
+        now = asyncio.get_running_loop().time()
         self._paused_until = max(self._paused_until, now + (retry_after or 0.0))
-        if started < self._refused_at:
-            return  # it was under way when the judge slowed down, and says nothing new
-        taken, since = self._taken - 1, self._refused_at
-        self._refused_at, self._taken, self._good = now, 0, 0
-        if since and taken >= _ENOUGH:
-            self._rate = taken / (now - since)
-        elif self._rate:
-            self._rate *= 0.9
-        else:
+        self._taken -= 1
+        if self._refused_at is None:
             self.limit = max(1, min(self.limit, self.in_flight) // 2)
-            return
-        self._learned = Pace(self._rate, now + _CATCH_UP_S)
+            self._refused_at = now
+            self._spread(now)
+        elif started > self._refused_at:  # else it was under way when the judge slowed down, and says nothing new
+            self._refused_at = now
+            if self._pace is not None and self._taken >= _ENOUGH:
+                self._measured = True
+                self._set_pace((self._taken / (now - self._counted_from) + self._pace.per_second) / 2, now)
+            elif self._pace is not None and not self._measured and self._latency:
+                self._rate = max(self._rate / 2, 1 / self._latency)
+            elif self._pace is not None:
+                self._paused_until = max(self._paused_until, now + min(self._patience / self._rate, self._latency or 0))
+                self._patience *= 2
+
+    def _spread(self, now: float) -> None:
+        """As many starts in the time of an answer as there are slots; unknown until there was an answer."""
+        if self._latency:
+            self._set_pace(self.limit / self._latency, now)
+
+    def _set_pace(self, rate: float, now: float) -> None:
+        self._rate = rate
+        self._pace = Pace(rate, now + _CATCH_UP_S)
+        self._counted_from, self._taken, self._patience = now, 0, 1
 
     def _hand_out(self) -> None:
         while self._waiting and self.in_flight < self.limit:
             if self._waiting[0][-1].done():  # cancelled
                 heapq.heappop(self._waiting)
                 continue
-            now = time.monotonic()
+            if self._refused_at is not None and self._pace is None and self.in_flight:
+                return  # an answer will tell how long one takes
+            now = asyncio.get_running_loop().time()
             if (wait := self._wait(now)) > 0:
                 self._come_back_in(wait)
                 return
@@ -131,7 +150,7 @@ class AdaptiveLimit:
             turn.set_result(now)
 
     def _wait(self, now: float) -> float:
-        paces = (self._requests, self._tokens, self._learned)
+        paces = (self._requests, self._tokens, self._pace)
         return max(self._paused_until - now, *(pace.wait(now) for pace in paces if pace is not None), 0.0)
 
     def _count_start(self, tokens: int, now: float) -> None:
@@ -141,9 +160,14 @@ class AdaptiveLimit:
             self._requests.take(1, now)
         if self._tokens is not None:
             self._tokens.take(tokens, now)
-        if self._learned is not None:
-            self._learned.per_second = self._rate * (0.95 + 0.05 * (self._taken / _BACK_TO_FULL) ** 2)
-            self._learned.take(1, now)
+        if self._pace is not None:
+            self._pace.per_second = self._rate * self._growth()
+            self._pace.take(1, now)
+
+    def _growth(self) -> float:
+        if not self._measured:
+            return 1 + self._taken / max(_ENOUGH, self._rate * (self._latency or 0.0))
+        return 0.95 + 0.05 * (self._taken / _BACK_TO_FULL) ** 2
 
     def _come_back_in(self, seconds: float) -> None:
         if self._timer is not None:

@@ -309,7 +309,7 @@ class _OpenJudge:
             if attempt > 1:
                 self._ledger.claim(key)  # renewed: it must outlive the request
             try:
-                reply, sent = await self._send(request, left, tokens)
+                reply, latency_ms = await self._send(request, left, tokens)
             except ProviderError as problem:
                 if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
                     self._stopped = Stopped(problem.kind, str(problem))
@@ -328,27 +328,28 @@ class _OpenJudge:
                 model=self.model,
                 reply=reply,
                 cost_usd=price,
-                latency_ms=(time.monotonic() - sent) * 1000,
+                latency_ms=latency_ms,
                 attempts=attempt,
             )
         raise ProviderError("timeout", f"no answer in {time.monotonic() - started:.0f} s", retryable=True)
 
     async def _send(self, request: Request, left: int, tokens: int) -> tuple[Reply, float]:
-        """One attempt when there is a slot for it, and when it was sent; the limit learns from how it ends."""
+        """One attempt, when there is a slot for it, and its milliseconds; the limit learns from how it ends."""
         assert self._endpoint is not None
-        async with self._limit.slot(left, tokens) as sent:
+        async with self._limit.slot(left, tokens) as started:
             self._check_stopped()
+            sent = time.monotonic()
             try:
                 reply = await self._endpoint.complete(request)
             except ProviderError as problem:
                 if problem.kind == "rate_limit":
-                    self._limit.pushed_back(sent, problem.retry_after)
+                    self._limit.pushed_back(started, problem.retry_after)
                 raise
             used = reply.usage
             if used.input_tokens is not None:
                 self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
-            self._limit.went_well()
-        return reply, sent
+            self._limit.went_well(started)
+        return reply, (time.monotonic() - sent) * 1000
 
     def _check_stopped(self) -> None:
         if self._stopped is not None:
