@@ -4,7 +4,8 @@
 
 Everything is measured against a model server in a process of its own. The bare loop is what one would write by hand:
 the OpenAI SDK as it comes, a semaphore, the same conversations, ready made; no ledger, no validation, no retries. Each
-measurement is a process of its own, and both sides of a ratio run in the same round.
+measurement is a process of its own, and both sides of a ratio run in the same round. Loop, engine and server need two
+cores to themselves for figures of time: the load at the start is printed, and the bare loop's own time beside ours.
 """
 
 import argparse
@@ -241,7 +242,7 @@ def refused(rounds: int) -> list[Row]:
         over.append(judged["seconds"] / (judged["verdicts"] / per_second))
         shares.append(statuses.count(429) / len(statuses))
         lost.append(judged["lost"])
-    where = "a third of the requests allowed"
+    where = "a third allowed"
     return [
         Row(f"(c) verdicts lost, {where}", "0", lambda count: count == 0, lost),
         Row(f"(c) time over the ideal, {where}", "<= 1.25", lambda ratio: ratio <= 1.25, over),
@@ -300,6 +301,7 @@ def main() -> None:
         found = asyncio.run(MEASUREMENTS[options.measure](options.server, load))
         print(json.dumps(found | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
         return
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start, {options.rounds} rounds")
     print(f"{'':<58}{'goal':>9}{'median':>9}  {'range':<18}{'held':<5}")
     figures: dict[str, Callable[[], list[Row]]] = {
         "cpu": lambda: cpu(options.rounds),

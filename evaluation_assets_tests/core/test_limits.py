@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from evaluation_assets.core.judging.limits import AdaptiveLimit, Pace
 
@@ -23,8 +25,9 @@ class Counted(asyncio.SelectorEventLoop):
         return self._now
 
     def _run_once(self) -> None:
-        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
-            self._now = max(self._now, self._scheduled[0].when())  # type: ignore[attr-defined]
+        timers = [timer.when() for timer in self._scheduled if not timer.cancelled()]  # type: ignore[attr-defined]
+        if not self._ready and timers:  # type: ignore[attr-defined]
+            self._now = max(self._now, min(timers))
         super()._run_once()  # type: ignore[misc]
 
 
@@ -160,6 +163,24 @@ def test_an_endpoint_that_takes_a_third_is_used_to_the_full_and_seldom_refuses(p
     assert endpoint.statuses[64:].count(429) <= 0.05 * 900, "after the first burst, when nothing is known"
 
 
+@given(
+    per_second=st.floats(0.1, 500),
+    burst=st.integers(1, 200),
+    latency_s=st.floats(0.001, 30),
+    most=st.integers(1, 256),
+    at_a_time=st.integers(1, 300),
+)
+@settings(max_examples=30, deadline=None)
+def test_whatever_an_endpoint_takes_every_chain_ends(
+    per_second: float, burst: int, latency_s: float, most: int, at_a_time: int
+) -> None:
+    endpoint = Endpoint(per_second, burst, at_a_time, latency_s)
+    took = run(seconds(AdaptiveLimit(most), endpoint, 60, 3))
+    assert endpoint.statuses.count(200) == 180
+    ideal = max(3 * latency_s, 180 / per_second, 180 * latency_s / min(most, at_a_time))
+    assert took <= 4 * ideal + 10 * latency_s
+
+
 def test_an_endpoint_that_takes_ten_at_a_time_is_used_to_the_full() -> None:
     endpoint = Endpoint(burst=float("inf"), most=10, latency_s=1.0)
     took = run(seconds(AdaptiveLimit(64), endpoint, 100, 5))
@@ -188,7 +209,7 @@ def test_the_pace_is_kept_and_what_was_missed_by_little_is_made_up_for() -> None
     pace = Pace(10)
     starts, now = [], 100.0
     for _ in range(50):
-        now += pace.wait(now) + 0.004  # a timer that is always late
+        now = max(now, pace.due) + 0.004  # a timer that is always late
         pace.take(1, now)
         starts.append(now)
     assert starts[-1] - starts[0] == pytest.approx(4.9, abs=0.1)

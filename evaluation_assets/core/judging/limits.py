@@ -19,21 +19,18 @@ _BACK_TO_FULL = 80
 class Pace:
     """So much a second, evenly."""
 
-    def __init__(self, per_second: float, since: float = 0.0) -> None:
+    def __init__(self, per_second: float, due: float = 0.0) -> None:
         self.per_second = per_second
-        self._due = since
-
-    def wait(self, now: float) -> float:
-        """Seconds until the next start."""
-        return max(0.0, self._due - now)
+        self.due = due
+        """When the next start may be, on the clock of `take`."""
 
     def take(self, amount: float, now: float) -> None:
         """Count a start of this size."""
-        self._due = max(self._due, now - _CATCH_UP_S) + amount / self.per_second
+        self.due = max(self.due, now - _CATCH_UP_S) + amount / self.per_second
 
     def correct(self, amount: float) -> None:
         """A start was this much larger than it was counted, or smaller."""
-        self._due += amount / self.per_second
+        self.due += amount / self.per_second
 
 
 class AdaptiveLimit:
@@ -44,8 +41,8 @@ class AdaptiveLimit:
 
     Slots double until there are enough. When the endpoint refuses for the first time they halve, and starts are spread
     evenly over the time an answer takes, ever closer. From the next refusal on the pace is learned: between two
-    refusals exactly as many requests were taken as the endpoint allows in that time. The judge goes a little below
-    that rate, comes back to it over eighty requests, and then tries for more.
+    refusals as many requests were taken as the endpoint allows in that time, if it was asked for so many. The judge
+    goes a little below that rate, comes back to it over eighty requests, and then tries for more.
     """
 
     def __init__(
@@ -108,20 +105,24 @@ class AdaptiveLimit:
         """The endpoint refused the request that was started then, because it was too much."""
         now = asyncio.get_running_loop().time()
         self._paused_until = max(self._paused_until, now + (retry_after or 0.0))
-        self._taken -= 1
+        self._taken -= started >= self._counted_from
         if self._refused_at is None:
             self.limit = max(1, min(self.limit, self.in_flight) // 2)
             self._refused_at = now
             self._spread(now)
         elif started > self._refused_at:  # else it was under way when the judge slowed down, and says nothing new
             self._refused_at = now
-            if self._pace is not None and self._taken >= _ENOUGH:
+            if self._pace is None or self._latency is None:
+                return
+            if self._taken >= _ENOUGH:
                 self._measured = True
-                self._set_pace((self._taken / (now - self._counted_from) + self._pace.per_second) / 2, now)
-            elif self._pace is not None and not self._measured and self._latency:
+                taken_a_second = self._taken / (now - self._counted_from)
+                self._set_pace((taken_a_second + min(self._pace.per_second, 2 * taken_a_second)) / 2, now)
+            elif not self._measured:
                 self._rate = max(self._rate / 2, 1 / self._latency)
-            elif self._pace is not None:
-                self._paused_until = max(self._paused_until, now + min(self._patience / self._rate, self._latency or 0))
+            else:
+                longest = max(self._latency, 1 / self._rate)
+                self._paused_until = max(self._paused_until, now + min(self._patience / self._rate, longest))
                 self._patience *= 2
 
     def _spread(self, now: float) -> None:
@@ -142,16 +143,16 @@ class AdaptiveLimit:
             if self._refused_at is not None and self._pace is None and self.in_flight:
                 return  # an answer will tell how long one takes
             now = asyncio.get_running_loop().time()
-            if (wait := self._wait(now)) > 0:
-                self._come_back_in(wait)
+            if now < (due := self._due()):
+                self._come_back_at(due)
                 return
             _, _, tokens, turn = heapq.heappop(self._waiting)
             self._count_start(tokens, now)
             turn.set_result(now)
 
-    def _wait(self, now: float) -> float:
+    def _due(self) -> float:
         paces = (self._requests, self._tokens, self._pace)
-        return max(self._paused_until - now, *(pace.wait(now) for pace in paces if pace is not None), 0.0)
+        return max(self._paused_until, *(pace.due for pace in paces if pace is not None), 0.0)
 
     def _count_start(self, tokens: int, now: float) -> None:
         self.in_flight += 1
@@ -169,10 +170,10 @@ class AdaptiveLimit:
             return 1 + self._taken / max(_ENOUGH, self._rate * (self._latency or 0.0))
         return 0.95 + 0.05 * (self._taken / _BACK_TO_FULL) ** 2
 
-    def _come_back_in(self, seconds: float) -> None:
+    def _come_back_at(self, due: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._hand_out)
+        self._timer = asyncio.get_running_loop().call_at(due, self._hand_out)
 
     def _give_back(self) -> None:
         self.in_flight -= 1
