@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test lint format bench clean
+.PHONY: demo ui test lint format bench bench-judging clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -28,6 +28,9 @@ format: .venv/.dev
 
 bench: .venv/.base  ## throughput and memory of ingest
 	$(BIN)/python benchmarks/ingest.py
+
+bench-judging: .venv/.base  ## CPU, waiting, refusals, cache, memory and events of judging, against a local model server
+	$(BIN)/python -m benchmarks.judging
 
 clean:
 	rm -rf .venv $(HOME_DIR)

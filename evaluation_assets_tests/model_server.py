@@ -10,6 +10,9 @@ Start it in a process of its own, and give its addresses to the real SDKs:
 
 By hand: `python -m evaluation_assets_tests.model_server --port 8123 --script script.json --latency 0.5`.
 
+`latency` is waited before every answer that is no error; with a `spread` it is the median of a lognormal distribution
+with that sigma, drawn from the body, so that a run can be repeated.
+
 **Answers** depend on the messages alone: the same messages get the same answer, whatever the model or the protocol. An
 answer fits the JSON schema of the request, else the one between the lines `<schema>` and `</schema>` of its system
 prompt; without either it is a sentence (in JSON mode an object with one). `max_tokens` is kept to.
@@ -41,6 +44,7 @@ import hashlib
 import json
 import math
 import os
+import random
 import re
 import socket
 import subprocess
@@ -668,11 +672,11 @@ class Entry:
     status: int | None = None
     fault: str | None = None
     answered: float | None = None
+    waited: float = 0.0
 
     def shown(self, bodies: bool) -> dict[str, Any]:
-        shown: dict[str, Any] = {
-            name: getattr(self, name) for name in ("number", "path", "sha256", "arrived", "status", "fault", "answered")
-        }
+        names = ("number", "path", "sha256", "arrived", "status", "fault", "answered", "waited")
+        shown: dict[str, Any] = {name: getattr(self, name) for name in names}
         if bodies and self.body is not None:
             try:
                 shown["body"] = orjson.loads(self.body)
@@ -684,8 +688,9 @@ class Entry:
 class Models:
     """What the server knows: its script, its log, the cached prefixes."""
 
-    def __init__(self, latency: float = 0.0, keep_bodies: bool = True) -> None:
+    def __init__(self, latency: float = 0.0, keep_bodies: bool = True, spread: float = 0.0) -> None:
         self.latency = latency
+        self.spread = spread
         self.keep_bodies = keep_bodies
         self.given: Scripted = ()
         self.reset()
@@ -791,7 +796,8 @@ class Endpoint:
         text, stop = answer(reading, fault)
         usage, prefixes = protocol.account(reading, models.prefixes, key)
         if models.latency:
-            await asyncio.sleep(models.latency)
+            entry.waited = models.latency * math.exp(models.spread * random.Random(entry.sha256).gauss(0, 1))
+            await asyncio.sleep(entry.waited)
         models.prefixes.update(prefixes)
         return 200, [], orjson.dumps(protocol.reply(reading, text, stop, usage, entry.number))
 
@@ -858,10 +864,11 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--script", type=Path, help="a JSON file")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer that is no error")
+    parser.add_argument("--spread", type=float, default=0.0, help="sigma of a lognormal latency; 0: always the same")
     parser.add_argument("--forget-bodies", action="store_true", help="log the hashes of bodies only")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input is closed")
     options = parser.parse_args()
-    models = Models(options.latency, keep_bodies=not options.forget_bodies)
+    models = Models(options.latency, keep_bodies=not options.forget_bodies, spread=options.spread)
     if options.script is not None:
         models.given = orjson.loads(options.script.read_bytes())
         models.reset()
@@ -901,16 +908,26 @@ class Asked:
     status: int | None
     fault: str | None
     answered: float | None
+    waited: float
     body: Any = None
 
 
 class ModelServer:
     """A server in a process of its own."""
 
-    def __init__(self, script: Scripted = (), *, port: int = 0, latency: float = 0.0, keep_bodies: bool = True) -> None:
+    def __init__(
+        self,
+        script: Scripted = (),
+        *,
+        port: int = 0,
+        latency: float = 0.0,
+        spread: float = 0.0,
+        keep_bodies: bool = True,
+    ) -> None:
         root = str(Path(__file__).parent.parent)
         command = [sys.executable, "-m", "evaluation_assets_tests.model_server", "--with-parent"]
-        command += ["--port", str(port), "--latency", str(latency), *([] if keep_bodies else ["--forget-bodies"])]
+        command += ["--port", str(port), "--latency", str(latency), "--spread", str(spread)]
+        command += [] if keep_bodies else ["--forget-bodies"]
         paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths}
@@ -984,10 +1001,15 @@ class ModelServer:
 
 @contextlib.contextmanager
 def model_server(
-    script: Scripted = (), *, port: int = 0, latency: float = 0.0, keep_bodies: bool = True
+    script: Scripted = (),
+    *,
+    port: int = 0,
+    latency: float = 0.0,
+    spread: float = 0.0,
+    keep_bodies: bool = True,
 ) -> Iterator[ModelServer]:
     """A model server for the length of a block."""
-    server = ModelServer(script, port=port, latency=latency, keep_bodies=keep_bodies)
+    server = ModelServer(script, port=port, latency=latency, spread=spread, keep_bodies=keep_bodies)
     try:
         yield server
     finally:

@@ -15,7 +15,8 @@ import pytest
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging import model_judge
-from evaluation_assets.core.judging.panel import Panel, panel_of
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.panel import Panel, judges_of, panel_of
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Installation, call, record
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
@@ -253,6 +254,82 @@ def test_a_later_run_asks_again_only_for_what_is_not_scored(
     judged.run("d")
     assert [row["from_ledger"] for row in judged.verdicts()] == [True, True, False]
     assert [row["outcome"] for row in judged.verdicts()][-1] in ("scored", "abstained")
+
+
+def test_a_clip_that_is_scored_late_has_the_clips_after_it_judged_again(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    server.script([rule("invalid_json", contains="Piece 1,", times=2)])
+    judged = installed(tmp_path, instance, judge(server))
+    judged.drop("d", drop_of(1))
+    judged.run("d")
+    assert judged.verdicts()[0]["outcome"] == "failed"
+    judged.run("d")
+    assert [row["from_ledger"] for row in judged.verdicts()] == [False, False, False]
+    judged.run("d")
+    assert [row["from_ledger"] for row in judged.verdicts()] == [True, True, True]
+
+
+def test_an_endpoint_that_takes_a_third_of_the_requests_loses_no_verdict(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    server.script({"rate_limit": {"requests_per_minute": 6000, "burst": 5}})
+    judged = installed(tmp_path, instance, judge(server, max_concurrency=64))
+    judged.drop("d", drop_of(40))
+    assert judged.run("d").success
+    assert {outcome for outcome, _ in judged.outcomes()} <= {"scored", "abstained"}
+    assert 429 in {asked.status for asked in server.requests(bodies=False)}
+
+
+def test_tokens_per_minute_are_kept(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> None:
+    per_second = 50_000
+    judged = installed(tmp_path, instance, judge(server, tokens_per_minute=60 * per_second))
+    judged.drop("d", drop_of(6))
+    assert judged.run("d", job="evaluate").success
+    clips = [asked for asked in server.requests() if "Piece" in str(asked.body) or "The end" in str(asked.body)]
+    used = sum(row["input_tokens"] + row["output_tokens"] for row in judged.verdicts())
+    at_once = 2 * used / len(clips) + 0.05 * per_second
+    assert (clips[-1].arrived - clips[0].arrived) * per_second >= used - at_once
+
+
+def test_no_request_is_longer_than_the_panel_allows(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    most = 6_000
+    judged = installed(tmp_path, instance, judge(server, max_input_tokens=most))
+    text = "".join(call(f"q{number}", "much was found " * 500) for number in range(6)) + "<answer>4</answer>"
+    judged.drop("d", record("t", text))
+    assert judged.run("d").success
+    assert {outcome for outcome, _ in judged.outcomes()} <= {"scored", "abstained"}
+    assert all(row["input_tokens"] <= most for row in judged.verdicts())
+    shares = [row["share_seen"] for row in judged.verdicts()]
+    assert 0 < shares[-1] < shares[0] < 1
+
+
+def test_what_is_too_long_even_when_cut_is_not_sent(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path, instance, judge(server, max_input_tokens=500))
+    judged.drop("d", drop_of(1))
+    judged.run("d")
+    assert set(judged.outcomes()) == {("failed", "context_length")}
+    assert "raise max_input_tokens" in judged.verdicts()[0]["error"]
+    assert server.requests() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "most"),
+    [
+        ({"provider": "anthropic", "model": "claude-haiku-5-5"}, 100_000 - 2000),
+        ({"provider": "anthropic", "model": "claude-opus-5-5"}, 160_000 - 2000),
+        ({"provider": "anthropic", "model": "claude-haiku-5-5", "max_input_tokens": 150_000}, 150_000),
+        ({"provider": "anthropic", "model": "nobody-knows-it"}, 160_000 - 2000),
+    ],
+)
+def test_prompts_stay_below_the_length_from_which_every_token_costs_more(settings: dict, most: int) -> None:
+    (made,) = judges_of(panel_of({"judges": [{"name": "one"} | settings]}, "test"), "sqlite://")
+    assert isinstance(made, ModelJudge)
+    assert made.settings.max_input_tokens == most
 
 
 def test_random_faults_lose_nothing_and_invent_nothing(

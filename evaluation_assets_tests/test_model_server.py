@@ -684,3 +684,15 @@ def test_hashes_are_those_of_the_bodies(server: ModelServer) -> None:
     asked = server.requests()[0]
     compact = json.dumps(asked.body, separators=(",", ":"), ensure_ascii=False).encode()
     assert asked.sha256 == hashlib.sha256(compact).hexdigest()
+
+
+def test_a_spread_of_latencies_is_drawn_from_the_bodies() -> None:
+    waits = []
+    for _ in range(2):
+        with model_server(latency=0.01, spread=0.5) as server:
+            for text in ("one", "two", "three"):
+                chat(server, text)
+            waits.append([asked.waited for asked in server.requests()])
+    assert waits[0] == waits[1]
+    assert len(set(waits[0])) == 3
+    assert all(0.001 < seconds < 0.1 for seconds in waits[0])

@@ -50,6 +50,7 @@ _judges = together(
     click.option("--model", help="The model of --provider."),
     click.option("--max-concurrency", type=click.IntRange(min=1), help="Requests at a time, for every model judge."),
     click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
+    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
 )
 
 
@@ -66,9 +67,14 @@ def with_panel(command: Any) -> Any:
         model: str | None,
         max_concurrency: int | None,
         requests_per_minute: float | None,
+        tokens_per_minute: float | None,
         **options: Any,
     ) -> None:
-        limits = {"max_concurrency": max_concurrency, "requests_per_minute": requests_per_minute}
+        limits = {
+            "max_concurrency": max_concurrency,
+            "requests_per_minute": requests_per_minute,
+            "tokens_per_minute": tokens_per_minute,
+        }
         try:
             panel = _panel_of(home, panel_file, provider, model)
             load_rubrics(home.rubrics)

@@ -12,7 +12,7 @@ from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.judging.prompts import CHARACTERS_PER_TOKEN, Rendered, render
+from evaluation_assets.core.judging.prompts import render
 from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
@@ -29,7 +29,7 @@ class Calls:
 
     `clips_known` clips are in the ledger; `clips_new` are not. Categories and trajectories show the panel's means, so
     whether they are known is seen only when the clips are judged: `later` counts them all. `input_tokens` is estimated
-    from above, at 3 characters a token, without any cache; `at_most_usd` is what that costs with the longest replies.
+    from above, at 3 bytes a token, without any cache; `at_most_usd` is what that costs with the longest replies.
     """
 
     judge: str
@@ -83,7 +83,7 @@ async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: 
         for trajectory, clips in _kept(drop, Preprocessor(settings)):
             for chain in _later(trajectory, clips, rubrics):
                 calls.later += len(chain.subjects)
-                calls.input_tokens += sum(_tokens(render(subject, [], _FENCE, window)) for subject in chain.subjects)
+                calls.input_tokens += sum(render(subject, [], _FENCE, window).tokens for subject in chain.subjects)
             yield clip_chain(trajectory, clips, rubrics)
 
     with judge.rehearsed() as ready:
@@ -93,7 +93,7 @@ async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: 
                     calls.clips_known += 1
                     continue
                 calls.clips_new += 1
-                calls.input_tokens += _tokens(render(judgement.subject, judgements[:position], _FENCE, window))
+                calls.input_tokens += render(judgement.subject, judgements[:position], _FENCE, window).tokens
     calls.at_most_usd = judge.dearest(calls.input_tokens, calls.clips_new + calls.later)
     return calls
 
@@ -110,8 +110,3 @@ def _kept(drop: Drop, preprocessor: Preprocessor) -> Iterator[tuple[Trajectory, 
 
 def _later(trajectory: Trajectory, clips: list[Clip], rubrics: Rubrics) -> tuple[Chain, Chain]:
     return category_chain(trajectory, clips, {}, rubrics), trajectory_chain(trajectory, clips, {}, {}, rubrics)
-
-
-def _tokens(rendered: Rendered) -> int:
-    characters = len(rendered.system) + sum(len(turn.text) for turn in rendered.turns)
-    return int(characters / CHARACTERS_PER_TOKEN)

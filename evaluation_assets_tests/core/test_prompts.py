@@ -11,12 +11,20 @@ from openai import AsyncOpenAI
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.prompts import cut_in_the_middle, fence_of, neutral, render, reply_schema
+from evaluation_assets.core.judging.prompts import (
+    Piece,
+    cut_in_the_middle,
+    estimated_tokens,
+    fence_of,
+    neutral,
+    render,
+    reply_schema,
+)
 from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
 from evaluation_assets.core.judging.providers.base import Provider, Request
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
-from evaluation_assets.core.judging.subjects import Subject, clip_chain
+from evaluation_assets.core.judging.subjects import Subject, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets_tests.core.making import trajectory
@@ -132,12 +140,47 @@ def test_the_fence_is_the_same_for_the_same_trajectory_and_secret_only() -> None
 @given(st.text(max_size=400), st.integers(10, 100))
 def test_what_is_cut_keeps_both_ends_and_says_how_much_is_gone(text: str, limit: int) -> None:
     cut = cut_in_the_middle(text, limit)
-    if len(text) <= limit:
+    if len(text.encode()) <= limit:
         assert cut == text
     else:
-        half = limit // 2
-        assert cut.startswith(text[:half]) and cut.endswith(text[-half:])
-        assert f"{len(text) - 2 * half} characters are left out" in cut
+        parts = re.fullmatch(r"(?s)(.*)\n\[\.\.\. (\d+) characters .*? \.\.\.\]\n(.*)", cut)
+        assert parts is not None
+        head, number, tail = parts.groups()
+        assert text.startswith(head) and text.endswith(tail)
+        assert len(head) + int(number) + len(tail) == len(text)
+        assert limit - 8 <= len((head + tail).encode()) <= limit
+
+
+@given(st.lists(st.sampled_from(["word ", "答案", "🦀", "é"]).map(lambda text: text * 900), min_size=1, max_size=9))
+def test_no_request_is_longer_than_the_window(results: list[str]) -> None:
+    for request in requests_of(results, ["scored"] * 10, max_tokens=6_000):
+        assert estimated_tokens(request.system, *(turn.text for turn in request.turns)) <= 6_000
+
+
+def test_a_trajectory_of_very_many_clips_stays_inside_the_window() -> None:
+    run = trajectory(text_of([f"result {number} " * 40 for number in range(300)]))
+    subject = trajectory_chain(run, clips_of(run), {}, {}, load_rubrics()).subjects[0]
+    rendered = render(subject, [], fence_of(SECRET, run.text), 8_000)
+    assert rendered.tokens <= 8_000
+    assert "pieces are left out here" in rendered.turns[-1].text
+    assert rendered.share_seen < 0.2
+
+
+def test_a_folded_chain_keeps_its_beginning_until_it_is_folded_again() -> None:
+    requests = requests_of(["word " * 400] * 16, ["scored"] * 17, max_tokens=12_000)
+    grown = [later.turns[: len(earlier.turns)] == earlier.turns for earlier, later in pairwise(requests)]
+    assert 1 <= grown.count(False) <= 3
+    assert all(request.system == requests[0].system for request in requests)
+
+
+def test_pieces_made_before_give_the_same_conversation() -> None:
+    run = trajectory(text_of(["a", "b", "c"]))
+    fence = fence_of(SECRET, run.text)
+    earlier: list[Judgement] = []
+    pieces: dict[Subject, Piece] = {}
+    for subject in clip_chain(run, clips_of(run), load_rubrics()).subjects:
+        assert render(subject, earlier, fence, 9_000, pieces) == render(subject, earlier, fence, 9_000)
+        earlier.append(Judgement(subject, verdict(subject, "scored")))
 
 
 def test_a_chain_that_gets_too_long_is_folded_and_says_what_share_is_seen() -> None:
@@ -147,8 +190,8 @@ def test_a_chain_that_gets_too_long_is_folded_and_says_what_share_is_seen() -> N
     earlier: list[Judgement] = []
     shares: list[float] = []
     for subject in subjects:
-        rendered = render(subject, earlier, fence, 8_000)
-        assert len(rendered.system) + sum(len(turn.text) for turn in rendered.turns) < 8_000 * 3 + 6_000
+        rendered = render(subject, earlier, fence, 10_000)
+        assert rendered.tokens <= 10_000
         assert [turn.role for turn in rendered.turns] == ["user", "assistant"] * (len(rendered.turns) // 2) + ["user"]
         shares.append(rendered.share_seen)
         earlier.append(Judgement(subject, verdict(subject, "scored")))

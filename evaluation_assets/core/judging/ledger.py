@@ -12,7 +12,7 @@ import socket
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -54,11 +54,21 @@ _SETTINGS = sa.Table(
     sa.Column("value", sa.String(255), nullable=False),
 )
 
+# Statements are made once: putting one together costs more than running it.
+_ENTRIES = sa.select(_REPLIES).where(_REPLIES.c.key == sa.bindparam("key")).order_by(_REPLIES.c.number.desc())
+_NEXT_NUMBER = (
+    sa.select(sa.func.coalesce(sa.func.max(_REPLIES.c.number) + 1, 0))
+    .where(_REPLIES.c.key == sa.bindparam("asked"))
+    .scalar_subquery()
+)
+_INSERT = sa.insert(_REPLIES).values(number=_NEXT_NUMBER).returning(_REPLIES.c.number)
 _CLAIM = sa.text(
     "INSERT INTO claims (key, owner, expires_at) VALUES (:key, :owner, :expires_at) "
     "ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at "
     "WHERE claims.expires_at < :now OR claims.owner = excluded.owner"
 )
+_RELEASE = sa.text("DELETE FROM claims WHERE key = :key AND owner = :owner")
+_SETTLE = sa.text("DELETE FROM claims WHERE key = :key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +118,8 @@ class Ledger:
 
     def entries(self, key: str) -> list[Entry]:
         """The replies to a question, newest first."""
-        columns = _REPLIES.c
-        query = sa.select(_REPLIES).where(columns.key == key).order_by(columns.number.desc())
         with self._engine.connect() as connection:
-            return [_entry(row) for row in connection.execute(query).mappings()]
+            return [_entry(row) for row in connection.execute(_ENTRIES, {"key": key}).mappings()]
 
     def claim(self, key: str) -> bool:
         """Whether this process may pay for a question now: nobody else does, or has stopped doing so.
@@ -133,7 +141,7 @@ class Ledger:
     def release(self, key: str) -> None:
         """Give a claim back without a reply."""
         with self._engine.begin() as connection:
-            connection.execute(sa.delete(_CLAIMS).where(_CLAIMS.c.key == key, _CLAIMS.c.owner == self._owner))
+            connection.execute(_RELEASE, {"key": key, "owner": self._owner})
 
     def commit(
         self,
@@ -148,24 +156,12 @@ class Ledger:
         attempts: int,
     ) -> Entry:
         """Store a reply for good, and give its claim back."""
+        values: dict[str, Any] = {"key": key, "asked": key, "run": run, "provider": provider, "model": model}
+        values |= {"reply": _packed(reply), "cost_usd": cost_usd, "latency_ms": latency_ms, "attempts": attempts}
+        values |= {"created_at": time.time()}
         with self._engine.begin() as connection:
-            last = connection.execute(sa.select(sa.func.max(_REPLIES.c.number)).where(_REPLIES.c.key == key)).scalar()
-            number = 0 if last is None else last + 1
-            connection.execute(
-                sa.insert(_REPLIES).values(
-                    key=key,
-                    number=number,
-                    run=run,
-                    provider=provider,
-                    model=model,
-                    reply=_packed(reply),
-                    cost_usd=cost_usd,
-                    latency_ms=latency_ms,
-                    attempts=attempts,
-                    created_at=time.time(),
-                )
-            )
-            connection.execute(sa.delete(_CLAIMS).where(_CLAIMS.c.key == key))
+            number = connection.execute(_INSERT, values).scalar_one()
+            connection.execute(_SETTLE, {"key": key})
         return Entry(reply=reply, run=run, number=number, cost_usd=cost_usd, latency_ms=latency_ms, attempts=attempts)
 
     def spent(self, run: str) -> float:
@@ -200,7 +196,7 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _packed(reply: Reply) -> bytes:
-    content = orjson.dumps({"text": reply.text, "finish": reply.finish, "usage": asdict(reply.usage)})
+    content = orjson.dumps(reply)
     return len(content).to_bytes(4, "little") + pa.compress(content, codec="zstd", asbytes=True)
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
@@ -14,13 +15,15 @@ from evaluation_assets.core.judging.limits import AdaptiveLimit
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
+    Piece,
     Rendered,
+    estimated_tokens,
     fence_of,
     render,
     repair_request,
     reply_schema,
 )
-from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request, TokenUsage
+from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Reply, Request, TokenUsage
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
@@ -70,6 +73,7 @@ class ModelSettings:
     endpoint: str
     max_concurrency: int
     requests_per_minute: float | None
+    tokens_per_minute: float | None
     max_output_tokens: int
     max_input_tokens: int
     parameters: Mapping[str, Any]
@@ -202,7 +206,8 @@ class _OpenJudge:
         self._run = run
         self._budget = budget
         self._stopped = stopped
-        self._limit = AdaptiveLimit(own.max_concurrency, own.requests_per_minute)
+        self._limit = AdaptiveLimit(own.max_concurrency, own.requests_per_minute, own.tokens_per_minute)
+        self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
 
     @asynccontextmanager
     async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
@@ -212,10 +217,10 @@ class _OpenJudge:
     async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
         """The verdict on a subject; whatever goes wrong is in it."""
         fence = fence_of(self._secret, subject.trajectory.text)
-        rendered = render(subject, earlier, fence, self.settings.max_input_tokens)
+        rendered = render(subject, earlier, fence, self.settings.max_input_tokens, self._pieces)
         cost = _Cost()
         try:
-            evaluation = await self._evaluate(subject, rendered, len(earlier), cost)
+            evaluation = await self._evaluate(subject, rendered, cost)
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, str(problem))
         except (ProviderError, InvalidReply) as problem:
@@ -228,8 +233,10 @@ class _OpenJudge:
             reasoning=evaluation.reasoning,
         )
 
-    async def _evaluate(self, subject: Subject, rendered: Rendered, progress: int, cost: _Cost) -> Evaluation:
+    async def _evaluate(self, subject: Subject, rendered: Rendered, cost: _Cost) -> Evaluation:
         """Ask; when the reply is not valid, say what is wrong with it, once."""
+        if rendered.tokens > self.settings.max_input_tokens:
+            raise ProviderError("context_length", "too long even when cut: raise max_input_tokens", retryable=False)
         request = Request(
             system=rendered.system,
             turns=rendered.turns,
@@ -243,7 +250,7 @@ class _OpenJudge:
             _refuse_unfinished(entry)
             return read_reply(entry.reply.text, subject.criteria, subject.rubric.scale)
 
-        entry = await self._answer(request, read, progress, cost)
+        entry = await self._answer(request, read, subject.later, cost)
         try:
             return read(entry)
         except InvalidReply as problem:
@@ -251,33 +258,37 @@ class _OpenJudge:
                 raise
             repair = (Message("assistant", entry.reply.text), Message("user", repair_request(str(problem))))
             turns = (*request.turns, *repair)
-            return read(await self._answer(replace(request, turns=turns), read, progress, cost))
+            return read(await self._answer(replace(request, turns=turns), read, subject.later, cost))
 
-    async def _answer(self, request: Request, read: Callable[[Entry], Evaluation], progress: int, cost: _Cost) -> Entry:
+    async def _answer(self, request: Request, read: Callable[[Entry], Evaluation], left: int, cost: _Cost) -> Entry:
         """The reply to a question: from the ledger if it is there and can be read, else paid for."""
         key = self._key(request)
         deadline = time.monotonic() + DEADLINE_S
-        while True:
-            known = self._usable(key, read)
-            if known is not None:
-                cost.add(key, known, from_ledger=True)
-                return known
+        entry = await self._known_or_claimed(key, read, deadline)
+        if entry is not None:
+            cost.add(key, entry, from_ledger=True)
+            return entry
+        try:
+            entry = await self._pay_for(key, request, left, deadline)
+        except BaseException:
+            self._ledger.release(key)
+            raise
+        cost.add(key, entry, from_ledger=False)
+        return entry
+
+    async def _known_or_claimed(self, key: str, read: Callable[[Entry], Evaluation], deadline: float) -> Entry | None:
+        """A stored reply; `None` when there is none and this worker is the one that may pay for it."""
+        while (known := self._usable(key, read)) is None:
             self._check_stopped()
             if self._ledger.claim(key):
-                break
+                known = self._usable(key, read)  # another worker may have answered between the look and the claim
+                if known is not None:
+                    self._ledger.release(key)
+                return known
             if time.monotonic() > deadline:
                 raise ProviderError("timeout", "another worker holds this question and did not finish", retryable=True)
             await asyncio.sleep(_POLL_S)
-        try:
-            known = self._usable(key, read)  # another worker may have answered between the look and the claim
-            if known is None:
-                known = await self._pay_for(key, request, progress, deadline)
-                cost.add(key, known, from_ledger=False)
-            else:
-                cost.add(key, known, from_ledger=True)
-            return known
-        finally:
-            self._ledger.release(key)
+        return known
 
     def _usable(self, key: str, read: Callable[[Entry], Evaluation]) -> Entry | None:
         """The newest stored reply that can be read; of this run also one that cannot, so that it is not paid twice."""
@@ -290,26 +301,24 @@ class _OpenJudge:
             return entry
         return None
 
-    async def _pay_for(self, key: str, request: Request, progress: int, deadline: float) -> Entry:
+    async def _pay_for(self, key: str, request: Request, left: int, deadline: float) -> Entry:
         started = time.monotonic()
+        tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
         for attempt in range(1, MAX_ATTEMPTS + 1):
             self._check_stopped()
-            self._ledger.claim(key)  # renewed with every attempt: it must outlive the request
-            assert self._endpoint is not None
+            if attempt > 1:
+                self._ledger.claim(key)  # renewed: it must outlive the request
             try:
-                async with self._limit.slot(progress):
-                    self._check_stopped()
-                    sent = time.monotonic()
-                    reply = await self._endpoint.complete(request)
+                reply, latency_ms = await self._send(request, left, tokens)
             except ProviderError as problem:
-                self._learn_from(problem)
+                if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
+                    self._stopped = Stopped(problem.kind, str(problem))
                 wait = problem.retry_after or min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (attempt - 1))
                 wait *= 1 + random.random() * 0.25  # noqa: S311 (jitter, so that workers do not come back together)
                 if not problem.retryable or attempt == MAX_ATTEMPTS or time.monotonic() + wait > deadline:
                     raise
                 await asyncio.sleep(wait)
                 continue
-            self._limit.went_well()
             price = self._pricing.cost(reply.usage)
             self._budget.pay(price)
             return self._ledger.commit(
@@ -319,17 +328,28 @@ class _OpenJudge:
                 model=self.model,
                 reply=reply,
                 cost_usd=price,
-                latency_ms=(time.monotonic() - sent) * 1000,
+                latency_ms=latency_ms,
                 attempts=attempt,
             )
         raise ProviderError("timeout", f"no answer in {time.monotonic() - started:.0f} s", retryable=True)
 
-    def _learn_from(self, problem: ProviderError) -> None:
-        """A key that is refused is refused for all questions; too many requests are too many for all."""
-        if problem.kind in ("auth", "quota"):
-            self._stopped = Stopped(problem.kind, str(problem))
-        elif problem.kind == "rate_limit":
-            self._limit.pushed_back(problem.retry_after)
+    async def _send(self, request: Request, left: int, tokens: int) -> tuple[Reply, float]:
+        """One attempt, when there is a slot for it, and its milliseconds; the limit learns from how it ends."""
+        assert self._endpoint is not None
+        async with self._limit.slot(left, tokens) as started:
+            self._check_stopped()
+            sent = time.monotonic()
+            try:
+                reply = await self._endpoint.complete(request)
+            except ProviderError as problem:
+                if problem.kind == "rate_limit":
+                    self._limit.pushed_back(started, problem.retry_after)
+                raise
+            used = reply.usage
+            if used.input_tokens is not None:
+                self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
+            self._limit.went_well(started)
+        return reply, (time.monotonic() - sent) * 1000
 
     def _check_stopped(self) -> None:
         if self._stopped is not None:

@@ -46,6 +46,8 @@ class JudgeSettings(BaseModel):
     location: str | None = None
     max_concurrency: int = Field(default=16, ge=1)
     requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    max_input_tokens: int | None = Field(default=None, ge=1)
     max_output_tokens: int = Field(default=2000, ge=1)
     parameters: dict[str, Any] = {}
     price: Price | None = None
@@ -107,7 +109,7 @@ class Panel(BaseModel):
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
 
     def with_limits(self, limits: dict[str, Any]) -> Self:
-        """The panel with other `max_concurrency` or `requests_per_minute` for all its judges."""
+        """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
         return self.model_copy(update={"judges": tuple(judge.model_copy(update=limits) for judge in self.judges)})
 
     @field_validator("judges")
@@ -162,6 +164,9 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
     address = own.base_url or known.base_url or ""
     if google and own.base_url is None:
         address = google_address(address, own.google_project, own.google_location)
+    priced = model.rsplit("/", 1)[-1].split("@", 1)[0] if google else model
+    pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, priced)
+    window = min(int(known.context_window * 0.8), pricing.cliff or known.context_window)
     settings = ModelSettings(
         name=own.name,
         provider=own.provider,
@@ -169,12 +174,11 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
         endpoint=f"{address} {own.google_project} {own.google_location}" if google else address,
         max_concurrency=own.max_concurrency,
         requests_per_minute=own.requests_per_minute,
+        tokens_per_minute=own.tokens_per_minute,
         max_output_tokens=own.max_output_tokens,
-        max_input_tokens=int(known.context_window * 0.8) - own.max_output_tokens,
+        max_input_tokens=own.max_input_tokens or window - own.max_output_tokens,
         parameters=own.parameters,
     )
-    priced = model.rsplit("/", 1)[-1].split("@", 1)[0] if google else model
-    pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, priced)
     endpoint = Endpoint(
         abilities=known,
         model=model,

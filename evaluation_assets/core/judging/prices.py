@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from genai_prices import Usage, calc_price
+from genai_prices.types import TieredPrices
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.judging.providers.base import TokenUsage
@@ -26,12 +27,22 @@ class Pricing(Protocol):
         """US dollars, or `None` when tokens or price are unknown."""
         ...
 
+    @property
+    def cliff(self) -> int | None:
+        """Input tokens from which on every token of a request costs more; `None` when there is no such point."""
+        ...
+
 
 class OwnPrice:
     """A price from the panel file."""
 
     def __init__(self, price: Price) -> None:
         self._price = price
+
+    @property
+    def cliff(self) -> int | None:
+        """The panel file knows one price."""
+        return None
 
     def cost(self, usage: TokenUsage) -> float | None:
         """US dollars of a reply."""
@@ -51,6 +62,20 @@ class PublicPrice:
     def __init__(self, provider_id: str | None, model: str) -> None:
         self._provider_id = provider_id
         self._model = model
+
+    @property
+    def cliff(self) -> int | None:
+        """Where the next tier of the list price begins."""
+        if self._provider_id is None:
+            return None
+        try:
+            found = calc_price(Usage(input_tokens=1), model_ref=self._model, provider_id=self._provider_id)
+        except LookupError:
+            return None
+        price = found.model_price.input_mtok
+        if not isinstance(price, TieredPrices):
+            return None
+        return min((tier.start for tier in price.tiers if tier.price > price.base), default=None)
 
     def cost(self, usage: TokenUsage) -> float | None:
         """US dollars of a reply."""

@@ -7,9 +7,10 @@ caches serve it. Trajectory text is fenced by a marker that nobody who writes tr
 
 import hashlib
 import hmac
+import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +22,13 @@ from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.rubrics.model import Rubric
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 
-CHARACTERS_PER_TOKEN = 3.0
-"""A careful estimate: English has about 4, code and Chinese fewer. Used to stay inside a context window only."""
+BYTES_PER_TOKEN = 3.0
+"""A careful estimate: English has about 4, code and Chinese about 3. Used to stay inside a context window only."""
+
+_LEAST_SHOWN = 400
+"""Bytes of a clip that are worth showing among many others; below that whole clips are left out."""
 
 _RULES = """\
 You evaluate what an AI agent did on a task. You are given the work piece by piece, and judge each when you get it.
@@ -50,11 +54,30 @@ _INVISIBLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A conversation that asks for one verdict. `share_seen` is the part of the text so far that is in it."""
+    """A conversation that asks for one verdict.
+
+    `share_seen` is the part of the text so far that is in it, `tokens` an estimate of its length from above.
+    """
 
     system: str
     turns: tuple[Message, ...]
     share_seen: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A subject as it stands in the conversation: the turn, its bytes, those of the clips, and those of them shown."""
+
+    text: str
+    size: int
+    length: int
+    shown: int
+
+
+def estimated_tokens(*texts: str) -> int:
+    """About as many tokens as texts can have at most, in any language."""
+    return math.ceil(sum(map(_size, texts)) / BYTES_PER_TOKEN)
 
 
 def fence_of(secret: str, trajectory_text: str) -> str:
@@ -72,11 +95,13 @@ def neutral(text: str) -> str:
 
 
 def cut_in_the_middle(text: str, limit: int) -> str:
-    """The text, or its two ends with a mark that says how much is missing."""
-    if len(text) <= limit:
+    """The text, or so many bytes of its two ends with a mark that says how much is missing."""
+    if _size(text) <= limit:
         return text
-    half = max(limit // 2, 1)
-    return f"{text[:half]}\n[... {len(text) - 2 * half} characters are left out here ...]\n{text[-half:]}"
+    data, half = text.encode(), max(limit // 2, 1)
+    head, tail = data[:half].decode(errors="ignore"), data[-half:].decode(errors="ignore")
+    left_out = len(text) - len(head) - len(tail)
+    return f"{head}\n[... {left_out} characters are left out here ...]\n{tail}"
 
 
 def system_prompt(rubrics: Sequence[Rubric], fence: str) -> str:
@@ -113,29 +138,50 @@ def reply_schema(rubrics: Sequence[Rubric]) -> dict[str, Any]:
     }
 
 
-def render(subject: Subject, earlier: Sequence[Judgement], fence: str, max_tokens: int) -> Rendered:
+def render(
+    subject: Subject,
+    earlier: Sequence[Judgement],
+    fence: str,
+    max_tokens: int,
+    pieces: MutableMapping[Subject, Piece] | None = None,
+) -> Rendered:
     """The conversation that asks for a verdict on `subject`, within `max_tokens` of input.
 
     Only subjects of the same level belong to it: an answer is judged afresh, on a scale of its own.
-    A piece longer than a quarter of the window is cut in the middle. When the chain gets too long, the oldest half of
-    its pieces is folded into their summaries.
+    A text longer than a quarter of the window is cut in the middle. When the chain gets too long, the oldest half of
+    its pieces is folded into their summaries, and stays folded while the chain grows.
+
+    Args:
+        subject: What is judged.
+        earlier: The judge's verdicts on the subjects before it in the chain.
+        fence: The marker of the trajectory.
+        max_tokens: The window. Rules and rubrics that fill it alone are not cut.
+        pieces: Pieces of this window that were made before; new ones are added.
     """
+    pieces = {} if pieces is None else pieces
     earlier = [judgement for judgement in earlier if judgement.subject.level == subject.level]
-    window = int(max_tokens * CHARACTERS_PER_TOKEN)
     system = system_prompt(subject.chain_rubrics, fence)
+    fixed = _size(system) + len(orjson.dumps(reply_schema(subject.chain_rubrics)))
+    room = int(max_tokens * BYTES_PER_TOKEN) - fixed
+    limit = max(room // 4, 1)
     subjects = [*(judgement.subject for judgement in earlier), subject]
-    pieces = [_piece(each, fence, window // 4, first=index == 0) for index, each in enumerate(subjects)]
+    for index, each in enumerate(subjects):
+        if each not in pieces:
+            pieces[each] = _piece(each, fence, limit, first=index == 0)
+    chain = [pieces[each] for each in subjects]
     answers = [verdict_text(judgement.verdict) for judgement in earlier]
-    folded = 0
-    while folded < len(earlier) and len(system) + sum(map(len, pieces[folded:])) + sum(map(len, answers)) > window:
-        folded += max(1, (len(earlier) - folded + 1) // 2)
+    folded = _folded_count([piece.size for piece in chain], [_size(answer) for answer in answers], room, limit)
     turns: list[Message] = []
     if folded:
-        turns += [Message("user", _folded(subjects[0], earlier[:folded], fence)), Message("assistant", "{}")]
-    for piece, answer in zip(pieces[folded:-1], answers[folded:], strict=True):
-        turns += [Message("user", piece), Message("assistant", answer)]
-    turns.append(Message("user", pieces[-1]))
-    return Rendered(system, tuple(turns), _share_seen(subjects, window // 4, folded))
+        turns += [Message("user", _folded(subjects[0], earlier[:folded], fence, limit)), Message("assistant", "{}")]
+    for piece, answer in zip(chain[folded:-1], answers[folded:], strict=True):
+        turns += [Message("user", piece.text), Message("assistant", answer)]
+    turns.append(Message("user", chain[-1].text))
+    shown = chain[folded:] if subject.level == "clip" else chain[-1:]
+    length = sum(piece.length for piece in (chain if subject.level == "clip" else shown))
+    share_seen = sum(piece.shown for piece in shown) / length if length else 1.0
+    tokens = math.ceil((fixed + sum(_size(turn.text) for turn in turns)) / BYTES_PER_TOKEN)
+    return Rendered(system, tuple(turns), share_seen, tokens)
 
 
 def verdict_text(verdict: Verdict) -> str:
@@ -159,16 +205,38 @@ def _rubric(rubric: Rubric) -> str:
     return "\n".join([*lines, "</rubric>"])
 
 
-def _piece(subject: Subject, fence: str, limit: int, *, first: bool) -> str:
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _folded_count(pieces: Sequence[int], answers: Sequence[int], room: int, limit: int) -> int:
+    """How many of the oldest pieces are folded, given the bytes of all: decided for every request of the chain so far.
+
+    So a fold stays as it is until the chain outgrows the window again, and provider caches serve it.
+    """
+    folded, total = 0, 0
+    for last, piece in enumerate(pieces):
+        total += piece
+        while folded < last and total + (limit if folded else 0) > room:
+            until = folded + max(1, (last - folded + 1) // 2)
+            total -= sum(pieces[folded:until]) + sum(answers[folded:until])
+            folded = until
+        total += sum(answers[last : last + 1])
+    return folded
+
+
+def _piece(subject: Subject, fence: str, limit: int, *, first: bool) -> Piece:
     lines = []
     if first:
         lines.append(f"The task the agent was given:\n{_fenced(subject.trajectory.task, fence, limit)}\n")
     criteria = ", ".join(criterion.key for criterion in subject.criteria)
     lines.append(f'{_heading(subject)} Judge it by the rubric "{subject.rubric.name}". Criteria: {criteria}')
-    lines += [_fenced(text, fence, limit) for text in _contents(subject, limit)]
+    contents, length, shown = _contents(subject, limit)
+    lines += [_fenced(text, fence, limit) for text in contents]
     if subject.level in ("trajectory", "answer") and (reference := subject.trajectory.reference_answer):
         lines.append(f"The reference answer:\n{_fenced(reference, fence, limit)}")
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return Piece(text, _size(text), length, shown)
 
 
 def _heading(subject: Subject) -> str:
@@ -180,20 +248,29 @@ def _heading(subject: Subject) -> str:
     return "The whole work, from beginning to end." if subject.level == "trajectory" else "The final answer alone."
 
 
-def _contents(subject: Subject, limit: int) -> list[str]:
-    """What is fenced: the pieces, at category and trajectory level with the panel's means in front."""
-    if subject.level == "clip":
-        return [subject.focus[0].content]
-    if subject.level == "answer":
-        return [subject.trajectory.final_answer or ""]
-    share = max(400, limit // max(1, len(subject.focus)))
-    texts = []
-    for clip in subject.focus:
+def _contents(subject: Subject, limit: int) -> tuple[list[str], int, int]:
+    """What is fenced, how many bytes the whole has, and how many of them are shown.
+
+    At category and trajectory level the clips share the limit, and each has the panel's means in front.
+    """
+    if subject.level in ("clip", "answer"):
+        text = subject.focus[0].content if subject.level == "clip" else subject.trajectory.final_answer or ""
+        return [text], _size(text), min(_size(text), limit)
+    most = max(2, limit // (2 * _LEAST_SHOWN))
+    left_out = max(0, len(subject.focus) - most)
+    head = len(subject.focus) if not left_out else most // 2
+    kept = [*subject.focus[:head], *subject.focus[head + left_out :]]
+    share = limit // max(1, len(kept))
+    texts, shown = [], 0
+    for clip in kept:
         means = subject.clip_scores.get(clip.index)
         note = f"[earlier mean scores, 0 to 1: {_means(means)}]\n" if means else ""
         texts.append(note + cut_in_the_middle(clip.content, share))
+        shown += min(_size(clip.content), share)
+    if left_out:
+        texts.insert(head, f"[... {left_out} pieces are left out here ...]")
     texts += [f"[assessment of {name}, 0 to 1: {_means(means)}]" for name, means in subject.assessments.items()]
-    return texts
+    return texts, sum(_size(clip.content) for clip in subject.focus), shown
 
 
 def _means(means: Any) -> str:
@@ -204,18 +281,11 @@ def _fenced(text: str, fence: str, limit: int) -> str:
     return f"<{fence}>\n{cut_in_the_middle(neutral(text), limit)}\n</{fence}>"
 
 
-def _folded(first: Subject, judgements: Sequence[Judgement], fence: str) -> str:
-    lines = [f"The task the agent was given:\n{_fenced(first.trajectory.task, fence, 4000)}\n"]
-    lines.append("Pieces judged before, in short:")
+def _folded(first: Subject, judgements: Sequence[Judgement], fence: str, limit: int) -> str:
+    task = f"The task the agent was given:\n{_fenced(first.trajectory.task, fence, limit // 2)}\n"
+    lines = []
     for judgement in judgements:
         summary = judgement.verdict.summary or "evaluation missing"
         lines.append(f"{_heading(judgement.subject)} {neutral(summary)}")
-    return "\n".join([*lines, "Answer {} and wait for the next piece."])
-
-
-def _share_seen(subjects: Sequence[Subject], limit: int, folded: int) -> float:
-    lengths = [sum(len(clip.content) for clip in subject.focus) for subject in subjects]
-    if subjects[-1].level != "clip":
-        return min(1.0, limit / lengths[-1]) if lengths[-1] else 1.0
-    seen = sum(min(length, limit) for length in lengths[folded:])
-    return seen / sum(lengths) if sum(lengths) else 1.0
+    summaries = cut_in_the_middle("\n".join(lines), limit // 2)
+    return f"{task}\nPieces judged before, in short:\n{summaries}\nAnswer {{}} and wait for the next piece."

@@ -1,7 +1,7 @@
 """What is judged: a clip, the clips of one category, a trajectory, its answer; each with all a judge may look at."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.rubrics.model import Criterion, Level, Rubric, Rubrics
@@ -11,13 +11,13 @@ Scores = Mapping[str, float]
 """Panel means by criterion."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Subject:
-    """One thing to judge.
+    """One thing to judge. It equals only itself.
 
     `name` is the clip's index, the category, or the level itself. `focus` are the clips that are judged, `clips` all
     of the trajectory; `chain_rubrics` are those of all subjects of the chain. `clip_scores` (by clip index) and
-    `assessments` (by category) are what the panel said before.
+    `assessments` (by category) are what the panel said before. `later` is how many subjects follow it in its chain.
     """
 
     level: Level
@@ -29,6 +29,7 @@ class Subject:
     chain_rubrics: Sequence[Rubric] = ()
     clip_scores: Mapping[int, Scores] = field(default_factory=dict)
     assessments: Mapping[str, Scores] = field(default_factory=dict)
+    later: int = 0
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -47,6 +48,7 @@ class Chain:
 def clip_chain(trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) -> Chain:
     """Every clip by the rubric of its tool type."""
     chosen = [rubrics.choose("clip", clip.tool_type) for clip in clips]
+    distinct = _distinct(chosen)
     return _chain(
         trajectory,
         (
@@ -57,7 +59,7 @@ def clip_chain(trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) 
                 trajectory=trajectory,
                 clips=clips,
                 focus=(clip,),
-                chain_rubrics=_distinct(chosen),
+                chain_rubrics=distinct,
             )
             for clip, rubric in zip(clips, chosen, strict=True)
         ),
@@ -121,7 +123,9 @@ def trajectory_chain(
 
 
 def _chain(trajectory: Trajectory, subjects: Iterable[Subject]) -> Chain:
-    return Chain(trajectory, tuple(subjects))
+    ordered = list(subjects)
+    last = len(ordered) - 1
+    return Chain(trajectory, tuple(replace(subject, later=last - at) for at, subject in enumerate(ordered)))
 
 
 def _distinct(rubrics: Iterable[Rubric]) -> tuple[Rubric, ...]:

@@ -54,10 +54,8 @@ class AnthropicMessages:
 
     async def complete(self, request: Request) -> Reply:
         """Send a request once."""
-        body = self.body(request)
-        known = {name: body.pop(name) for name in ("model", "messages", "max_tokens")}
         try:
-            answer = await self._client.messages.create(**known, extra_body=body)
+            answer = await self._client.post("/v1/messages", body=self.body(request), cast_to=AnthropicMessage)
         except anthropic.APIStatusError as problem:
             raise status_error(problem.status_code, problem.response.headers, problem.body) from None
         except anthropic.APIConnectionError as problem:

@@ -46,10 +46,8 @@ class OpenAIChat:
 
     async def complete(self, request: Request) -> Reply:
         """Send a request once."""
-        body = self.body(request)
-        known = {name: body.pop(name) for name in ("model", "messages")}
         try:
-            answer = await self._client.chat.completions.create(**known, extra_body=body)
+            answer = await self._client.post("/chat/completions", body=self.body(request), cast_to=ChatCompletion)
         except openai.APIStatusError as problem:
             raise status_error(problem.status_code, problem.response.headers, problem.body) from None
         except openai.APIConnectionError as problem:
