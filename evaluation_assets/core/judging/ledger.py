@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.schema import CreateTable
 
-from evaluation_assets.core.judging.providers.base import Finish, Reply, TokenUsage
+from evaluation_assets.core.judging.providers.base import Finish, Reply, TokenUsage, ToolUse
 
 _HOST = socket.gethostname()[:40]
 
@@ -200,7 +200,9 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _packed(reply: Reply) -> bytes:
-    content = orjson.dumps({"text": reply.text, "finish": reply.finish, "usage": asdict(reply.usage)})
+    fields = asdict(reply)
+    present = {name: value for name in ("thought", "calls", "wire") if (value := fields.pop(name))}
+    content = orjson.dumps(fields | present)
     return len(content).to_bytes(4, "little") + pa.compress(content, codec="zstd", asbytes=True)
 
 
@@ -209,8 +211,16 @@ def _entry(row: sa.RowMapping) -> Entry:
     size = int.from_bytes(packed[:4], "little")
     content = orjson.loads(pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True))
     finish: Finish = content["finish"]
+    calls = tuple(ToolUse(**call) for call in content.get("calls", ()))
     return Entry(
-        reply=Reply(text=content["text"], finish=finish, usage=TokenUsage(**content["usage"])),
+        reply=Reply(
+            text=content["text"],
+            finish=finish,
+            usage=TokenUsage(**content["usage"]),
+            thought=content.get("thought"),
+            calls=calls,
+            wire=content.get("wire"),
+        ),
         run=row["run"],
         number=row["number"],
         cost_usd=row["cost_usd"],
