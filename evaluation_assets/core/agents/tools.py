@@ -86,7 +86,7 @@ class FunctionTool:
         )
 
     async def call(self, arguments: JsonObject) -> str:
-        """Call the function with checked arguments, in a thread of its own: one that blocks must not hold the others."""
+        """Call the function with checked arguments, in a thread of its own: one that blocks holds nobody up."""
         try:
             checked = self._parameters.model_validate(arguments)
         except pydantic.ValidationError as problem:
