@@ -7,6 +7,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,19 @@ PROTOCOLS = ["openai", "anthropic"]
 DONE = "<summary>I worked it out.</summary><feedback>calculator: fine.</feedback><response>{}</response>"
 
 
+@pytest.fixture(scope="module")
+def started() -> Iterator[ModelServer]:
+    with model_server() as made:
+        yield made
+
+
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+def server(started: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
     monkeypatch.setenv("TEST_KEY", "sk-secret-key-for-tests")
     monkeypatch.setattr(asking, "_FIRST_BACKOFF_S", 0.02)
-    with model_server() as started:
-        yield started
+    started.script([])
+    started.reset()
+    return started
 
 
 def call(expression: str, name: str = "calculator") -> dict[str, Any]:
@@ -78,7 +86,7 @@ class Running:
         self.ledger_url = f"sqlite:///{folder / 'ledger.sqlite'}"
 
     def run(self, who: AgentSettings, what: Suite, budget_usd: float | None = None, **more: Any) -> RunTally:
-        settings = RunSettings(suite_name="sums", run=uuid.uuid4().hex, budget_usd=budget_usd, **more)
+        settings = RunSettings(suite_name="sums", run=uuid.uuid4().hex, **more)
         ledger = Ledger(self.ledger_url)
         try:
             return asyncio.run(
@@ -142,7 +150,7 @@ def test_the_conversation_only_grows_and_is_sent_back_as_it_came(
             return {key: bare(item) for key, item in value.items() if key != "cache_control"}
         return [bare(item) for item in value] if isinstance(value, list) else value
 
-    for earlier, later in zip(asked, asked[1:], strict=False):
+    for earlier, later in pairwise(asked):
         assert bare(later["messages"])[: len(earlier["messages"])] == bare(earlier["messages"])
         assert later["tools"] == earlier["tools"]
 
@@ -396,8 +404,6 @@ def test_a_server_that_does_not_start_fails_the_case_without_a_call(running: Run
 
 
 # A kill in the middle.
-
-_COUNT = Path("count.txt")
 
 
 def counted(expression: str) -> str:

@@ -37,12 +37,11 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What to run: how often each case, and within which budget. `series` other than "" asks everything anew."""
+    """What to run, and how often each case. A `series` other than "" asks everything anew."""
 
     suite_name: str
     trials: int = 1
     series: str = ""
-    budget_usd: float | None = None
     run: str
 
 
@@ -177,14 +176,34 @@ class _Run:
         self._say(f"{self._agent.name}: {self._tally.finished}/{self._tally.attempts} {case.id} #{key[1]}: {about}")
 
     async def _ask(self, request: Request, key: AttemptKey) -> Answered:
-        series = self._journal.series
-        answered = await self._asker.ask(request, f"{series}:{key[1]}" if series else str(key[1]))
+        # The name is part of the question: two agents that are set up alike are asked independently.
+        answered = await self._asker.ask(request, f"{self._agent.name}:{self._journal.series}:{key[1]}")
         self._tally.model_calls += 1
         if answered.from_ledger:
             self._tally.from_ledger += 1
         elif answered.entry.cost_usd is not None and self._tally.paid_usd is not None:
             self._tally.paid_usd += answered.entry.cost_usd
         return answered
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a run can take at most: model calls, and US dollars where the price is known."""
+
+    calls: int
+    usd: float | None
+
+
+def bound(agent: AgentSettings, attempts: int) -> Bound:
+    """The most a run can cost: every attempt goes to its limit, and every request fills the model's context window."""
+    model, _, pricing = endpoint_of(agent)
+    calls = attempts * agent.limits.max_steps
+    dearest = pricing.cost(TokenUsage(input_tokens=model.max_input_tokens, output_tokens=model.max_output_tokens))
+    if dearest is None:
+        return Bound(calls, None)
+    limit = agent.limits.max_cost_usd
+    per_attempt = agent.limits.max_steps * dearest
+    return Bound(calls, attempts * (per_attempt if limit is None else min(per_attempt, limit + dearest)))
 
 
 def content_of(suite: Suite) -> str:
