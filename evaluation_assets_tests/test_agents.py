@@ -11,21 +11,30 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import orjson
 import pytest
+from click.testing import CliRunner
 from upath import UPath
 
+from evaluation_assets.cli.main import main as command_line
 from evaluation_assets.core.agents import asking
+from evaluation_assets.core.agents.journal import Journal, JournalInUse
 from evaluation_assets.core.agents.runner import Places, RunSettings, RunTally, run_agent
-from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
+from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
+from evaluation_assets.core.agents.tools import CallOutcome
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.model_judge import Budget
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.tool_use.suites import Suite
 from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.intake import prepare
 from evaluation_assets_tests.mcp_server import COMMAND, ROOT, http_server
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
@@ -453,17 +462,12 @@ def test_a_killed_run_goes_on_where_it_was(
 
 
 def test_only_one_process_at_a_time_runs_an_agent_on_a_suite(running: Running, server: ModelServer) -> None:
-    from evaluation_assets.core.agents.journal import Journal, JournalInUse
-
     path = running.places.unfinished / "x.jsonl"
     with Journal.opened(path, ""), pytest.raises(JournalInUse), Journal.opened(path, ""):
         pass
 
 
 def test_a_journal_that_was_cut_is_read_up_to_the_cut(running: Running) -> None:
-    from evaluation_assets.core.agents.journal import Journal
-    from evaluation_assets.core.agents.tools import CallOutcome
-
     path = running.places.unfinished / "x.jsonl"
     with Journal.opened(path, "a") as journal:
         journal.keep(("c", 0), 1, [CallOutcome("one", None, 1.0)])
@@ -474,3 +478,129 @@ def test_a_journal_that_was_cut_is_read_up_to_the_cut(running: Running) -> None:
         journal.keep(("c", 0), 2, [CallOutcome("two", "e", 2.0)])
     with Journal.opened(path, "b") as journal:
         assert list(journal.results(("c", 0))) == [1, 2]
+
+
+# As assets and from the command line.
+
+
+AGENT_FILE = """
+name: {name}
+provider: openai_compatible
+model: {model}
+base_url: {url}
+api_key_env: TEST_KEY
+price: {{input: 1, output: 10}}
+tools: {{python: [calculator]}}
+"""
+
+
+def installed(folder: Path, server: ModelServer, *names: str) -> Home:
+    """An installation with a suite and agents, each with a model of its own name."""
+    home = Home.at(str(folder / "home"))
+    prepare(home)
+    cases = [{"id": f"case{n}", "message": f"Task {n}: twice {n}?", "answer": str(2 * n)} for n in range(3)]
+    Path(home.suites.path, "sums.json").write_bytes(orjson.dumps({"cases": cases}))
+    Path(home.suites.path, "broken.yaml").write_text("cases: [")
+    for name in names:
+        Path(home.agents.path, f"{name}.yaml").write_text(
+            AGENT_FILE.format(name=name, model=name, url=server.openai_url)
+        )
+    return home
+
+
+def answering(*models: str) -> list[dict[str, Any]]:
+    """Models that double with the calculator; the last digit of the model's name is added to its answers."""
+    return [
+        rule(
+            "steps",
+            contains=f"Task {n}:",
+            model=model,
+            steps=[{"calls": [call(f"2 * {n}")]}, {"text": DONE.format(2 * n + int(model[-1]))}],
+        )
+        for model in models
+        for n in range(3)
+    ]
+
+
+def test_agents_side_by_side_write_drops_that_are_evaluated_like_any_other(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0", "bad1")
+    server.script(answering("good0", "bad1"))
+    definitions = build_definitions(home, Panel(), agents=load_agents(agent_files(home.agents)))
+    with dg.DagsterInstance.ephemeral() as instance:
+        listed = definitions.resolve_job_def("run_agents").execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey("task_suites")]
+        )
+        assert listed.success and instance.get_dynamic_partitions("suites") == ["sums"]
+        ran = definitions.resolve_job_def("run_agents").execute_in_process(partition_key="sums", instance=instance)
+        assert ran.success
+        about = {
+            event.asset_key.path[-1]: event.materialization.metadata
+            for event in ran.get_asset_materialization_events()
+            if event.asset_key is not None and event.asset_key.path[0] == "agent_runs"
+        }
+        assert {name: each["right"].value for name, each in about.items()} == {"good0": 3, "bad1": 0}
+        for name, passed in (("good0", 3), ("bad1", 0)):
+            drop = str(about[name]["drop"].value)
+            assert drop in scan(home.drops).drops
+            instance.add_dynamic_partitions("drops", [drop])
+            definitions.resolve_job_def("evaluate").execute_in_process(
+                partition_key=drop, instance=instance, raise_on_error=False
+            )
+            rows = list(home.table(drop, "tool_use_results").rows())
+            assert [row["passed"] for row in rows].count(True) == passed
+            assert {row["suite"] for row in rows} == {"sums"}
+            assert (home.reports(drop) / "agent_run.md").exists()
+
+
+def test_without_agents_the_lineage_has_none(tmp_path: Path) -> None:
+    graph = build_definitions(Home.at(str(tmp_path)), Panel()).resolve_asset_graph()
+    assert not [key for key in graph.get_all_asset_keys() if key.path[0] in ("agent_runs", "task_suites")]
+
+
+def commanded(home: Path, *arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(command_line, ["suite", "run", *arguments, "--home", str(home), "--quiet"])
+    return done.exit_code, done.output
+
+
+def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> None:
+    prepared = installed(tmp_path, server, "good0")
+    server.script(answering("good0"))
+    home = tmp_path / "other home"
+    files = str(Path(prepared.suites.path) / "sums.json"), "--agent", str(Path(prepared.agents.path) / "good0.yaml")
+    status, said = commanded(home, *files, "--dry-run")
+    assert status == 0 and "3 attempts at 3 cases, at most 90 model calls" in said and not home.exists()
+    assert server.requests() == []
+    status, said = commanded(home, *files, "--budget", "0.001", "--concurrency", "1")
+    assert status == 3 and "of 3 attempts are done and kept" in said
+    status, said = commanded(home, *files)
+    assert status == 0, said
+    assert "right answers      3 of 3 (100.0%)" in said and "3 of 3 runs passed" in said
+    assert len(server.requests()) == 6
+    status, said = commanded(home, "sums")  # by name, with the installation's agents
+    assert status == 0 and "6, 6 of them from the ledger" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["nothing"], "no suite of that name"),
+        (["sums", "--agent", "BROKEN"], "rules only judge"),
+        (["broken"], "broken.yaml"),
+    ],
+)
+def test_suite_run_refuses_what_it_cannot_use(
+    tmp_path: Path, server: ModelServer, arguments: list[str], reason: str
+) -> None:
+    home = installed(tmp_path, server, "good0")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("name: a\nprovider: rules")
+    given = [str(broken) if argument == "BROKEN" else argument for argument in arguments]
+    status, said = commanded(Path(home.root.path), *given)
+    assert status == 2 and reason in said
+
+
+def test_a_refused_key_is_an_unusable_agent(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    server.script([{"keys": ["another"]}])
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 2 and "the key was refused" in said

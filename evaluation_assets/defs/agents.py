@@ -105,7 +105,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
         say = _now_and_then(context.log.info)
         stops: list[tuple[str, str]] = []
         async for agent, tally in _run_all(
-            chosen, suite, context.partition_key, config, home.home, context.run_id, say
+            chosen, suite, context.partition_key, config, home.home, context.run.run_id, say
         ):
             context.log.info(f"{agent.name}: {tally.finished} of {tally.attempts} attempts, {dict(tally.ended)}")
             if tally.stopped is not None:

@@ -229,10 +229,15 @@ SUITE = Suite.model_validate(
 
 
 def test_a_report_counts_answers_by_their_own_denominator() -> None:
-    used = {"tool_calls": {"sums": {"count": 2, "durations_ms": [1.0, 3.0]}}}
+    used = {"sums": {"count": 2, "durations_ms": [1.0, 3.0]}}
     report = agent_report(
         SUITE,
-        [attempt("one", "1", **used), attempt("two", "NOT_FOUND"), attempt("three", "42"), attempt("no such", "1")],
+        [
+            attempt("one", "1", tool_calls=used),
+            attempt("two", "NOT_FOUND"),
+            attempt("three", "42"),
+            attempt("no such", "1"),
+        ],
     )
     assert (report.attempts, report.answerable, report.right, report.not_found) == (3, 2, 1, 1)
     assert report.accuracy == 0.5 and report.mean_duration_s == 2.0 and report.cost_usd is None

@@ -6,6 +6,7 @@ or hangs gives errors to the agent that called it, and to nobody else.
 
 import asyncio
 import contextlib
+import importlib.util
 import os
 import tempfile
 from collections.abc import AsyncIterator, Sequence
@@ -65,6 +66,16 @@ class McpTool:
     async def call(self, arguments: JsonObject) -> str:
         """Ask the server."""
         return await self._connection.call(self.definition.name, arguments)
+
+
+def check_installed(servers: Sequence[McpServer]) -> None:
+    """The SDK is an extra.
+
+    Raises:
+        InvalidTool: there are servers and no SDK to reach them.
+    """
+    if servers and importlib.util.find_spec("mcp") is None:
+        raise InvalidTool("MCP servers need the MCP SDK: pip install 'evaluation-assets[mcp]'")
 
 
 @asynccontextmanager

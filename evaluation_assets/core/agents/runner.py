@@ -14,7 +14,7 @@ from evaluation_assets.core.agents.asking import Answered, Asker
 from evaluation_assets.core.agents.calculator import calculator
 from evaluation_assets.core.agents.conversation import Attempt, Conversation, Ended, trajectory_of
 from evaluation_assets.core.agents.journal import AttemptKey, Journal
-from evaluation_assets.core.agents.mcp_tools import connected
+from evaluation_assets.core.agents.mcp_tools import check_installed, connected
 from evaluation_assets.core.agents.mock_tools import mock_tools
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
@@ -213,6 +213,7 @@ def content_of(suite: Suite) -> str:
 
 def _functions(agent: AgentSettings) -> list[FunctionTool]:
     try:
+        check_installed(agent.tools.mcp)
         return python_tools(agent.tools.python, PYTHON_TOOLS)
     except InvalidTool as problem:
         raise InvalidAgent(f"agent {agent.name}: {problem}") from problem
