@@ -9,7 +9,8 @@ from upath import UPath
 
 from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
-from evaluation_assets.core.judging.panel import EMBEDDED, JudgeSettings
+from evaluation_assets.core.judging.panel import JudgeSettings
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
 from evaluation_assets.core.trajectories.identity import digest
 
 SYSTEM_PROMPT = """\
@@ -73,8 +74,8 @@ class AgentSettings(JudgeSettings):
 
     @model_validator(mode="after")
     def _is_a_model(self) -> Self:
-        if self.provider == EMBEDDED:
-            raise ValueError("an agent needs a model; rules only judge")
+        if self.provider not in PROVIDERS:
+            raise ValueError(f"an agent needs a model; {self.provider} only judges")
         names = [server.name for server in self.tools.mcp]
         if len(set(names)) < len(names):
             raise ValueError("every MCP server needs a name of its own")
