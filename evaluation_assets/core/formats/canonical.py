@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.records import read_records
-from evaluation_assets.core.trajectories.model import Span, Trajectory
+from evaluation_assets.core.trajectories.model import Trajectory
 
 NAME = "canonical"
 DESCRIPTION = "This project's own trajectories, as agent runs write them: text, turns, interactions, steps with spans"
@@ -64,13 +64,9 @@ def trajectory_of(data: Any) -> Trajectory:
         call = None if step.call is None else step.call.raw
         result = None if step.result is None else step.result.content
         for span in (step.thought, step.message, call, result):
-            if span is not None and not _inside(span, step.start, step.end):
-                raise UnusableRecord("not_canonical", f"the span {span} leaves its step {step.start}..{step.end}")
+            if span is not None and not 0 <= span[0] <= span[1] <= len(trajectory.text):
+                raise UnusableRecord("not_canonical", f"the span {span[0]}..{span[1]} leaves the text")
     return trajectory
-
-
-def _inside(span: Span, start: int, end: int) -> bool:
-    return start <= span[0] <= span[1] <= end
 
 
 def _unknown(given: Any, kept: Any, path: str) -> Iterator[str]:
