@@ -1,6 +1,7 @@
 """Tools of agents: schemas, the calculator, what is weak in definitions, and a report from a run."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any, Literal
 
 import orjson
@@ -15,10 +16,11 @@ from evaluation_assets.core.agents.tool_quality import findings
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, ToolError, cut, python_tools
 from evaluation_assets.core.formats.base import UnusableRecord
 from evaluation_assets.core.formats.canonical import line_of, trajectory_of
+from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, written
 from evaluation_assets.core.reporting.agent_report import agent_report, as_markdown
 from evaluation_assets.core.tool_use.suites import Suite
 from evaluation_assets.core.trajectories.model import Tool, Trajectory
-from evaluation_assets_tests.core.making import tagged_texts, trajectory
+from evaluation_assets_tests.core.making import trajectory
 
 
 def convert(amount: float, unit: Literal["km", "mile"], places: int = 2, *, tags: list[str] | None = None) -> dict:
@@ -186,10 +188,23 @@ def test_weak_definitions_are_found(tools: list[Tool], expected: list[tuple[str,
     assert [(note.kind, note.parameter) for note in findings(tools)] == expected
 
 
-@given(tagged_texts)
-def test_a_trajectory_is_read_as_it_was_written(text: str) -> None:
-    whole = trajectory(f"<think>x</think>{text}", labels={"a": [1, None]})
-    assert trajectory_of(orjson.loads(line_of(whole))) == whole
+words = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=20)
+said = st.builds(
+    Said,
+    agent_id=st.sampled_from(["a", "b"]),
+    thought=st.none() | words,
+    message=st.none() | words,
+    calls=st.lists(st.builds(Call, name=words, arguments=words, id=st.none() | words), max_size=2).map(tuple),
+    latency_ms=st.none() | st.floats(min_value=0, max_value=1e6),
+)
+events = st.lists(said | st.builds(Result, content=words) | st.builds(Asked, text=words), max_size=8)
+
+
+@given(events)
+def test_a_trajectory_is_read_as_it_was_written(happened: list[Any]) -> None:
+    text, turns = written([Asked(text="go"), *happened, Said(message="done")])
+    whole = replace(trajectory("<think>x</think>", labels={"a": [1, None]}), text=text, turns=turns)
+    assert trajectory_of(line_of(whole)) == whole
 
 
 @pytest.mark.parametrize(
@@ -197,10 +212,12 @@ def test_a_trajectory_is_read_as_it_was_written(text: str) -> None:
     [
         (lambda data: data.pop("text"), "text: Field required"),
         (lambda data: data.update(turns=3), "turns"),
-        (lambda data: data.update(text="short"), "leaves the text"),
+        (lambda data: data.update(text="short"), "does not follow"),
+        (lambda data: data.update(task_id=" "), "blank"),
+        (lambda data: data.update(duration_s=-1.0), "-1"),
         (
             lambda data: data["turns"][0]["interactions"][0]["steps"][0].update(thought=[0, 10_000]),
-            r"span 0\.\.10000 leaves the text",
+            r"span 0\.\.10000 leaves its step",
         ),
     ],
 )
@@ -208,7 +225,7 @@ def test_a_line_that_is_no_trajectory_is_rejected(spoil: Any, reason: str) -> No
     data = orjson.loads(line_of(trajectory("<think>why</think><answer>42</answer>")))
     spoil(data)
     with pytest.raises(UnusableRecord, match=reason):
-        trajectory_of(data)
+        trajectory_of(orjson.dumps(data))
 
 
 def attempt(task_id: str, answer: str | None, feedback: str = "", **extra: Any) -> Trajectory:
@@ -216,7 +233,7 @@ def attempt(task_id: str, answer: str | None, feedback: str = "", **extra: Any) 
     about = {"ended": "answered", "feedback": feedback, "summary": "I did it.", "tool_calls": {}} | extra
     data = orjson.loads(line_of(whole)) | {"task_id": task_id, "id": task_id, "final_answer": answer, "extra": about}
     data["agents"] = [{"id": "a", "name": "a", "model": "m", "tools": [{"name": "sums"}, {"name": "sums_more"}]}]
-    return trajectory_of(data | {"duration_s": 2.0})
+    return trajectory_of(orjson.dumps(data | {"duration_s": 2.0}))
 
 
 SUITE = Suite.model_validate(

@@ -73,7 +73,7 @@ class Journal:
     def trajectory(self, key: AttemptKey) -> Trajectory:
         """A finished attempt."""
         self._file.seek(self._places[key])
-        return trajectory_of(orjson.loads(self._file.readline())["trajectory"])
+        return trajectory_of(orjson.dumps(orjson.loads(self._file.readline())["trajectory"]))
 
     def lines(self, keys: Sequence[AttemptKey]) -> Iterator[bytes]:
         """Finished attempts in this order, as lines of a drop."""
