@@ -29,6 +29,7 @@ class Attempt:
 
     case: Case
     trial: int
+    system: str = ""
     events: list[Event] = field(default_factory=list)
     turns: list[Message] = field(default_factory=list)
     steps: int = 0
@@ -77,20 +78,19 @@ class Conversation:
         Raises:
             Stopped: nothing more can be paid for in this run.
         """
-        system = _open(attempt, self._agent)
         try:
-            attempt.ended = await self._turns(attempt, system)
+            attempt.ended = await self._turns(attempt)
         except ProviderError as problem:
             attempt.ended, attempt.error = "failed", f"{problem.kind}: {problem}"
 
-    async def _turns(self, attempt: Attempt, system: str) -> Ended:
+    async def _turns(self, attempt: Attempt) -> Ended:
         limits = self._limits
         while True:
             if limits.max_cost_usd is not None and (attempt.usage.cost_usd or 0.0) >= limits.max_cost_usd:
                 return "cost_limit"
             if attempt.seconds >= limits.max_seconds:
                 return "time_limit"
-            reply = await self._reply(attempt, system)
+            reply = await self._reply(attempt)
             if reply.finish == "length":
                 return "truncated"
             if reply.finish in ("refusal", "content_filter"):
@@ -103,11 +103,11 @@ class Conversation:
                 return "call_limit"
             await self._answer_calls(attempt, reply)
 
-    async def _reply(self, attempt: Attempt, system: str) -> Reply:
+    async def _reply(self, attempt: Attempt) -> Reply:
         """Ask the model, and take down what it says and which calls it makes."""
         answered = await self._ask(
             Request(
-                system=system,
+                system=attempt.system,
                 turns=tuple(attempt.turns),
                 schema=None,
                 max_output_tokens=self._agent.max_output_tokens,
@@ -233,9 +233,8 @@ def _without_parts(text: str) -> str:
     return text.strip()
 
 
-def _open(attempt: Attempt, agent: AgentSettings) -> str:
-    """Begin with what the case begins with; the system prompt is the agent's, then the case's."""
-    case = attempt.case
+def begun(case: Case, trial: int, agent: AgentSettings) -> Attempt:
+    """An attempt that begins as the case begins; its system prompt is the agent's, then the case's."""
     system = [agent.system] if agent.system.strip() else []
     opening: list[Message] = []
     if case.message is not None:
@@ -247,8 +246,8 @@ def _open(attempt: Attempt, agent: AgentSettings) -> str:
             opening[-1] = replace(opening[-1], text=f"{opening[-1].text}\n\n{message.content}")
         else:
             opening.append(Message(message.role, message.content))
+    attempt = Attempt(case, trial, system="\n\n".join(system), turns=opening)
     for turn in opening:
         said: Any = Asked(text=turn.text) if turn.role == "user" else Said(agent_id=agent.name, message=turn.text)
         attempt.events.append(said)
-    attempt.turns += opening
-    return "\n\n".join(system)
+    return attempt

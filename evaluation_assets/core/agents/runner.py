@@ -12,7 +12,7 @@ from upath import UPath
 
 from evaluation_assets.core.agents.asking import Answered, Asker
 from evaluation_assets.core.agents.calculator import calculator
-from evaluation_assets.core.agents.conversation import Attempt, Conversation, Ended, trajectory_of
+from evaluation_assets.core.agents.conversation import Conversation, Ended, begun, trajectory_of
 from evaluation_assets.core.agents.journal import AttemptKey, Journal
 from evaluation_assets.core.agents.mcp_tools import check_installed, connected
 from evaluation_assets.core.agents.mock_tools import mock_tools
@@ -145,7 +145,7 @@ class _Run:
         await asyncio.gather(*(attempted(key) for key in keys))
 
     async def _attempt(self, key: AttemptKey, case: Case) -> None:
-        attempt, toolbox = Attempt(case, key[1]), None
+        attempt, toolbox = begun(case, key[1], self._agent), None
         try:
             async with connected(self._agent.tools.mcp) as remote:
                 limits = self._agent.limits
