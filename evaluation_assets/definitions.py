@@ -1,9 +1,11 @@
 """The code location: everything in `defs`, put together for one installation and one panel."""
 
 import json
+from collections.abc import Sequence
 
 import dagster as dg
 
+from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.regression.settings import load_settings
@@ -11,7 +13,15 @@ from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs import checks, ingest, reports, scores, tool_use
-from evaluation_assets.defs.jobs import evaluate_job, gate_job, overview_job, preprocess_job, promote_job
+from evaluation_assets.defs.agents import agent_assets
+from evaluation_assets.defs.jobs import (
+    evaluate_job,
+    gate_job,
+    overview_job,
+    preprocess_job,
+    promote_job,
+    run_agents_job,
+)
 from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.regression import gate_check, regression_assets
@@ -23,7 +33,10 @@ from evaluation_assets.resources.parquet import ParquetIOManager
 
 
 def build_definitions(
-    home: Home, panel: Panel, loggers: dict[str, dg.LoggerDefinition] | None = None
+    home: Home,
+    panel: Panel,
+    loggers: dict[str, dg.LoggerDefinition] | None = None,
+    agents: Sequence[AgentSettings] = (),
 ) -> dg.Definitions:
     """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`."""
     judges = judges_of(panel, home.ledger_url)
@@ -51,6 +64,7 @@ def build_definitions(
             *regression_assets(judges, rubrics, panel.quorum, settings),
             *reviewing_assets(judges, settings.review),
             reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings.gate),
+            *agent_assets(agents),
         ],
         asset_checks=[
             checks.records_add_up,
@@ -61,7 +75,14 @@ def build_definitions(
             checks.suite_pass_rate,
             gate_check(settings.gate),
         ],
-        jobs=[evaluate_job, preprocess_job, gate_job, promote_job, overview_job],
+        jobs=[
+            evaluate_job,
+            preprocess_job,
+            gate_job,
+            promote_job,
+            overview_job,
+            *([run_agents_job] if agents else []),
+        ],
         sensors=[new_drops, failure_sensor(settings.notifications)],
         schedules=[
             nightly_schedule(evaluation_key, settings.schedules.nightly),
@@ -81,4 +102,4 @@ def build_definitions(
 def defs() -> dg.Definitions:
     """The installation that the environment names."""
     home = Home.from_environment()
-    return build_definitions(home, load_panel(home.panel_file))
+    return build_definitions(home, load_panel(home.panel_file), agents=load_agents(agent_files(home.agents)))

@@ -10,6 +10,7 @@ from typing import IO
 import yaml
 from upath import UPath
 
+from evaluation_assets.core.agents.settings import AgentSettings, load_agent
 from evaluation_assets.core.drops import (
     DIRECTORY_SIDECAR,
     SIDECAR_SUFFIX,
@@ -31,7 +32,8 @@ Say = Callable[[str], object]
 
 def prepare(home: Home) -> None:
     """Make the folders of an installation and give Dagster its settings; what is there stays as it is."""
-    for folder in (home.drops, home.suites, home.lake, home.root / "reports", home.root / "baselines", home.dagster):
+    kept = (home.drops, home.suites, home.agents, home.lake, home.root / "reports", home.root / "baselines")
+    for folder in (*kept, home.dagster):
         folder.mkdir(parents=True, exist_ok=True)
     settings = home.dagster / "dagster.yaml"
     if not settings.exists():
@@ -94,6 +96,19 @@ def take_in_suite(home: Home, path: Path) -> LoadedSuite:
         document = json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1).encode()
         _write(target, document)
     return loaded
+
+
+def take_in_agent(home: Home, path: Path) -> AgentSettings:
+    """Copy an agent's file below `agents/` under the agent's name, unless it is there already.
+
+    Raises:
+        InvalidAgent: the agent cannot be used.
+    """
+    source = UPath(path.resolve())
+    agent = load_agent(source)
+    if not _inside(source, home.agents):
+        _copy(source, home.agents / f"{agent.name}.yaml")
+    return agent
 
 
 def annotate(home: Home, drop: Drop, **fields: str) -> Drop:

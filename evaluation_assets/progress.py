@@ -65,16 +65,19 @@ class RunProgress:
 
 
 class _Steps(logging.Handler):
-    """Tells which step begins."""
+    """Tells which step begins, and what it says while it runs."""
 
     def __init__(self, show: Callable[[str], None]) -> None:
         super().__init__()
         self._show = show
 
     def emit(self, record: logging.LogRecord) -> None:
-        event = getattr(record, "dagster_meta", {}).get("dagster_event")
+        about = getattr(record, "dagster_meta", {})
+        event = about.get("dagster_event")
         if event is not None and event.is_step_start:
             self._show(event.step_key)
+        elif event is None and record.levelno == logging.INFO:
+            self._show(about.get("orig_message") or "")
 
 
 class _ShortFormatter(logging.Formatter):

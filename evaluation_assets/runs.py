@@ -1,4 +1,4 @@
-"""Run the jobs of an installation from Python: one run a drop, in this process, in the installation's instance."""
+"""Run the jobs of an installation from Python, in this process, in the installation's instance."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,12 +8,14 @@ from typing import Any, Literal
 
 import dagster as dg
 
+from evaluation_assets.core.agents.settings import AgentSettings
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY
+from evaluation_assets.defs.agents import STOPPED
+from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY, RUN_AGENTS
 from evaluation_assets.progress import RunProgress
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
@@ -69,6 +71,36 @@ def evaluate_drops(
             outcome = _run(definitions, instance, drop, options)
             progress.finish()
             yield outcome
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteOutcome:
+    """How agents' runs on a suite ended. `metadata` is what each agent's asset said; it names the drop."""
+
+    status: Status
+    message: str | None
+    metadata: Mapping[str, Mapping[str, Any]]
+
+
+def run_suite(
+    home: Home, agents: Sequence[AgentSettings], suite: str, config: Mapping[str, Any], progress: RunProgress
+) -> SuiteOutcome:
+    """Run agents on a suite of the installation, side by side. `config` is that of the asset."""
+    definitions = build_definitions(home, Panel(), progress.loggers(), agents)
+    keys = [dg.AssetKey("task_suites"), *(dg.AssetKey(["agent_runs", agent.name]) for agent in agents)]
+    with instance_of(home) as instance, progress.over(1):
+        instance.add_dynamic_partitions("suites", [suite])
+        progress.start(suite)
+        result = definitions.resolve_job_def(RUN_AGENTS).execute_in_process(
+            partition_key=suite,
+            instance=instance,
+            asset_selection=keys,
+            run_config={"loggers": {"console": {}}, "ops": {"run_agents": {"config": dict(config)}}},
+            raise_on_error=False,
+        )
+        progress.finish()
+    status, message = _status(result)
+    return SuiteOutcome(status, message, _metadata(result))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +191,9 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
             continue
         failure = event.step_failure_data
         if failure.user_failure_data is not None:
+            stopped = failure.user_failure_data.metadata.get(STOPPED)
+            if stopped is not None and stopped.value == "budget":
+                return "over_budget", failure.user_failure_data.description
             return "unusable", failure.user_failure_data.description
         error = failure.error
         if error is not None and error.cls_name == "DagsterAssetCheckFailedError":

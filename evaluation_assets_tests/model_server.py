@@ -32,7 +32,9 @@ request with the same API key, model and `prompt_cache_key`. Anthropic: cached i
 
 The first rule that matches and is not used up applies. A rate is drawn from the body and how often it has been seen,
 so a run can be repeated. Error kinds take `retry_after`, `status`, `message`, `code` and `type`; `out_of_range` and
-`missing` take `property`; `text` takes the `text` to answer.
+`missing` take `property`; `text` takes the `text` to answer; `steps` takes the `steps` of an agent, of which the one is
+answered that the conversation has come to (the last one for ever): `{"text": ..., "calls": [{"name": ..., "arguments":
+{...}}]}`, either or both. As with the providers, a request that leaves a call unanswered is refused.
 """
 
 from __future__ import annotations
@@ -69,11 +71,18 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 Scripted = Sequence[Mapping[str, Any]] | Mapping[str, Any]
+Calls = Sequence[Mapping[str, Any]]
 
 MINIMUM = 1024
 STEP = 128
 MARKERS = 4
-STOPS = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal", "content_filter": "refusal"}
+STOPS = {
+    "calls": "tool_use",
+    "stop": "end_turn",
+    "length": "max_tokens",
+    "refusal": "refusal",
+    "content_filter": "refusal",
+}
 DEEP, TOO_DEEP = 8, 64
 SENTENCES = (
     "The step does what the task asks for.",
@@ -143,7 +152,7 @@ ERRORS = {
     "overloaded": Failure(529, ("server_error", "overloaded"), "overloaded_error", "Overloaded"),
 }
 CONNECTION_FAULTS = ("slow", "drop", "truncated_body")
-ANSWER_FAULTS = ("length", "refusal", "content_filter", "empty", "text")
+ANSWER_FAULTS = ("length", "refusal", "content_filter", "empty", "text", "steps")
 VALUE_FAULTS = ("out_of_range", "missing", "extra")
 TEXT_FAULTS: dict[str, Callable[[str], str]] = {
     "invalid_json": lambda text: "{" + text.replace(":", " ="),
@@ -167,6 +176,7 @@ class Reading:
     schema: dict[str, Any] | None
     json_only: bool
     most_tokens: int | None
+    turns: int = 0
     cache_key: str | None = None
 
     @property
@@ -213,15 +223,31 @@ def _read(
         blocks.insert(0, (_dumped(schema), None))
     elif tagged := re.search(r"^<schema>[ \t]*\n(.*?)\n[ \t]*</schema>[ \t]*$", system, re.MULTILINE | re.DOTALL):
         schema = orjson.loads(tagged[1])
+    if body.get("tools"):
+        blocks.insert(0, (_dumped(body["tools"]), None))
     most = body.get("max_completion_tokens", body.get("max_tokens"))
-    return Reading(body["model"], blocks, seed, schema, json_only, most)
+    turns = sum(role == "assistant" for role, _ in messages)
+    return Reading(body["model"], blocks, seed, schema, json_only, most, turns)
 
 
 def read_openai(body: Mapping[str, Any]) -> Reading:
     wanted = body.get("response_format") or {}
     kind = wanted.get("type", "text")
     schema = wanted["json_schema"]["schema"] if kind == "json_schema" else None
-    messages = [(message["role"], message.get("content")) for message in body["messages"]]
+    messages, open_calls = [], []
+    for message in body["messages"]:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in open_calls:
+                raise Malformed("messages with role 'tool' must be a response to a preceding message with 'tool_calls'")
+            open_calls.remove(message["tool_call_id"])
+        elif open_calls:
+            raise Malformed(f"tool_call_ids did not have response messages: {', '.join(open_calls)}")
+        calls = message.get("tool_calls") or []
+        open_calls += [call["id"] for call in calls]
+        content = message.get("content")
+        messages.append((message["role"], (content or "") + _dumped(calls) if calls else content))
+    if open_calls:
+        raise Malformed(f"tool_call_ids did not have response messages: {', '.join(open_calls)}")
     reading = _read(body, messages, schema, kind == "json_object")
     reading.cache_key = body.get("prompt_cache_key")
     return reading
@@ -232,6 +258,7 @@ def read_anthropic(body: Mapping[str, Any]) -> Reading:
     schema = wanted["schema"] if wanted.get("type") == "json_schema" else None
     if not isinstance(body.get("max_tokens"), int):
         raise Malformed("max_tokens: Field required")
+    _all_answered(body["messages"])
     messages = [("system", body["system"])] if body.get("system") else []
     messages += [(message["role"], message["content"]) for message in body["messages"]]
     reading = _read(body, messages, schema, json_only=False)
@@ -249,6 +276,17 @@ def read_vertex(body: Mapping[str, Any]) -> Reading:
     if "model" in body:
         raise Malformed("model: Extra inputs are not permitted")
     return read_anthropic({**body, "model": "vertex"})
+
+
+def _all_answered(messages: Sequence[Mapping[str, Any]]) -> None:
+    """Every `tool_use` has its `tool_result` in the message right after it, and the other way round."""
+    asked: set[str] = set()
+    for message in [*messages, {"content": []}]:
+        content = message["content"] if isinstance(message["content"], list) else []
+        given = {block["tool_use_id"] for block in content if block.get("type") == "tool_result"}
+        if given != asked:
+            raise Malformed(f"tool_use ids without tool_result blocks immediately after, or reversed: {given ^ asked}")
+        asked = {block["id"] for block in content if block.get("type") == "tool_use"}
 
 
 def _dumped(value: object) -> str:
@@ -397,7 +435,7 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def answer(reading: Reading, fault: Mapping[str, Any]) -> tuple[str, str]:
-    """The text of an answer and why it ends: stop, length, refusal or content_filter."""
+    """The text of an answer and why it ends: stop, length, refusal, content_filter or calls."""
     kind = fault.get("kind")
     if kind == "empty":
         return "", "stop"
@@ -405,6 +443,9 @@ def answer(reading: Reading, fault: Mapping[str, Any]) -> tuple[str, str]:
         return "I cannot help with that.", kind
     if kind == "content_filter":
         return "", kind
+    if kind == "steps":
+        step = step_of(reading, fault)
+        return str(step.get("text", "")), "calls" if step.get("calls") else "stop"
     if kind == "text":
         text = str(fault["text"])
     else:
@@ -426,7 +467,19 @@ def answer(reading: Reading, fault: Mapping[str, Any]) -> tuple[str, str]:
     return text, "stop"
 
 
+def step_of(reading: Reading, fault: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a scripted agent does now: one step for every turn it has had."""
+    steps = fault.get("steps") or [{}]
+    return steps[min(reading.turns, len(steps) - 1)]
+
+
 # The two protocols.
+
+
+def _arguments(call: Mapping[str, Any]) -> str:
+    """A text is sent as it is, so that broken arguments can be scripted."""
+    arguments = call["arguments"]
+    return arguments if isinstance(arguments, str) else _dumped(arguments)
 
 
 class OpenAI:
@@ -459,8 +512,18 @@ class OpenAI:
         return {"prompt_tokens": tokens(len(text)), "prompt_tokens_details": {"cached_tokens": cached}}, chain
 
     @staticmethod
-    def reply(reading: Reading, text: str, stop: str, usage: dict[str, Any], number: int) -> dict[str, Any]:
-        out = tokens(len(text))
+    def reply(
+        reading: Reading, text: str, calls: Calls, stop: str, usage: dict[str, Any], number: int
+    ) -> dict[str, Any]:
+        made = [
+            {
+                "id": f"call_{number}_{index}",
+                "type": "function",
+                "function": {"name": call["name"], "arguments": _arguments(call)},
+            }
+            for index, call in enumerate(calls)
+        ]
+        out = tokens(len(text)) + (tokens(len(_dumped(made))) if made else 0)
         refused = stop == "refusal"
         return {
             "id": f"chatcmpl-{number}",
@@ -474,9 +537,10 @@ class OpenAI:
                         "role": "assistant",
                         "content": None if refused else text,
                         "refusal": text if refused else None,
+                        **({"tool_calls": made} if made else {}),
                     },
                     "logprobs": None,
-                    "finish_reason": "stop" if refused else stop,
+                    "finish_reason": "stop" if refused else "tool_calls" if made else stop,
                 }
             ],
             "usage": usage | {"completion_tokens": out, "total_tokens": usage["prompt_tokens"] + out},
@@ -527,7 +591,13 @@ class Anthropic:
         return usage, marks
 
     @staticmethod
-    def reply(reading: Reading, text: str, stop: str, usage: dict[str, Any], number: int) -> dict[str, Any]:
+    def reply(
+        reading: Reading, text: str, calls: Calls, stop: str, usage: dict[str, Any], number: int
+    ) -> dict[str, Any]:
+        made = [
+            {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": call["name"], "input": call["arguments"]}
+            for index, call in enumerate(calls)
+        ]
         details = None
         if STOPS[stop] == "refusal":
             details = {"type": "refusal", "category": "general_harms", "explanation": text or None}
@@ -537,11 +607,11 @@ class Anthropic:
             "type": "message",
             "role": "assistant",
             "model": reading.model,
-            "content": [{"type": "text", "text": text, "citations": None}] if text else [],
+            "content": [*([{"type": "text", "text": text, "citations": None}] if text else []), *made],
             "stop_reason": STOPS[stop],
             "stop_sequence": None,
             "stop_details": details,
-            "usage": usage | {"output_tokens": tokens(len(text))},
+            "usage": usage | {"output_tokens": tokens(len(text)) + (tokens(len(_dumped(made))) if made else 0)},
         }
 
 
@@ -574,11 +644,15 @@ class Rule:
         _known(given, "match", "times", "after", "rate", "fault")
         match, fault = given.get("match") or {}, dict(given["fault"])
         _known(match, "path", "contains", "model")
-        _known(fault, "kind", "seconds", "retry_after", "status", "message", "code", "type", "property", "text")
+        _known(
+            fault, "kind", "seconds", "retry_after", "status", "message", "code", "type", "property", "text", "steps"
+        )
         if fault.get("kind") not in FAULTS:
             raise ValueError(f"unknown fault {fault.get('kind')!r}, not one of {', '.join(FAULTS)}")
         if fault["kind"] == "text" and "text" not in fault:
             raise ValueError("the fault 'text' needs a text")
+        if fault["kind"] == "steps" and not fault.get("steps"):
+            raise ValueError("the fault 'steps' needs steps")
         if fault["kind"] == "slow" and "seconds" not in fault:
             raise ValueError("the fault 'slow' needs seconds")
         text = match.get("contains") or ""
@@ -799,7 +873,8 @@ class Endpoint:
             entry.waited = models.latency * math.exp(models.spread * random.Random(entry.sha256).gauss(0, 1))
             await asyncio.sleep(entry.waited)
         models.prefixes.update(prefixes)
-        return 200, [], orjson.dumps(protocol.reply(reading, text, stop, usage, entry.number))
+        calls = step_of(reading, fault).get("calls", ())
+        return 200, [], orjson.dumps(protocol.reply(reading, text, calls, stop, usage, entry.number))
 
     def failed(self, fault: Mapping[str, Any], entry: Entry) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         failure = ERRORS[fault["kind"]]

@@ -14,7 +14,7 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging import model_judge
+from evaluation_assets.core.judging import asking
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import Panel, judges_of, panel_of
 from evaluation_assets.definitions import build_definitions
@@ -28,7 +28,7 @@ CLIPS = 3
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     monkeypatch.setenv("TEST_KEY", KEY)
-    monkeypatch.setattr(model_judge, "_FIRST_BACKOFF_S", 0.02)
+    monkeypatch.setattr(asking, "_FIRST_BACKOFF_S", 0.02)
     with model_server() as started:
         yield started
 

@@ -4,7 +4,7 @@ import shutil
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.tool_use.suites import InvalidSuite
 from evaluation_assets.intake import annotate, prepare, take_in, take_in_suite
+
+if TYPE_CHECKING:
+    from evaluation_assets.runs import RunOutcome
 
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
 
@@ -89,19 +92,24 @@ def evaluate(
     try:
         for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose)):
             status = max(status, EXIT_STATUS[outcome.status])
-            click.echo(f"\n{outcome.drop.key}")
-            if outcome.message:
-                click.echo(f"{outcome.drop.key}: {outcome.message}", err=True)
-            _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
-            if "evaluation_report" in outcome.metadata:
-                _print_scores(home, outcome.drop)
-            for check in outcome.failed_checks:
-                click.echo(f"  check failed       {check}")
+            print_outcome(home, outcome)
             if output is not None:
                 _copy_files(home, outcome.drop, output)
     except dg.DagsterInvalidSubsetError as problem:
         refuse(str(problem))
     sys.exit(status)
+
+
+def print_outcome(home: Home, outcome: "RunOutcome") -> None:
+    """Say how the evaluation of a drop ended."""
+    click.echo(f"\n{outcome.drop.key}")
+    if outcome.message:
+        click.echo(f"{outcome.drop.key}: {outcome.message}", err=True)
+    _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
+    if "evaluation_report" in outcome.metadata:
+        _print_scores(home, outcome.drop)
+    for check in outcome.failed_checks:
+        click.echo(f"  check failed       {check}")
 
 
 def _print_statistics(figures: Any) -> None:

@@ -1,19 +1,31 @@
 """`suite`: files of cases."""
 
 import json
+import sys
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import refuse
+from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
+from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.core.agents.runner import bound
+from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
+from evaluation_assets.core.drops import find
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.tool_use.suite_formats.registry import (
     SUITE_FORMATS,
     LoadedSuite,
     as_document,
+    find_suite,
     load_suite,
 )
 from evaluation_assets.core.tool_use.suites import InvalidSuite, suite_schema
+from evaluation_assets.intake import prepare, take_in_agent, take_in_suite
 
 
 @click.group("suite")
@@ -57,6 +69,121 @@ def list_formats() -> None:
     """List the kinds of suites that are read, and how each is recognised."""
     for known in SUITE_FORMATS.values():
         click.echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
+
+
+@suite_commands.command("run")
+@click.argument("suite", type=click.Path(path_type=Path))
+@with_panel
+@click.option(
+    "--agent",
+    "given",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="An agent's file; may be given several times. Without it: all agents of the installation.",
+)
+@click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts at every case.")
+@click.option("--concurrency", type=click.IntRange(min=1), help="Attempts at a time, for every agent.")
+@click.option("--budget", type=click.FloatRange(min=0), help="US dollars all agents together may spend.")
+@click.option("--judging-budget", type=click.FloatRange(min=0), help="US dollars the judges of each drop may spend.")
+@click.option("--fresh", is_flag=True, help="Ask the models anew what they were asked before.")
+@click.option("--dry-run", is_flag=True, help="Say how many calls it takes at most and what they cost; call nobody.")
+@click.option("--quiet", is_flag=True, help="No progress and no warnings.")
+@click.option("--verbose", is_flag=True, help="Log everything to stderr.")
+def run_suite_command(
+    suite: Path,
+    home: Home,
+    panel: Panel,
+    given: tuple[Path, ...],
+    trials: int,
+    concurrency: int | None,
+    budget: float | None,
+    judging_budget: float | None,
+    fresh: bool,
+    dry_run: bool,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Run agents on SUITE, a file or the name of a suite of the installation, and evaluate what they did.
+
+    A run that was stopped goes on where it was when it is started again.
+    """
+    try:
+        loaded, name = _suite_named(home, suite)
+        agents = _agents(home, given)
+    except (InvalidSuite, InvalidAgent) as problem:
+        refuse(str(problem))
+    for task in loaded.incomplete:
+        click.echo(f"{task.place}: {task.task} is left out: {task.reason}", err=True)
+    if dry_run:
+        _print_bounds(agents, len(loaded.suite.cases), trials)
+        return
+    prepare(home)
+    if suite.exists():
+        take_in_suite(home, suite)
+    for file in given:
+        take_in_agent(home, file)
+    if concurrency is not None:
+        agents = [agent.model_copy(update={"max_concurrency": concurrency}) for agent in agents]
+
+    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
+
+    for preview in (dg.PreviewWarning, dg.BetaWarning):
+        warnings.simplefilter("ignore", preview)
+    from evaluation_assets.progress import RunProgress  # noqa: PLC0415
+    from evaluation_assets.runs import RunOptions, evaluate_drops, run_suite  # noqa: PLC0415
+
+    config = {"trials": trials, "fresh": fresh} | ({} if budget is None else {"budget_usd": budget})
+    ran = run_suite(home, agents, name, config, RunProgress(quiet=quiet, verbose=verbose))
+    status = EXIT_STATUS[ran.status]
+    runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith("agent_runs/")]
+    for about in runs:
+        _print_run(about)
+    if ran.message:
+        click.echo(ran.message, err=True)
+    drops = [find(home.drops, about["drop"]) for about in runs]
+    options = RunOptions(budget_usd=judging_budget)
+    for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose)):
+        status = max(status, EXIT_STATUS[outcome.status])
+        print_outcome(home, outcome)
+    sys.exit(status)
+
+
+def _suite_named(home: Home, suite: Path) -> tuple[LoadedSuite, str]:
+    """A suite by its file, or by its name in the installation."""
+    if suite.exists():
+        return load_suite(UPath(suite.resolve())), suite.resolve().stem
+    path = find_suite(home.suites, str(suite))
+    if path is None:
+        raise InvalidSuite(f"there is no file {suite}, and no suite of that name in {home.suites}")
+    return load_suite(path), str(suite)
+
+
+def _agents(home: Home, files: tuple[Path, ...]) -> list[AgentSettings]:
+    agents = load_agents([UPath(file.resolve()) for file in files] or agent_files(home.agents))
+    if not agents:
+        raise InvalidAgent(f"there is no agent: give --agent FILE, or put one into {home.agents}")
+    return agents
+
+
+def _print_bounds(agents: list[AgentSettings], cases: int, trials: int) -> None:
+    attempts = cases * trials
+    for agent in agents:
+        most = bound(agent, attempts)
+        price = "price unknown" if most.usd is None else f"at most ${most.usd:.2f}"
+        click.echo(f"{agent.name}: {attempts} attempts at {cases} cases, at most {most.calls} model calls, {price}")
+
+
+def _print_run(about: Mapping[str, Any]) -> None:
+    accuracy = f" ({about['accuracy']:.1%})" if "accuracy" in about else ""
+    paid = "unknown" if "paid_usd" not in about else f"${about['paid_usd']:.4f}"
+    click.echo(f"\n{about['drop']}")
+    click.echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
+    click.echo(f"  passed             {about['passed']} of {about['attempts']} attempts")
+    if "mean_duration_s" in about:
+        click.echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
+    click.echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")
+    click.echo(f"  paid               {paid}")
+    click.echo(f"  run report         {about['report_path']}")
 
 
 def _loaded(path: Path) -> LoadedSuite:

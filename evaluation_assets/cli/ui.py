@@ -8,6 +8,7 @@ import sys
 import click
 
 from evaluation_assets.cli.options import refuse, with_home
+from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
@@ -24,7 +25,8 @@ def ui(home: Home, port: int, host: str) -> None:
     try:
         load_panel(home.panel_file)
         load_rubrics(home.rubrics)
-    except (InvalidPanel, InvalidRubric) as problem:
+        load_agents(agent_files(home.agents))
+    except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
     click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}

@@ -52,6 +52,16 @@ class Home:
         return self.root / "suites"
 
     @property
+    def agents(self) -> UPath:
+        """Files of agents that can be run on the suites."""
+        return self.root / "agents"
+
+    @property
+    def unfinished_runs(self) -> Path:
+        """Where runs of agents keep what they have done so far."""
+        return self._local / "agent_runs"
+
+    @property
     def panel_file(self) -> UPath:
         """The judges in use."""
         return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")

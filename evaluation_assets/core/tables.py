@@ -421,7 +421,7 @@ COLUMNS: dict[str, str] = {
     "text": "the trajectory as one text",
     "trajectory": "the canonical tree as JSON; its spans point into text, in characters",
     "repairs": "unbalanced tags and how they were read; offsets into the text as it came",
-    "flags": "step_limit, no_answer, too_many_calls, duplicate_calls",
+    "flags": "step_limit (or another limit), refused, failed, no_answer, too_many_calls, duplicate_calls",
     "source": "file below drops/, or the id of the trajectory a rule removed",
     "line": "record of the file, from 1",
     "stage": "read or preprocess",

@@ -1,4 +1,4 @@
-"""What is run: the whole chain of one drop, parts of it, and what is known over all drops."""
+"""What is run: the whole chain of one drop, parts of it, agents on a suite, and what is known over all drops."""
 
 import dagster as dg
 
@@ -9,12 +9,16 @@ PREPROCESS_ONLY = "preprocess_only"
 GATE = "gate"
 PROMOTE_BASELINE = "promote_baseline"
 OVERVIEW = "overview"
+RUN_AGENTS = "run_agents"
 
 OVER_ALL_DROPS = ("labels", "judge_cards", "pass_rates", "gate_calibration", "drift", "leaderboard")
+AGENTS = dg.AssetSelection.groups("agents")
 
 evaluate_job = dg.define_asset_job(
     EVALUATE,
-    selection=dg.AssetSelection.all() - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS),
+    selection=dg.AssetSelection.all()
+    - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS)
+    - AGENTS,
     description="From the dropped file to the report, for one drop.",
 )
 
@@ -40,4 +44,10 @@ overview_job = dg.define_asset_job(
     OVERVIEW,
     selection=dg.AssetSelection.assets(*OVER_ALL_DROPS),
     description="Labels, judge cards, calibration, drift and leaderboard over all drops.",
+)
+
+run_agents_job = dg.define_asset_job(
+    RUN_AGENTS,
+    selection=AGENTS,
+    description="Run every agent on one suite; the drops they write are evaluated like any other.",
 )

@@ -1,5 +1,7 @@
-"""The one partition dimension: drops."""
+"""What is partitioned by what: nearly everything by drops, runs of agents by suites."""
 
 import dagster as dg
 
 DROPS = dg.DynamicPartitionsDefinition(name="drops")
+
+SUITES = dg.DynamicPartitionsDefinition(name="suites")

@@ -7,6 +7,7 @@ from evaluation_assets.core.formats import (
     agent_session,
     anthropic_messages,
     atif,
+    canonical,
     claude_code,
     dialogue,
     inspect_ai,
@@ -36,6 +37,7 @@ _LOOKED_AT = 20
 FORMATS: dict[str, Format] = {
     module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
     for module in (
+        canonical,
         tagged,
         agent_session,
         claude_code,

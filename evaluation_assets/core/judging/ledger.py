@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.schema import CreateTable
 
-from evaluation_assets.core.judging.providers.base import Finish, Reply, TokenUsage
+from evaluation_assets.core.judging.providers.base import Finish, Reply, TokenUsage, ToolUse
 
 _HOST = socket.gethostname()[:40]
 
@@ -205,8 +205,16 @@ def _entry(row: sa.RowMapping) -> Entry:
     size = int.from_bytes(packed[:4], "little")
     content = orjson.loads(pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True))
     finish: Finish = content["finish"]
+    calls = tuple(ToolUse(**call) for call in content.get("calls", ()))
     return Entry(
-        reply=Reply(text=content["text"], finish=finish, usage=TokenUsage(**content["usage"])),
+        reply=Reply(
+            text=content["text"],
+            finish=finish,
+            usage=TokenUsage(**content["usage"]),
+            thought=content.get("thought"),
+            calls=calls,
+            wire=content.get("wire"),
+        ),
         run=row["run"],
         number=row["number"],
         cost_usd=row["cost_usd"],

@@ -1,17 +1,14 @@
 """A judge that is a model: asks, pays once, reads the reply, and never turns a failure into a score."""
 
-import asyncio
-import random
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from evaluation_assets.core.judging.asking import Asker, Budget, ModelSettings, Stopped
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
-from evaluation_assets.core.judging.limits import AdaptiveLimit
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
@@ -23,61 +20,12 @@ from evaluation_assets.core.judging.prompts import (
     repair_request,
     reply_schema,
 )
-from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Reply, Request, TokenUsage
+from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request, TokenUsage
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
-
-DEADLINE_S = 600.0
-"""A question that has not been answered by then, retries included, has failed."""
-
-MAX_ATTEMPTS = 8
-_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
-_POLL_S = 0.25
-
-
-class Stopped(Exception):
-    """No more questions are asked in this run: `kind` and the message say why."""
-
-    def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
-
-
-class Budget:
-    """What a run may spend, over all its judges. Without a limit it only adds up."""
-
-    def __init__(self, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
-        self.limit_usd = limit_usd
-        self.spent_usd = spent_usd
-
-    def check(self) -> None:
-        """Raise `Stopped` when nothing is left."""
-        if self.limit_usd is not None and self.spent_usd >= self.limit_usd:
-            raise Stopped("budget", f"the budget of ${self.limit_usd:g} is spent")
-
-    def pay(self, cost_usd: float | None) -> None:
-        """Add what was paid; an unknown price adds nothing."""
-        self.spent_usd += cost_usd or 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """One judge of the panel, as its model needs it."""
-
-    name: str
-    provider: str
-    model: str
-    endpoint: str
-    max_concurrency: int
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    max_output_tokens: int
-    max_input_tokens: int
-    parameters: Mapping[str, Any]
-    sample: int = 0
 
 
 @dataclass(slots=True)
@@ -155,7 +103,9 @@ class ModelJudge:
         except ProviderError as problem:  # no key: every verdict says so, and the panel goes on
             provider, stopped = None, Stopped(problem.kind, str(problem))
         try:
-            yield _OpenJudge(self, ledger, provider, self._pricing, run, Budget(budget_usd, ledger.spent(run)), stopped)
+            budget = Budget(budget_usd, ledger.spent(run))
+            asker = Asker(self.settings, provider, ledger, self._pricing, run, budget, stopped)
+            yield _OpenJudge(self, asker, ledger.secret())
         finally:
             if provider is not None:
                 await provider.close()
@@ -167,7 +117,8 @@ class ModelJudge:
         ledger = self._open_ledger()
         stopped = Stopped("budget", "a rehearsal pays for nothing")
         try:
-            yield _OpenJudge(self, ledger, None, self._pricing, "rehearsal", Budget(), stopped)
+            asker = Asker(self.settings, None, ledger, self._pricing, "rehearsal", Budget(), stopped)
+            yield _OpenJudge(self, asker, ledger.secret())
         finally:
             ledger.close()
 
@@ -185,28 +136,13 @@ class ModelJudge:
 class _OpenJudge:
     """A model judge at work."""
 
-    def __init__(
-        self,
-        description: ModelJudge,
-        ledger: Ledger,
-        provider: Provider | None,
-        pricing: Pricing,
-        run: str,
-        budget: Budget,
-        stopped: Stopped | None,
-    ) -> None:
+    def __init__(self, description: ModelJudge, asker: Asker, secret: str) -> None:
         own = description.settings
         self.settings = own
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self._ledger = ledger
-        self._secret = ledger.secret()
-        self._endpoint = provider
-        self._pricing = pricing
-        self._run = run
-        self._budget = budget
-        self._stopped = stopped
-        self._limit = AdaptiveLimit(own.max_concurrency, own.requests_per_minute, own.tokens_per_minute)
+        self._asker = asker
+        self._secret = secret
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
 
     @asynccontextmanager
@@ -261,100 +197,24 @@ class _OpenJudge:
             return read(await self._answer(replace(request, turns=turns), read, subject.later, cost))
 
     async def _answer(self, request: Request, read: Callable[[Entry], Evaluation], left: int, cost: _Cost) -> Entry:
-        """The reply to a question: from the ledger if it is there and can be read, else paid for."""
+        """The reply to a question, counted in what the verdict took."""
+
+        def usable(entries: Sequence[Entry]) -> Entry | None:
+            """One that can be read; of this run also one that cannot, so that it is not paid twice."""
+            for entry in entries:
+                try:
+                    read(entry)
+                except InvalidReply:
+                    if entry.run != self._asker.run:
+                        continue
+                return entry
+            return None
+
         key = self._key(request)
-        deadline = time.monotonic() + DEADLINE_S
-        entry = await self._known_or_claimed(key, read, deadline)
-        if entry is not None:
-            cost.add(key, entry, from_ledger=True)
-            return entry
-        try:
-            entry = await self._pay_for(key, request, left, deadline)
-        except BaseException:
-            self._ledger.release(key)
-            raise
-        cost.add(key, entry, from_ledger=False)
-        return entry
-
-    async def _known_or_claimed(self, key: str, read: Callable[[Entry], Evaluation], deadline: float) -> Entry | None:
-        """A stored reply; `None` when there is none and this worker is the one that may pay for it."""
-        while (known := self._usable(key, read)) is None:
-            self._check_stopped()
-            if self._ledger.claim(key):
-                known = self._usable(key, read)  # another worker may have answered between the look and the claim
-                if known is not None:
-                    self._ledger.release(key)
-                return known
-            if time.monotonic() > deadline:
-                raise ProviderError("timeout", "another worker holds this question and did not finish", retryable=True)
-            await asyncio.sleep(_POLL_S)
-        return known
-
-    def _usable(self, key: str, read: Callable[[Entry], Evaluation]) -> Entry | None:
-        """The newest stored reply that can be read; of this run also one that cannot, so that it is not paid twice."""
-        for entry in self._ledger.entries(key):
-            try:
-                read(entry)
-            except InvalidReply:
-                if entry.run != self._run:
-                    continue
-            return entry
-        return None
-
-    async def _pay_for(self, key: str, request: Request, left: int, deadline: float) -> Entry:
-        started = time.monotonic()
         tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
-        for attempt in range(1, MAX_ATTEMPTS + 1):
-            self._check_stopped()
-            if attempt > 1:
-                self._ledger.claim(key)  # renewed: it must outlive the request
-            try:
-                reply, latency_ms = await self._send(request, left, tokens)
-            except ProviderError as problem:
-                if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
-                    self._stopped = Stopped(problem.kind, str(problem))
-                wait = problem.retry_after or min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (attempt - 1))
-                wait *= 1 + random.random() * 0.25  # noqa: S311 (jitter, so that workers do not come back together)
-                if not problem.retryable or attempt == MAX_ATTEMPTS or time.monotonic() + wait > deadline:
-                    raise
-                await asyncio.sleep(wait)
-                continue
-            price = self._pricing.cost(reply.usage)
-            self._budget.pay(price)
-            return self._ledger.commit(
-                key,
-                run=self._run,
-                provider=self.provider,
-                model=self.model,
-                reply=reply,
-                cost_usd=price,
-                latency_ms=latency_ms,
-                attempts=attempt,
-            )
-        raise ProviderError("timeout", f"no answer in {time.monotonic() - started:.0f} s", retryable=True)
-
-    async def _send(self, request: Request, left: int, tokens: int) -> tuple[Reply, float]:
-        """One attempt, when there is a slot for it, and its milliseconds; the limit learns from how it ends."""
-        assert self._endpoint is not None
-        async with self._limit.slot(left, tokens) as started:
-            self._check_stopped()
-            sent = time.monotonic()
-            try:
-                reply = await self._endpoint.complete(request)
-            except ProviderError as problem:
-                if problem.kind == "rate_limit":
-                    self._limit.pushed_back(started, problem.retry_after)
-                raise
-            used = reply.usage
-            if used.input_tokens is not None:
-                self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
-            self._limit.went_well(started)
-        return reply, (time.monotonic() - sent) * 1000
-
-    def _check_stopped(self) -> None:
-        if self._stopped is not None:
-            raise self._stopped
-        self._budget.check()
+        answered = await self._asker.ask(key, request, usable, left=left, tokens=tokens)
+        cost.add(key, answered.entry, from_ledger=answered.from_ledger)
+        return answered.entry
 
     def _key(self, request: Request) -> str:
         """What was asked of whom: exact messages, schema, model, parameters, endpoint and sample number."""

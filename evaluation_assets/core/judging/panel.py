@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -9,10 +10,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from upath import UPath
 
+from evaluation_assets.core.judging.asking import ModelSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.ledger import Ledger
-from evaluation_assets.core.judging.model_judge import ModelJudge, ModelSettings
-from evaluation_assets.core.judging.prices import OwnPrice, Price, PublicPrice
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
+from evaluation_assets.core.judging.providers.base import Provider
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of, google_address
 from evaluation_assets.core.judging.providers.connections import Endpoint, connect
 from evaluation_assets.core.judging.recorded import RecordedJudge
@@ -158,6 +161,12 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
         return RulesJudge(own.name)
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name)
+    settings, connected, pricing = endpoint_of(own)
+    return ModelJudge(settings, connected, partial(Ledger, ledger_url), pricing)
+
+
+def endpoint_of(own: JudgeSettings) -> tuple[ModelSettings, Callable[[], Provider], Pricing]:
+    """How a model is asked, how its endpoint is connected to, and what its replies cost."""
     model = own.model_name
     known = capabilities_of(own.provider, model)
     google = known.credentials == "google"
@@ -187,4 +196,4 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
         project=own.google_project if google else "",
         location=own.google_location if google else "",
     )
-    return ModelJudge(settings, partial(connect, endpoint), partial(Ledger, ledger_url), pricing)
+    return settings, partial(connect, endpoint), pricing

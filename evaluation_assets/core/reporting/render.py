@@ -15,16 +15,17 @@ def as_json(report: DropReport) -> str:
 
 def as_markdown(report: DropReport) -> str:
     """The report for a pull request or a terminal."""
-    return _environment().get_template("report.md.j2").render(report=report)
+    return environment().get_template("report.md.j2").render(report=report)
 
 
 def as_html(report: DropReport) -> str:
     """The report as one self-contained page without scripts from trajectories and without network access."""
-    return _environment().get_template("report.html.j2").render(report=report)
+    return environment().get_template("report.html.j2").render(report=report)
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """The templates of all reports."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__ or "evaluation_assets.core.reporting", "templates"),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),  # noqa: S701 (Markdown has its own)

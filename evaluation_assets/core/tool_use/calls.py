@@ -40,6 +40,10 @@ class Run:
     tools: tuple[Tool, ...] | None = None
 
 
+CUT_OFF = frozenset({"step_limit", "call_limit", "cost_limit", "time_limit", "truncated", "failed"})
+"""Flags of runs that did not end by themselves."""
+
+
 def run_of(trajectory: Trajectory) -> Run:
     """A trajectory as an attempt at a case."""
     given = [agent.tools for agent in trajectory.agents]
@@ -47,7 +51,7 @@ def run_of(trajectory: Trajectory) -> Run:
     return Run(
         calls=tuple(_calls(trajectory)),
         answer=trajectory.final_answer,
-        cut_off="step_limit" in trajectory.flags,
+        cut_off=not CUT_OFF.isdisjoint(trajectory.flags),
         latency_ms=None if trajectory.duration_s is None else trajectory.duration_s * 1000,
         cost_usd=None if trajectory.usage is None else trajectory.usage.cost_usd,
         tools=tuple(tool for tools in given for tool in tools or ()) if known else None,

@@ -106,11 +106,15 @@ Rule = Annotated[
 
 
 class ExpectedCall(_Model):
-    """A call the agent should make. `other_parameters` says whether it may have parameters that are not listed."""
+    """A call the agent should make. `other_parameters` says whether it may have parameters that are not listed.
+
+    `returns` is what a mock of the tool answers to this call.
+    """
 
     tool: str = Field(min_length=1)
     parameters: dict[str, Rule] = {}
     other_parameters: Literal["allowed", "forbidden"] = "allowed"
+    returns: Any = None
 
 
 class ReferenceAnswer(_Model):
@@ -139,11 +143,15 @@ class Message(_Model):
 
 
 class ToolDefinition(_Model):
-    """A tool that agents are given. `parameters` is a JSON Schema, or a flat map of name to type."""
+    """A tool that agents are given. `parameters` is a JSON Schema, or a flat map of name to type.
+
+    `returns` is what a mock of the tool answers to calls that no expected call answers.
+    """
 
     name: str = Field(min_length=1)
     description: str = ""
     parameters: dict[str, Any] | None = None
+    returns: Any = None
 
     @property
     def tool(self) -> Tool:

@@ -46,7 +46,7 @@ def check(item: Trajectory | Rejection) -> None:
             assert step.start <= start <= end <= step.end
         assert step.latency_ms is None or step.latency_ms >= 0
         for usage in (step.usage, item.usage):
-            assert usage is None or usage.cost_usd is None or usage.cost_usd > 0
+            assert usage is None or usage.cost_usd is None or usage.cost_usd >= 0
     assert position <= len(item.text)
     clips = clips_of(item)
     assert "".join(clip.content for clip in clips) == item.text

@@ -4,12 +4,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import anthropic
+import orjson
 from anthropic.lib.vertex import AsyncAnthropicVertex
 from anthropic.types import Message as AnthropicMessage
 
-from evaluation_assets.core.judging.providers.base import Finish, ProviderError, Reply, Request, TokenUsage, with_schema
+from evaluation_assets.core.judging.providers.base import (
+    NO_PARAMETERS,
+    Finish,
+    Message,
+    ProviderError,
+    Reply,
+    Request,
+    TokenUsage,
+    ToolUse,
+    with_schema,
+)
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
 from evaluation_assets.core.judging.providers.errors import connection_error, status_error
+from evaluation_assets.core.trajectories.model import Tool
 
 _MARK = {"type": "ephemeral"}
 _FINISH: Mapping[str, Finish] = {
@@ -35,20 +47,21 @@ class AnthropicMessages:
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request as it is sent."""
-        structured = self._abilities.structured == "json_schema"
+        plain = request.schema is None or self._abilities.structured == "json_schema"
+        system = request.system if plain else with_schema(request)
         marked = {index for index, turn in enumerate(request.turns) if turn.role == "user"}
         marked = set(sorted(marked)[-2:])
-        messages = [
-            {"role": turn.role, "content": [_block(turn.text, marked=index in marked)]}
-            for index, turn in enumerate(request.turns)
-        ]
+        messages = [_message(turn, marked=index in marked) for index, turn in enumerate(request.turns)]
         body: dict[str, Any] = {
             "model": self._model,
             "max_tokens": request.max_output_tokens,
-            "system": [_block(request.system if structured else with_schema(request), marked=True)],
             "messages": messages,
         }
-        if structured:
+        if system:
+            body["system"] = [_block(system, marked=True)]
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
+        if request.schema is not None and plain:
             body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
         return body | dict(request.parameters)
 
@@ -69,6 +82,24 @@ class AnthropicMessages:
         await self._client.close()
 
 
+def _message(turn: Message, *, marked: bool) -> dict[str, Any]:
+    if turn.wire is not None:
+        return turn.wire
+    if not turn.answers:
+        return {"role": turn.role, "content": [_block(turn.text, marked=marked)]}
+    content: list[dict[str, Any]] = [
+        {"type": "tool_result", "tool_use_id": answer.id, "content": answer.content, "is_error": answer.failed}
+        for answer in turn.answers
+    ]
+    if marked:
+        content[-1]["cache_control"] = _MARK
+    return {"role": turn.role, "content": content}
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters or NO_PARAMETERS}
+
+
 def _block(text: str, *, marked: bool) -> dict[str, Any]:
     block: dict[str, Any] = {"type": "text", "text": text}
     return block | {"cache_control": _MARK} if marked else block
@@ -77,8 +108,17 @@ def _block(text: str, *, marked: bool) -> dict[str, Any]:
 def _reply(answer: AnthropicMessage) -> Reply:
     usage = answer.usage
     read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    calls = tuple(
+        ToolUse(id=block.id, name=block.name, arguments=orjson.dumps(block.input).decode())
+        for block in answer.content
+        if block.type == "tool_use"
+    )
+    content = [block.to_dict(exclude_none=True) for block in answer.content] if calls else None
     return Reply(
         text="".join(block.text for block in answer.content if block.type == "text"),
+        thought="".join(block.thinking for block in answer.content if block.type == "thinking") or None,
+        calls=calls,
+        wire=None if content is None else {"role": "assistant", "content": content},
         finish=_FINISH.get(answer.stop_reason or "", "stop"),
         usage=TokenUsage(
             input_tokens=usage.input_tokens + read + written,  # Anthropic's own figure leaves the cached ones out

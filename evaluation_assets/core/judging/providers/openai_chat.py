@@ -6,9 +6,20 @@ from typing import Any
 import openai
 from openai.types.chat import ChatCompletion
 
-from evaluation_assets.core.judging.providers.base import Finish, ProviderError, Reply, Request, TokenUsage, with_schema
+from evaluation_assets.core.judging.providers.base import (
+    NO_PARAMETERS,
+    Finish,
+    Message,
+    ProviderError,
+    Reply,
+    Request,
+    TokenUsage,
+    ToolUse,
+    with_schema,
+)
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
 from evaluation_assets.core.judging.providers.errors import connection_error, status_error
+from evaluation_assets.core.trajectories.model import Tool
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
 
@@ -26,10 +37,11 @@ class OpenAIChat:
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request as it is sent."""
-        structured = self._abilities.structured
-        system = request.system if structured == "json_schema" else with_schema(request)
-        messages = [{"role": "system", "content": system}]
-        messages += [{"role": turn.role, "content": turn.text} for turn in request.turns]
+        structured = None if request.schema is None else self._abilities.structured
+        system = request.system if structured in (None, "json_schema") else with_schema(request)
+        messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
+        for turn in request.turns:
+            messages += _messages(turn)
         body: dict[str, Any] = {
             "model": self._model,
             "messages": messages,
@@ -40,6 +52,8 @@ class OpenAIChat:
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         elif structured == "json_object":
             body["response_format"] = {"type": "json_object"}
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
         if self._abilities.sends_cache_key:
             body["prompt_cache_key"] = request.cache_key
         return body | dict(request.parameters)
@@ -61,15 +75,38 @@ class OpenAIChat:
         await self._client.close()
 
 
+def _messages(turn: Message) -> list[dict[str, Any]]:
+    """A turn is one message; the answers to calls are one each."""
+    if turn.wire is not None:
+        return [turn.wire]
+    if turn.answers:
+        return [{"role": "tool", "tool_call_id": answer.id, "content": answer.content} for answer in turn.answers]
+    return [{"role": turn.role, "content": turn.text}]
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters or NO_PARAMETERS}
+    return {"type": "function", "function": function}
+
+
 def _reply(answer: ChatCompletion) -> Reply:
     if not answer.choices:
         raise ProviderError("server", "a response without choices", retryable=True)
     choice = answer.choices[0]
-    refused = bool(choice.message.refusal)
+    message = choice.message
+    refused = bool(message.refusal)
+    calls = tuple(
+        ToolUse(id=call.id, name=call.function.name, arguments=call.function.arguments)
+        for call in message.tool_calls or ()
+        if call.type == "function"
+    )
     return Reply(
-        text=choice.message.refusal or choice.message.content or "",
+        text=message.refusal or message.content or "",
         finish="refusal" if refused else _FINISH.get(choice.finish_reason or "", "stop"),
         usage=_usage(answer),
+        thought=(message.model_extra or {}).get("reasoning_content"),
+        calls=calls,
+        wire=message.to_dict(exclude_none=True) if calls else None,
     )
 
 

@@ -1,0 +1,253 @@
+"""One attempt at a case: the model and its tools in turns, until it answers or a limit is reached."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from evaluation_assets.core.agents.settings import AgentSettings, Limits
+from evaluation_assets.core.agents.tools import CallOutcome, Toolbox
+from evaluation_assets.core.formats.canonical import NAME
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, written
+from evaluation_assets.core.judging.asking import Answered
+from evaluation_assets.core.judging.providers.base import Message, ProviderError, Reply, Request, ToolAnswer, ToolUse
+from evaluation_assets.core.tool_use.suites import Case
+from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
+
+Ended = Literal["answered", "step_limit", "call_limit", "cost_limit", "time_limit", "truncated", "refused", "failed"]
+"""Why an attempt ended. `truncated`: a reply was cut at the limit of output tokens; `failed`: there was no reply."""
+
+Ask = Callable[[Request], Awaitable[Answered]]
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What happened so far. `seconds` is the time that model and tools took, not counting waits for a free slot."""
+
+    case: Case
+    trial: int
+    system: str = ""
+    events: list[Event] = field(default_factory=list)
+    turns: list[Message] = field(default_factory=list)
+    steps: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    usages: list[Usage] = field(default_factory=list)
+    durations: dict[str, list[float]] = field(default_factory=dict)
+    ended: Ended = "failed"
+    error: str | None = None
+    last_text: str | None = None
+    said: list[str] = field(default_factory=list)
+    started_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens and cost of all replies."""
+        return total(self.usages) or Usage()
+
+
+class Conversation:
+    """An agent at work on one case.
+
+    `known_results` are results of tools by step, from an attempt that was interrupted: they are not asked for again.
+    `keep` is given the results of every other step before the model sees them.
+    """
+
+    def __init__(
+        self,
+        agent: AgentSettings,
+        toolbox: Toolbox,
+        ask: Ask,
+        *,
+        known_results: Mapping[int, Sequence[CallOutcome]],
+        keep: Callable[[int, Sequence[CallOutcome]], None],
+    ) -> None:
+        self._agent = agent
+        self._limits: Limits = agent.limits
+        self._toolbox = toolbox
+        self._ask = ask
+        self._known_results = known_results
+        self._keep = keep
+
+    async def attempt(self, attempt: Attempt) -> None:
+        """Go on until the end; `attempt` then says how it came.
+
+        Raises:
+            Stopped: nothing more can be paid for in this run.
+        """
+        try:
+            attempt.ended = await self._turns(attempt)
+        except ProviderError as problem:
+            attempt.ended, attempt.error = "failed", f"{problem.kind}: {problem}"
+
+    async def _turns(self, attempt: Attempt) -> Ended:
+        limits = self._limits
+        while True:
+            if limits.max_cost_usd is not None and (attempt.usage.cost_usd or 0.0) >= limits.max_cost_usd:
+                return "cost_limit"
+            if attempt.seconds >= limits.max_seconds:
+                return "time_limit"
+            reply = await self._reply(attempt)
+            if reply.finish == "length":
+                return "truncated"
+            if reply.finish in ("refusal", "content_filter"):
+                return "refused"
+            if not reply.calls:
+                return "answered"
+            if attempt.steps >= limits.max_steps:
+                return "step_limit"
+            if attempt.calls > limits.max_calls:
+                return "call_limit"
+            await self._answer_calls(attempt, reply)
+
+    async def _reply(self, attempt: Attempt) -> Reply:
+        """Ask the model, and take down what it says and which calls it makes."""
+        answered = await self._ask(
+            Request(
+                system=attempt.system,
+                turns=tuple(attempt.turns),
+                schema=None,
+                max_output_tokens=self._agent.max_output_tokens,
+                cache_key=digest(attempt.case.id, str(attempt.trial), self._agent.name),
+                parameters=self._agent.parameters,
+                tools=self._toolbox.offered,
+            )
+        )
+        entry = answered.entry
+        reply = entry.reply
+        usage = Usage(
+            input_tokens=reply.usage.input_tokens,
+            cached_tokens=reply.usage.cached_tokens,
+            output_tokens=reply.usage.output_tokens,
+            cost_usd=entry.cost_usd,
+        )
+        attempt.steps += 1
+        attempt.calls += len(reply.calls)
+        attempt.seconds += entry.latency_ms / 1000
+        attempt.usages.append(usage)
+        attempt.said.append(reply.text)
+        attempt.last_text = reply.text
+        attempt.events.append(
+            Said(
+                agent_id=self._agent.name,
+                thought=reply.thought,
+                message=reply.text or None,
+                calls=tuple(self._call(call) for call in reply.calls),
+                latency_ms=entry.latency_ms,
+                usage=usage,
+            )
+        )
+        return reply
+
+    async def _answer_calls(self, attempt: Attempt, reply: Reply) -> None:
+        """Make all calls of a reply at once, and answer them in one turn."""
+        outcomes = self._known_results.get(attempt.steps)
+        if outcomes is None or len(outcomes) != len(reply.calls):
+            outcomes = await asyncio.gather(*(self._toolbox.call(call.name, call.arguments) for call in reply.calls))
+            self._keep(attempt.steps, outcomes)
+        attempt.seconds += max(outcome.duration_ms for outcome in outcomes) / 1000
+        for call, outcome in zip(reply.calls, outcomes, strict=True):
+            made = self._call(call)
+            attempt.durations.setdefault(made.name, []).append(outcome.duration_ms)
+            attempt.events.append(
+                Result(content=outcome.content, call_id=call.id, error=outcome.error, latency_ms=outcome.duration_ms)
+            )
+        answers = tuple(
+            ToolAnswer(id=call.id, content=outcome.content, failed=outcome.error is not None)
+            for call, outcome in zip(reply.calls, outcomes, strict=True)
+        )
+        attempt.turns += [Message("assistant", reply.text, wire=reply.wire), Message("user", "", answers)]
+
+    def _call(self, call: ToolUse) -> Call:
+        """A call under the tool's own name, which a provider may not allow."""
+        tool = self._toolbox.named(call.name)
+        name, server = (call.name, None) if tool is None else (tool.definition.name, tool.server)
+        return Call(name=name, arguments=call.arguments, id=call.id, server=server)
+
+
+def trajectory_of(attempt: Attempt, agent: AgentSettings, toolbox: Toolbox | None, trials: int) -> Trajectory:
+    """An attempt as a trajectory. The answer stands in `<response>`, else it is the last reply without other parts."""
+    case = attempt.case
+    text, turns = written(attempt.events)
+    response = None
+    if attempt.ended == "answered":
+        response = last_tagged(attempt.last_text or "", "response") or _without_parts(attempt.last_text or "") or None
+    everything = "\n".join(attempt.said)
+    about: JsonObject = {
+        "ended": attempt.ended,
+        "steps": attempt.steps,
+        "summary": last_tagged(everything, "summary"),
+        "feedback": last_tagged(everything, "feedback"),
+        "tool_calls": {
+            name: {"count": len(durations), "durations_ms": [round(each, 3) for each in durations]}
+            for name, durations in attempt.durations.items()
+        },
+    }
+    if attempt.error is not None:
+        about["error"] = attempt.error
+    flags = () if attempt.ended == "answered" else (attempt.ended,)
+    return Trajectory(
+        id=case.id if trials == 1 else f"{case.id}#{attempt.trial}",
+        task_id=case.id,
+        trial=attempt.trial,
+        format=NAME,
+        task=case.prompt,
+        text=text,
+        turns=turns,
+        agents=(
+            Agent(
+                id=agent.name,
+                name=agent.name,
+                model=agent.model_name,
+                version=agent.version_name,
+                tools=None if toolbox is None else toolbox.definitions,
+            ),
+        ),
+        final_answer=response,
+        reference_answer=None if case.answer is None else case.answer.value,
+        started_at=attempt.started_at,
+        duration_s=round(attempt.seconds, 6),
+        usage=attempt.usage,
+        flags=flags if response is not None else (*flags, "no_answer"),
+        labels={name: value for name, value in (("category", case.category), ("tags", list(case.tags))) if value},
+        extra=about,
+    )
+
+
+def last_tagged(text: str, tag: str) -> str | None:
+    """What the last `<tag>` of a text holds; up to the end where it is not closed. `None` without one, or empty."""
+    start = text.rfind(f"<{tag}>")
+    if start < 0:
+        return None
+    start += len(tag) + 2
+    end = text.find(f"</{tag}>", start)
+    return text[start : end if end >= 0 else len(text)].strip() or None
+
+
+def _without_parts(text: str) -> str:
+    for tag in ("summary", "feedback"):
+        text = re.sub(rf"<{tag}>.*?(?:</{tag}>|\Z)", "", text, flags=re.DOTALL)
+    return text.strip()
+
+
+def begun(case: Case, trial: int, agent: AgentSettings) -> Attempt:
+    """An attempt that begins as the case begins; its system prompt is the agent's, then the case's."""
+    system = [agent.system] if agent.system.strip() else []
+    opening: list[Message] = []
+    if case.message is not None:
+        opening.append(Message("user", case.message))
+    for message in case.messages:
+        if message.role == "system":
+            system.append(message.content)
+        elif opening and opening[-1].role == message.role:
+            opening[-1] = replace(opening[-1], text=f"{opening[-1].text}\n\n{message.content}")
+        else:
+            opening.append(Message(message.role, message.content))
+    attempt = Attempt(case, trial, system="\n\n".join(system), turns=opening)
+    for turn in opening:
+        said: Any = Asked(text=turn.text) if turn.role == "user" else Said(agent_id=agent.name, message=turn.text)
+        attempt.events.append(said)
+    return attempt

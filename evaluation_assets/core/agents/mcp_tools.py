@@ -1,0 +1,236 @@
+"""Tools of MCP servers, over stdio or streamable HTTP, through the official SDK.
+
+Every attempt at a case has servers of its own, so that no attempt sees what another one did there. A server that dies
+or hangs gives errors to the agent that called it, and to nobody else.
+"""
+
+import asyncio
+import contextlib
+import importlib.util
+import os
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Self, TextIO
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from evaluation_assets.core.agents.tools import InvalidTool, ToolError, as_text
+from evaluation_assets.core.trajectories.model import JsonObject, Tool
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+START_S = 60.0
+"""A server that has not listed its tools by then does not start."""
+
+_END_S = 10.0
+_LARGEST_EVENT = 64 * 1024 * 1024
+_CONNECT_S, _READ_S = 30.0, 300.0
+_MOST_PAGES = 100
+
+
+class McpServer(BaseModel):
+    """One server: a command to start, or an address.
+
+    A process inherits only PATH, HOME and the like; `env` adds values and `env_from` names variables to pass on.
+    `headers_from` maps headers to the variables that hold their values, so that no key stands in the file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    env_from: tuple[str, ...] = ()
+    cwd: str | None = None
+    url: str | None = None
+    headers_from: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _is_reachable(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("an MCP server has either a command or a url")
+        return self
+
+
+class McpTool:
+    """A tool of a server that is connected."""
+
+    def __init__(self, definition: Tool, connection: "_Connection") -> None:
+        self.definition = definition
+        self.server: str | None = connection.name
+        self._connection = connection
+
+    async def call(self, arguments: JsonObject) -> str:
+        """Ask the server."""
+        return await self._connection.call(self.definition.name, arguments)
+
+
+def check_installed(servers: Sequence[McpServer]) -> None:
+    """The SDK is an extra.
+
+    Raises:
+        InvalidTool: there are servers and no SDK to reach them.
+    """
+    if servers and importlib.util.find_spec("mcp") is None:
+        raise InvalidTool("MCP servers need the MCP SDK: pip install 'evaluation-assets[mcp]'")
+
+
+@asynccontextmanager
+async def connected(servers: Sequence[McpServer], start_s: float = START_S) -> AsyncIterator[list[McpTool]]:
+    """The tools of all servers, for as long as the context lasts.
+
+    Raises:
+        InvalidTool: a server does not start, or does not list its tools.
+    """
+    async with AsyncExitStack() as stack:
+        connections = [await stack.enter_async_context(_connection(server)) for server in servers]
+        listed = await asyncio.gather(*(connection.tools(start_s) for connection in connections))
+        yield [tool for tools in listed for tool in tools]
+
+
+@asynccontextmanager
+async def _connection(server: McpServer) -> AsyncIterator["_Connection"]:
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
+        connection = _Connection(server, log)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+
+class _Connection:
+    """A server in a task of its own: when its transport breaks, only that task is cancelled, not the agent's."""
+
+    def __init__(self, server: McpServer, log: TextIO) -> None:
+        self.name = server.name
+        self._server = server
+        self._log = log
+        self._closing = asyncio.Event()
+        self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._holder = asyncio.create_task(self._hold())
+
+    async def tools(self, start_s: float) -> list[McpTool]:
+        """The server's tools, as it lists them."""
+        try:
+            async with asyncio.timeout(start_s):
+                listed = await self._while_held(self._list())
+        except TimeoutError:
+            raise InvalidTool(f"MCP server {self.name!r} did not list its tools in {start_s:g} s") from None
+        except ToolError as problem:
+            raise InvalidTool(f"{problem}{self._last_words()}") from None
+        return [McpTool(definition, self) for definition in listed]
+
+    async def call(self, name: str, arguments: JsonObject) -> str:
+        """What a tool gives."""
+
+        async def asked() -> Any:
+            return await (await self._client).call_tool(name, arguments)
+
+        result = await self._while_held(asked())
+        text = "\n".join(_content(block) for block in result.content)
+        if not text and result.structured_content is not None:
+            text = as_text(result.structured_content)
+        if result.is_error:
+            raise ToolError(text or f"{name} failed")
+        return text
+
+    async def close(self) -> None:
+        """End the server; one that does not end by itself is killed by the SDK."""
+        self._closing.set()
+        if not self._client.done():  # it still starts, and may do so for ever
+            self._holder.cancel()
+        await asyncio.wait({self._holder}, timeout=_END_S)
+        self._holder.cancel()
+        await asyncio.wait({self._holder}, timeout=_END_S)
+
+    async def _list(self) -> list[Tool]:
+        client = await self._client
+        found: list[Tool] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            found += [
+                Tool(name=tool.name, description=tool.description or "", parameters=tool.input_schema)
+                for tool in page.tools
+            ]
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return found
+
+    async def _while_held(self, asking: Any) -> Any:
+        """The result of asking the server, or an error as soon as the connection has ended."""
+        question = asyncio.ensure_future(asking)
+        try:
+            await asyncio.wait({question, self._holder}, return_when=asyncio.FIRST_COMPLETED)
+            if question.done():
+                return question.result()
+            raise ToolError(f"MCP server {self.name!r} has ended")
+        except (ToolError, asyncio.CancelledError):
+            raise
+        except Exception as problem:  # noqa: BLE001  (what a broken connection raises is up to SDK and server)
+            raise ToolError(f"MCP server {self.name!r}: {_first(problem)}") from None
+        finally:
+            question.cancel()
+
+    async def _hold(self) -> None:
+        # The SDK takes most of a second to import, which agents without servers need not wait for.
+        from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415
+
+        async with AsyncExitStack() as stack:
+            if self._server.command is not None:
+                passed = {name: os.environ[name] for name in self._server.env_from if name in os.environ}
+                parameters = StdioServerParameters(
+                    command=self._server.command,
+                    args=list(self._server.args),
+                    env=self._server.env | passed,
+                    cwd=self._server.cwd,
+                )
+                transport = stdio_client(parameters, errlog=self._log)
+            else:
+                transport = await self._http(stack)
+            client = await stack.enter_async_context(Client(transport, cache=None))
+            self._client.set_result(client)
+            await self._closing.wait()
+
+    async def _http(self, stack: AsyncExitStack) -> Any:
+        import httpx2  # noqa: PLC0415
+        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+        headers = {name: os.environ.get(variable, "") for name, variable in self._server.headers_from.items()}
+        timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
+        http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=timeout))
+        url = self._server.url or ""
+        return streamable_http_client(url, http_client=http, max_sse_event_size=_LARGEST_EVENT)
+
+    def _last_words(self) -> str:
+        """Why the server ended: what its process raised, and the end of what it wrote to stderr."""
+        words = ""
+        if self._holder.done() and not self._holder.cancelled() and (problem := self._holder.exception()):
+            words = f": {_first(problem)}"
+        with contextlib.suppress(OSError, ValueError):
+            self._log.seek(0)
+            written = self._log.read().strip()[-300:]
+            words += f": {' '.join(written.split())}" if written else ""
+        return words
+
+
+def _content(block: Any) -> str:
+    """A block of a result as text; what is no text is named."""
+    if block.type == "text":
+        return block.text
+    if block.type == "resource" and isinstance(text := getattr(block.resource, "text", None), str):
+        return text
+    if block.type == "resource_link":
+        return f"[resource {block.uri}]"
+    return f"[{block.type}]"
+
+
+def _first(problem: BaseException) -> str:
+    """The message of an exception, or of the first one in a group."""
+    while isinstance(problem, BaseExceptionGroup):
+        problem = problem.exceptions[0]
+    return f"{type(problem).__name__}: {problem}".removesuffix(": ")

@@ -1,0 +1,36 @@
+"""Tools that answer from the case: what its expected calls return, else what the tool's definition returns."""
+
+from collections.abc import Sequence
+
+from evaluation_assets.core.agents.tools import ToolError, as_text
+from evaluation_assets.core.tool_use.call_schemas import parameter_schema
+from evaluation_assets.core.tool_use.calls import Call, same_tool
+from evaluation_assets.core.tool_use.comparison import compare_call
+from evaluation_assets.core.tool_use.suites import Case, ExpectedCall, Suite, ToolDefinition
+from evaluation_assets.core.trajectories.model import JsonObject, Tool
+
+
+class MockTool:
+    """A tool of a suite, with recorded answers and nothing behind it."""
+
+    server: str | None = None
+
+    def __init__(self, definition: ToolDefinition, expected: Sequence[ExpectedCall]) -> None:
+        parameters = None if definition.parameters is None else parameter_schema(definition.parameters)
+        self.definition = Tool(name=definition.name, description=definition.description, parameters=parameters)
+        self._default = definition
+        self._expected = [call for call in expected if same_tool(call.tool, definition.name)]
+
+    async def call(self, arguments: JsonObject) -> str:
+        """The answer to the first expected call that these arguments fit."""
+        call = Call(self.definition.name, arguments)
+        for expected in (*self._expected, self._default):
+            fits = isinstance(expected, ToolDefinition) or compare_call(expected, call).is_right
+            if fits and "returns" in expected.model_fields_set:
+                return as_text(expected.returns)
+        raise ToolError("no result is recorded for these arguments")
+
+
+def mock_tools(suite: Suite, case: Case) -> list[MockTool]:
+    """The tools a case is run with."""
+    return [MockTool(definition, case.expected_calls) for definition in suite.tools_of(case) or ()]

@@ -1,0 +1,279 @@
+"""Run an agent on a suite: attempts side by side, every reply through the ledger, and a drop at the end."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import yaml
+from upath import UPath
+
+from evaluation_assets.core.agents.calculator import calculator
+from evaluation_assets.core.agents.conversation import Conversation, Ended, begun, trajectory_of
+from evaluation_assets.core.agents.journal import AttemptKey, Journal
+from evaluation_assets.core.agents.mcp_tools import check_installed, connected
+from evaluation_assets.core.agents.mock_tools import mock_tools
+from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
+from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
+from evaluation_assets.core.drops import SIDECAR_SUFFIX
+from evaluation_assets.core.formats.canonical import NAME
+from evaluation_assets.core.judging.asking import Answered, Asker, Budget, ModelSettings, Stopped
+from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.judging.panel import endpoint_of
+from evaluation_assets.core.judging.providers.base import Message, ProviderError, Request, TokenUsage
+from evaluation_assets.core.lake import publish
+from evaluation_assets.core.tool_use.suite_formats.registry import as_document
+from evaluation_assets.core.tool_use.suites import Case, Suite
+from evaluation_assets.core.trajectories.identity import digest
+
+PYTHON_TOOLS = {"calculator": calculator}
+"""Tools that agents may name without a module."""
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What to run, and how often each case. A `series` other than "" asks everything anew."""
+
+    suite_name: str
+    trials: int = 1
+    series: str = ""
+    run: str
+
+
+@dataclass(slots=True)
+class RunTally:
+    """What a run did. `stopped` says why it did not finish; then there is no drop, and running again goes on."""
+
+    attempts: int
+    ended: Counter[Ended] = field(default_factory=Counter)
+    resumed: int = 0
+    model_calls: int = 0
+    from_ledger: int = 0
+    paid_usd: float | None = None
+    stopped: Stopped | None = None
+    drop: str | None = None
+    path: UPath | None = None
+
+    @property
+    def finished(self) -> int:
+        """Attempts that came to an end, before or now."""
+        return self.ended.total() + self.resumed
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where drops go, and where unfinished runs are kept, which has to be on this machine."""
+
+    drops: UPath
+    unfinished: Path
+
+
+async def run_agent(
+    agent: AgentSettings, suite: Suite, settings: RunSettings, ledger: Ledger, budget: Budget, places: Places, say: Say
+) -> RunTally:
+    """Run an agent on every case of a suite and write the drop.
+
+    Raises:
+        InvalidAgent: a tool or a limit of the agent cannot be used.
+        JournalInUse: another process is running this agent on this suite.
+    """
+    model, connect, pricing = endpoint_of(agent)
+    price_known = pricing.cost(TokenUsage(input_tokens=1, output_tokens=1)) is not None
+    if agent.limits.max_cost_usd is not None and not price_known:
+        raise InvalidAgent(f"agent {agent.name}: max_cost_usd needs a price, and none is known for {agent.model_name}")
+    functions = _functions(agent)
+    keys: list[AttemptKey] = [(case.id, trial) for case in suite.cases for trial in range(settings.trials)]
+    tally = RunTally(len(keys), paid_usd=0.0 if price_known else None)
+    path = places.unfinished / f"{agent.name}-{digest(agent.name, agent.identity, content_of(suite))}.jsonl"
+    with Journal.opened(path, settings.series) as journal:
+        tally.resumed = sum(journal.has(key) for key in keys)
+        try:
+            provider = connect()
+        except ProviderError as problem:
+            tally.stopped = Stopped(problem.kind, str(problem))
+            return tally
+        try:
+            asker = Asker(model, provider, ledger, pricing, settings.run, budget)
+            run = _Run(agent, suite, functions, model, asker, journal, tally, settings.trials, say)
+            await run.attempt_all([key for key in keys if not journal.has(key)])
+        finally:
+            await provider.close()
+        if tally.stopped is None:
+            _write_drop(agent, settings, journal, keys, places.drops, tally)
+            path.unlink()
+    return tally
+
+
+class _Run:
+    """All attempts of one agent."""
+
+    def __init__(
+        self,
+        agent: AgentSettings,
+        suite: Suite,
+        functions: Sequence[FunctionTool],
+        model: ModelSettings,
+        asker: Asker,
+        journal: Journal,
+        tally: RunTally,
+        trials: int,
+        say: Say,
+    ) -> None:
+        self._agent = agent
+        self._suite = suite
+        self._functions = functions
+        self._model = model
+        self._asker = asker
+        self._journal = journal
+        self._tally = tally
+        self._trials = trials
+        self._say = say
+
+    async def attempt_all(self, keys: Sequence[AttemptKey]) -> None:
+        """Attempts side by side; when the money is gone, those under way end by themselves and no other begins."""
+        cases = {case.id: case for case in self._suite.cases}
+        slots = asyncio.Semaphore(self._agent.max_concurrency)
+
+        async def attempted(key: AttemptKey) -> None:
+            async with slots:
+                if self._tally.stopped is None:
+                    await self._attempt(key, cases[key[0]])
+
+        await asyncio.gather(*(attempted(key) for key in keys))
+
+    async def _attempt(self, key: AttemptKey, case: Case) -> None:
+        attempt, toolbox = begun(case, key[1], self._agent), None
+        try:
+            async with connected(self._agent.tools.mcp) as remote:
+                limits = self._agent.limits
+                mocks = mock_tools(self._suite, case) if self._agent.tools.mock else ()
+                toolbox = Toolbox(
+                    [*self._functions, *remote, *mocks],
+                    timeout_s=limits.tool_timeout_s,
+                    max_result_characters=limits.max_result_characters,
+                )
+                conversation = Conversation(
+                    self._agent,
+                    toolbox,
+                    lambda request: self._ask(request, key),
+                    known_results=self._journal.results(key),
+                    keep=lambda step, outcomes: self._journal.keep(key, step, outcomes),
+                )
+                await conversation.attempt(attempt)
+        except Stopped as problem:
+            self._tally.stopped = problem
+            return
+        except InvalidTool as problem:
+            attempt.error = str(problem)
+        except Exception as problem:  # noqa: BLE001  (one attempt with a defect must not take the others down)
+            attempt.ended, attempt.error = "failed", f"{type(problem).__name__}: {problem}"[:500]
+        self._journal.finish(key, trajectory_of(attempt, self._agent, toolbox, self._trials))
+        self._tally.ended[attempt.ended] += 1
+        about = f"{attempt.ended}, {attempt.steps} steps, {attempt.calls} calls, {attempt.seconds:.1f} s"
+        self._say(f"{self._agent.name}: {self._tally.finished}/{self._tally.attempts} {case.id} #{key[1]}: {about}")
+
+    async def _ask(self, request: Request, key: AttemptKey) -> Answered:
+        # The name is part of the question: two agents that are set up alike are asked independently.
+        sample = f"{self._agent.name}:{self._journal.series}:{key[1]}"
+        try:
+            answered = await self._asker.ask(self._key(request, sample), request, _newest)
+        except ProviderError as problem:
+            if problem.kind in ("auth", "quota"):
+                raise Stopped(problem.kind, str(problem)) from None
+            raise
+        self._tally.model_calls += 1
+        if answered.from_ledger:
+            self._tally.from_ledger += 1
+        elif answered.entry.cost_usd is not None and self._tally.paid_usd is not None:
+            self._tally.paid_usd += answered.entry.cost_usd
+        return answered
+
+    def _key(self, request: Request, sample: str) -> str:
+        own = self._model
+        return question_key(
+            {
+                "system": request.system,
+                "turns": [_told(turn) for turn in request.turns],
+                "tools": [[tool.name, tool.description, tool.parameters] for tool in request.tools],
+                "provider": own.provider,
+                "endpoint": own.endpoint,
+                "model": own.model,
+                "parameters": dict(own.parameters),
+                "max_output_tokens": own.max_output_tokens,
+                "sample": sample,
+            }
+        )
+
+
+def _newest(entries: Sequence[Entry]) -> Entry | None:
+    return entries[0] if entries else None
+
+
+def _told(turn: Message) -> list[Any] | Mapping[str, Any]:
+    if turn.wire is not None:
+        return turn.wire
+    return [turn.role, turn.text, [[answer.id, answer.content, answer.failed] for answer in turn.answers]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a run can take at most: model calls, and US dollars where the price is known."""
+
+    calls: int
+    usd: float | None
+
+
+def bound(agent: AgentSettings, attempts: int) -> Bound:
+    """The most a run can cost: every attempt goes to its limit, and every request fills the model's context window."""
+    model, _, pricing = endpoint_of(agent)
+    calls = attempts * agent.limits.max_steps
+    dearest = pricing.cost(TokenUsage(input_tokens=model.max_input_tokens, output_tokens=model.max_output_tokens))
+    if dearest is None:
+        return Bound(calls, None)
+    limit = agent.limits.max_cost_usd
+    per_attempt = agent.limits.max_steps * dearest
+    return Bound(calls, attempts * (per_attempt if limit is None else min(per_attempt, limit + dearest)))
+
+
+def content_of(suite: Suite) -> str:
+    """A digest of everything in a suite."""
+    return digest(orjson.dumps(as_document(suite), option=orjson.OPT_SORT_KEYS).decode())
+
+
+def _functions(agent: AgentSettings) -> list[FunctionTool]:
+    try:
+        check_installed(agent.tools.mcp)
+        return python_tools(agent.tools.python, PYTHON_TOOLS)
+    except InvalidTool as problem:
+        raise InvalidAgent(f"agent {agent.name}: {problem}") from problem
+
+
+def _write_drop(
+    agent: AgentSettings,
+    settings: RunSettings,
+    journal: Journal,
+    keys: Sequence[AttemptKey],
+    drops: UPath,
+    tally: RunTally,
+) -> None:
+    """The sidecar first: a drop is never seen without the agent and the suite it belongs to."""
+    series = f"-{journal.series}" if journal.series else ""
+    name = f"{agent.name}-{agent.version_name}{series}"
+    sidecar = {
+        "suite": settings.suite_name,
+        "agent": agent.name,
+        "agent_version": agent.version_name,
+        "format": NAME,
+        "labels": {"provider": agent.provider, "model": agent.model_name, "trials": settings.trials},
+    }
+    folder = drops / settings.suite_name
+    about = yaml.safe_dump(sidecar, sort_keys=False).encode()
+    publish(folder / f"{name}{SIDECAR_SUFFIX}", lambda sink: sink.writelines([about]))
+    tally.path = folder / f"{name}.jsonl"
+    publish(tally.path, lambda sink: sink.writelines(journal.lines(keys)))
+    tally.drop = f"{settings.suite_name}/{name}"

@@ -1,0 +1,128 @@
+"""`agent.yaml`: a model with its instructions, its tools and its limits."""
+
+from collections.abc import Iterable
+from typing import Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from upath import UPath
+
+from evaluation_assets.core.agents.mcp_tools import McpServer
+from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
+from evaluation_assets.core.judging.panel import JudgeSettings
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
+from evaluation_assets.core.trajectories.identity import digest
+
+SYSTEM_PROMPT = """\
+You solve tasks with the help of tools.
+
+Work on the task you are given with the tools you have. When you are done, write three parts in this order, each in \
+its own tags:
+
+<summary>What you did: each step, which tools you called in which order and why, what you gave them and what came \
+back, and how this led to your response.</summary>
+
+<feedback>What you think of the tools. Were their names clear? Were their parameters documented, and was it plain \
+which ones are required? Did the descriptions say what the tools do? Which calls failed or returned too much? Name \
+what should be changed, tool by tool, and why that would help.</feedback>
+
+<response>The answer and nothing else: for a number only the number, for an id only the id, for a name or a text \
+exactly that text. If the task cannot be solved, NOT_FOUND.</response>
+"""
+
+
+class InvalidAgent(ValueError):
+    """An agent that cannot be run; the message names file, field and what to write instead."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ToolSettings(_Model):
+    """The tools an agent has.
+
+    `python` names functions known here (`calculator`) or as `module:function`; `mcp` lists servers; with `mock`, the
+    tools of the suite are there too and answer from the case.
+    """
+
+    python: tuple[str, ...] = ()
+    mcp: tuple[McpServer, ...] = ()
+    mock: bool = False
+
+
+class Limits(_Model):
+    """Where an attempt at a case is stopped. Time counts the model's and the tools', not waiting for a free slot."""
+
+    max_steps: int = Field(default=30, ge=1)
+    max_calls: int = Field(default=100, ge=0)
+    max_seconds: float = Field(default=900, gt=0)
+    max_cost_usd: float | None = Field(default=None, gt=0)
+    tool_timeout_s: float = Field(default=TIMEOUT_S, gt=0)
+    max_result_characters: int = Field(default=MAX_RESULT_CHARACTERS, ge=100)
+
+
+class AgentSettings(JudgeSettings):
+    """One agent. Its model is named, connected and priced as a judge's is; its key is read from the environment."""
+
+    version: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
+    system: str = SYSTEM_PROMPT
+    tools: ToolSettings = ToolSettings()
+    limits: Limits = Limits()
+    max_concurrency: int = Field(default=8, ge=1)
+    max_output_tokens: int = Field(default=4096, ge=1)
+
+    @model_validator(mode="after")
+    def _is_a_model(self) -> Self:
+        if self.provider not in PROVIDERS:
+            raise ValueError(f"an agent needs a model; {self.provider} only judges")
+        names = [server.name for server in self.tools.mcp]
+        if len(set(names)) < len(names):
+            raise ValueError("every MCP server needs a name of its own")
+        return self
+
+    @property
+    def identity(self) -> str:
+        """A digest of everything that decides what the agent does, but the code of its tools."""
+        own = self.model_dump_json(include={"provider", "base_url", "max_output_tokens", "system", "tools", "limits"})
+        return digest(own, self.model_name, repr(sorted(self.parameters.items())))
+
+    @property
+    def version_name(self) -> str:
+        """Its version, else one made from its settings."""
+        return self.version or self.identity[:8]
+
+
+def load_agent(path: UPath) -> AgentSettings:
+    """The agent in a file.
+
+    Raises:
+        InvalidAgent: the file is no YAML, or a field is wrong.
+    """
+    try:
+        return AgentSettings.model_validate(yaml.safe_load(path.read_text("utf-8")) or {})
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as problem:
+        raise InvalidAgent(f"{path}: {problem}") from problem
+    except ValidationError as problem:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors(include_input=False))
+        raise InvalidAgent(f"{path}: {faults}") from None
+
+
+def load_agents(paths: Iterable[UPath]) -> list[AgentSettings]:
+    """The agents in several files.
+
+    Raises:
+        InvalidAgent: a file cannot be used, or two agents have one name.
+    """
+    agents: dict[str, AgentSettings] = {}
+    for path in paths:
+        agent = load_agent(path)
+        if agent.name in agents:
+            raise InvalidAgent(f"{path}: there is another agent {agent.name!r}; every agent needs a name of its own")
+        agents[agent.name] = agent
+    return list(agents.values())
+
+
+def agent_files(folder: UPath) -> list[UPath]:
+    """The agent files of an installation."""
+    return sorted(folder.glob("*.yaml"), key=lambda path: path.path) if folder.exists() else []

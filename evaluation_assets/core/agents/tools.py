@@ -1,0 +1,255 @@
+"""Tools an agent may call: what they look like to a model, and how a call always ends as a text.
+
+A tool that raises, hangs or returns far too much gives the agent an error, or a text that is visibly cut, never an
+exception to the run.
+"""
+
+import asyncio
+import contextlib
+import importlib
+import inspect
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import docstring_parser
+import orjson
+import pydantic
+import pydantic_core
+
+from evaluation_assets.core.trajectories.model import JsonObject, Tool
+
+TIMEOUT_S = 60.0
+MAX_RESULT_CHARACTERS = 100_000
+_LONGEST_MESSAGE = 500
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class InvalidTool(ValueError):
+    """A tool that cannot be offered; the message says what to change."""
+
+
+class ToolError(Exception):
+    """A call that failed for a reason the agent should read."""
+
+
+class AgentTool(Protocol):
+    """Something an agent may call. `server` is where it runs, when it is not here."""
+
+    @property
+    def definition(self) -> Tool:
+        """Name, description and the JSON Schema of its parameters."""
+        ...
+
+    @property
+    def server(self) -> str | None: ...
+
+    async def call(self, arguments: JsonObject) -> str:
+        """The result as text.
+
+        Raises:
+            ToolError: the call failed; the agent is told why. Other exceptions count as failures too.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What a call gave the agent. `error` is the failure, in one line; then `content` says the same."""
+
+    content: str
+    error: str | None
+    duration_ms: float
+
+
+class FunctionTool:
+    """A Python function as a tool. Its schema comes from type hints and the docstring's `Args:`."""
+
+    server: str | None = None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._parameters = _parameters_of(function)
+        documented = docstring_parser.parse(inspect.getdoc(function) or "")
+        about = (documented.short_description, documented.long_description)
+        schema = self._parameters.model_json_schema()
+        schema.pop("title", None)
+        for parameter in schema.get("properties", {}).values():
+            parameter.pop("title", None)
+        self.definition = Tool(
+            name=function.__name__,
+            description="\n\n".join(part for part in about if part),
+            parameters=schema,
+        )
+
+    async def call(self, arguments: JsonObject) -> str:
+        """Call the function with checked arguments, in a thread of its own: one that blocks holds nobody up."""
+        try:
+            checked = self._parameters.model_validate(arguments)
+        except pydantic.ValidationError as problem:
+            raise ToolError(_explained(problem)) from None
+        values = {name: getattr(checked, name) for name in self._parameters.model_fields}
+
+        def called() -> Any:
+            result = self._function(**values)
+            return asyncio.run(result) if inspect.iscoroutine(result) else result
+
+        return as_text(await _in_thread(called))
+
+
+class Toolbox:
+    """The tools of one attempt at a case, by the names models may use."""
+
+    def __init__(
+        self,
+        tools: Iterable[AgentTool],
+        *,
+        timeout_s: float = TIMEOUT_S,
+        max_result_characters: int = MAX_RESULT_CHARACTERS,
+    ) -> None:
+        self._timeout_s = timeout_s
+        self._max_result_characters = max_result_characters
+        self._tools: dict[str, AgentTool] = {}
+        for tool in tools:
+            name = wire_name(tool.definition.name)
+            if name in self._tools:
+                raise InvalidTool(f"two tools are called {name!r}; rename one, or leave one server out")
+            self._tools[name] = tool
+
+    @property
+    def offered(self) -> tuple[Tool, ...]:
+        """The tools as models see them."""
+        return tuple(replace(tool.definition, name=name) for name, tool in self._tools.items())
+
+    @property
+    def definitions(self) -> tuple[Tool, ...]:
+        """The tools under their own names."""
+        return tuple(tool.definition for tool in self._tools.values())
+
+    def named(self, name: str) -> AgentTool | None:
+        """The tool a model means."""
+        return self._tools.get(name)
+
+    async def call(self, name: str, arguments: str) -> CallOutcome:
+        """What a call gives. It never raises because of what tool, name or arguments are."""
+        started = time.monotonic()
+        error: str | None = None
+        try:
+            content = await asyncio.wait_for(self._call(name, arguments), self._timeout_s)
+        except TimeoutError:
+            content = error = f"{name} gave no result in {self._timeout_s:g} s"
+        except ToolError as problem:
+            content = error = str(problem)
+        except Exception as problem:  # noqa: BLE001  (a tool may raise anything; its agent has to live with it)
+            content = error = f"{name} failed: {type(problem).__name__}: {problem}"
+        if error is not None:
+            error = " ".join(cut(error, _LONGEST_MESSAGE).split())
+        return CallOutcome(cut(content, self._max_result_characters), error, (time.monotonic() - started) * 1000)
+
+    async def _call(self, name: str, arguments: str) -> str:
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolError(f"there is no tool {name!r}; the tools are {', '.join(self._tools) or 'none'}")
+        try:
+            values = orjson.loads(arguments) if arguments.strip() else {}
+        except orjson.JSONDecodeError as problem:
+            raise ToolError(f"the arguments are no JSON: {problem}") from None
+        if not isinstance(values, dict):
+            raise ToolError("the arguments have to be a JSON object")
+        return await tool.call(values)
+
+
+def wire_name(name: str) -> str:
+    """The name under which providers let a model call a tool: letters, digits, `_` and `-`, at most 64."""
+    return _NOT_IN_NAMES.sub("_", name)[:64]
+
+
+def python_tools(names: Iterable[str], known: Mapping[str, Callable[..., Any]]) -> list[FunctionTool]:
+    """The tools of these names: functions known here, or `module:function`.
+
+    Raises:
+        InvalidTool: there is no such function, or its parameters have no schema.
+    """
+    return [FunctionTool(known[name] if name in known else _imported(name, known)) for name in names]
+
+
+def as_text(value: Any) -> str:
+    """A result as text: texts as they are, everything else as JSON."""
+    return value if isinstance(value, str) else pydantic_core.to_json(value, fallback=str).decode()
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most about so many characters; the middle of a longer one is replaced by a mark."""
+    text = text if text.isascii() else text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
+    if len(text) <= most:
+        return text
+    head, tail = most - most // 3, most // 3
+    return f"{text[:head]}\n[... {len(text) - head - tail} characters left out ...]\n{text[len(text) - tail :]}"
+
+
+def _imported(name: str, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
+    module, colon, function = name.partition(":")
+    if not colon:
+        raise InvalidTool(f"there is no tool {name!r}; there are {', '.join(known)}, or write module:function")
+    try:
+        found = getattr(importlib.import_module(module), function, None)
+    except ImportError as problem:
+        raise InvalidTool(f"tool {name!r}: {problem}") from problem
+    if not callable(found):
+        raise InvalidTool(f"tool {name!r}: module {module} has no function {function}")
+    return found
+
+
+def _parameters_of(function: Callable[..., Any]) -> type[pydantic.BaseModel]:
+    """A model of a function's parameters; a parameter without a type takes anything."""
+    about = {item.arg_name: item.description for item in docstring_parser.parse(inspect.getdoc(function) or "").params}
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise InvalidTool(f"{function.__name__}: parameter {name} cannot be given by name")
+        kind = Any if parameter.annotation is parameter.empty else parameter.annotation
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[name] = (kind, pydantic.Field(default, description=about.get(name)))
+    try:
+        return pydantic.create_model(function.__name__, __config__=pydantic.ConfigDict(extra="forbid"), **fields)
+    except (pydantic.PydanticUserError, NameError) as problem:
+        raise InvalidTool(f"{function.__name__}: {problem}") from problem
+
+
+def _explained(problem: pydantic.ValidationError) -> str:
+    faults = (
+        f"{'.'.join(map(str, error['loc'])) or 'arguments'}: {error['msg']}"
+        for error in problem.errors(include_url=False, include_input=False)
+    )
+    return f"the arguments do not fit: {'; '.join(faults)}"
+
+
+async def _in_thread(function: Callable[[], Any]) -> Any:
+    """The function's result from a thread that nobody waits for at the end: one that hangs must not hold the run."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, problem: BaseException | None) -> None:
+        if done.done():
+            return
+        if problem is None:
+            done.set_result(result)
+        elif isinstance(problem, Exception) and not isinstance(problem, StopIteration):
+            done.set_exception(problem)
+        else:
+            done.set_exception(RuntimeError(f"the tool raised {type(problem).__name__}"))
+
+    def run() -> None:
+        result, problem = None, None
+        try:
+            result = function()
+        except BaseException as raised:  # noqa: BLE001  (also SystemExit: it would end this thread without a word)
+            problem = raised
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, problem)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done

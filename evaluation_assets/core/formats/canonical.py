@@ -1,0 +1,100 @@
+"""The project's own format: one canonical trajectory a line, with its text. Reading gives what was written."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.records import read_records
+from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
+
+NAME = "canonical"
+DESCRIPTION = "This project's own trajectories, as agent runs write them: text, turns, interactions, steps with spans"
+DETECTION = "objects with text, turns, task_id and format"
+
+_ADAPTER = TypeAdapter(Trajectory)
+
+
+def detect(sample: Sample) -> bool:
+    """Whether the records are trajectories of this project."""
+    return sample.has("id", "task_id", "format", "text", "turns")
+
+
+def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """One trajectory a record."""
+    for file in files:
+        for record in read_records(file.path, file.source):
+            if isinstance(record, Rejection):
+                yield record
+                continue
+            try:
+                trajectory = trajectory_of(record.raw)
+            except UnusableRecord as problem:
+                yield record.rejected(problem)
+                continue
+            for path in _unknown(record.data, orjson.loads(line_of(trajectory)), ""):
+                losses.count(path)
+            yield trajectory
+
+
+def line_of(trajectory: Trajectory) -> bytes:
+    """A trajectory as one line."""
+    return orjson.dumps(trajectory, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def trajectory_of(line: bytes) -> Trajectory:
+    """The trajectory of a line.
+
+    Raises:
+        UnusableRecord: a field is missing or has the wrong type, or the steps do not tile the text.
+    """
+    try:
+        trajectory = _ADAPTER.validate_json(line, strict=True)
+    except ValidationError as problem:
+        fault = problem.errors(include_input=False, include_url=False)[0]
+        raise UnusableRecord("not_canonical", f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+    if not trajectory.text.strip() or not trajectory.task_id.strip():
+        raise UnusableRecord("not_canonical", "text or task_id is blank")
+    position = 0
+    for step in trajectory.steps:
+        if step.start != position or not position <= step.end <= len(trajectory.text):
+            raise UnusableRecord("not_canonical", f"the step {step.start}..{step.end} does not follow on {position}")
+        position = step.end
+        for start, end in _spans(step):
+            if not step.start <= start <= end <= step.end:
+                raise UnusableRecord("not_canonical", f"the span {start}..{end} leaves its step")
+    for number in _never_negative(trajectory):
+        if number is not None and number < 0:
+            raise UnusableRecord("not_canonical", f"{number} tokens, dollars or milliseconds")
+    return trajectory
+
+
+def _spans(step: Step) -> list[Span]:
+    call = None if step.call is None else step.call.raw
+    result = None if step.result is None else step.result.content
+    return [span for span in (step.thought, step.message, call, result) if span is not None]
+
+
+def _never_negative(trajectory: Trajectory) -> Iterator[float | None]:
+    yield trajectory.duration_s
+    for step in trajectory.steps:
+        yield step.latency_ms
+    for usage in (trajectory.usage, *(step.usage for step in trajectory.steps)):
+        if usage is not None:
+            yield from (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.cost_usd)
+
+
+def _unknown(given: Any, kept: Any, path: str) -> Iterator[str]:
+    """Paths of fields that a record has and its trajectory has not."""
+    if isinstance(given, Mapping) and isinstance(kept, Mapping):
+        for key, value in given.items():
+            if key not in kept:
+                yield f"{path}{key}"
+            else:
+                yield from _unknown(value, kept[key], f"{path}{key}.")
+    elif isinstance(given, list) and isinstance(kept, list):
+        for one, other in zip(given, kept, strict=False):
+            yield from _unknown(one, other, f"{path.removesuffix('.')}[].")

@@ -1,0 +1,193 @@
+"""Ask a model what the ledger does not know yet: claim, wait for a slot, send, try again, pay, commit before use."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.judging.ledger import Entry, Ledger
+from evaluation_assets.core.judging.limits import AdaptiveLimit
+from evaluation_assets.core.judging.prices import Pricing
+from evaluation_assets.core.judging.providers.base import Provider, ProviderError, Reply, Request
+from evaluation_assets.core.judging.verdicts import ErrorKind
+
+DEADLINE_S = 600.0
+"""A question that has not been answered by then, retries included, has failed."""
+
+MAX_ATTEMPTS = 8
+_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
+_POLL_S = 0.25
+
+
+class Stopped(Exception):
+    """No more questions are asked in this run: `kind` and the message say why."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+
+
+class Budget:
+    """What a run may spend, over all its judges. Without a limit it only adds up."""
+
+    def __init__(self, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
+        self.limit_usd = limit_usd
+        self.spent_usd = spent_usd
+
+    def check(self) -> None:
+        """Raise `Stopped` when nothing is left."""
+        if self.limit_usd is not None and self.spent_usd >= self.limit_usd:
+            raise Stopped("budget", f"the budget of ${self.limit_usd:g} is spent")
+
+    def pay(self, cost_usd: float | None) -> None:
+        """Add what was paid; an unknown price adds nothing."""
+        self.spent_usd += cost_usd or 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """One judge of the panel, as its model needs it."""
+
+    name: str
+    provider: str
+    model: str
+    endpoint: str
+    max_concurrency: int
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
+    max_output_tokens: int
+    max_input_tokens: int
+    parameters: Mapping[str, Any]
+    sample: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A reply, and whether it was paid for before."""
+
+    entry: Entry
+    from_ledger: bool
+
+
+Usable = Callable[[Sequence[Entry]], Entry | None]
+"""Picks the stored reply that will do, of all to a question, newest first."""
+
+
+class Asker:
+    """One model with its ledger, its limits and what the run may spend.
+
+    Without a provider, only what the ledger knows is answered; `stopped` says why.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        provider: Provider | None,
+        ledger: Ledger,
+        pricing: Pricing,
+        run: str,
+        budget: Budget,
+        stopped: Stopped | None = None,
+    ) -> None:
+        self.run = run
+        self._settings = settings
+        self._provider = provider
+        self._ledger = ledger
+        self._pricing = pricing
+        self._budget = budget
+        self._stopped = stopped
+        self._limit = AdaptiveLimit(settings.max_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+
+    async def ask(self, key: str, request: Request, usable: Usable, *, left: int = 0, tokens: int = 0) -> Answered:
+        """The reply to the question with this key: from the ledger where one will do, else paid for.
+
+        Args:
+            key: Its content address.
+            request: What is sent.
+            usable: Which stored reply will do.
+            left: How many questions of the chain come after it; the longest chain goes first.
+            tokens: What it is expected to take of the tokens a minute.
+
+        Raises:
+            Stopped: nothing more is asked in this run.
+            ProviderError: the endpoint gave no reply.
+        """
+        deadline = time.monotonic() + DEADLINE_S
+        known = await self._known_or_claimed(key, usable, deadline)
+        if known is not None:
+            return Answered(known, from_ledger=True)
+        try:
+            return Answered(await self._pay_for(key, request, left, tokens, deadline), from_ledger=False)
+        except BaseException:
+            self._ledger.release(key)
+            raise
+
+    async def _known_or_claimed(self, key: str, usable: Usable, deadline: float) -> Entry | None:
+        """A stored reply; `None` when there is none and this worker is the one that may pay for it."""
+        while (known := usable(self._ledger.entries(key))) is None:
+            self._check_stopped()
+            if self._ledger.claim(key):
+                known = usable(self._ledger.entries(key))  # another worker may have answered meanwhile
+                if known is not None:
+                    self._ledger.release(key)
+                return known
+            if time.monotonic() > deadline:
+                raise ProviderError("timeout", "another worker holds this question and did not finish", retryable=True)
+            await asyncio.sleep(_POLL_S)
+        return known
+
+    async def _pay_for(self, key: str, request: Request, left: int, tokens: int, deadline: float) -> Entry:
+        attempt = 0
+        while True:
+            attempt += 1
+            self._check_stopped()
+            if attempt > 1:
+                self._ledger.claim(key)  # renewed: it must outlive the request
+            try:
+                reply, latency_ms = await self._send(request, left, tokens)
+            except ProviderError as problem:
+                if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
+                    self._stopped = Stopped(problem.kind, str(problem))
+                wait = problem.retry_after or min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (attempt - 1))
+                wait *= 1 + random.random() * 0.25  # noqa: S311 (jitter, so that workers do not come back together)
+                if not problem.retryable or attempt == MAX_ATTEMPTS or time.monotonic() + wait > deadline:
+                    raise
+                await asyncio.sleep(wait)
+                continue
+            price = self._pricing.cost(reply.usage)
+            self._budget.pay(price)
+            return self._ledger.commit(
+                key,
+                run=self.run,
+                provider=self._settings.provider,
+                model=self._settings.model,
+                reply=reply,
+                cost_usd=price,
+                latency_ms=latency_ms,
+                attempts=attempt,
+            )
+
+    async def _send(self, request: Request, left: int, tokens: int) -> tuple[Reply, float]:
+        """One attempt, when there is a slot for it, and its milliseconds; the limit learns from how it ends."""
+        assert self._provider is not None
+        async with self._limit.slot(left, tokens) as started:
+            self._check_stopped()
+            sent = time.monotonic()
+            try:
+                reply = await self._provider.complete(request)
+            except ProviderError as problem:
+                if problem.kind == "rate_limit":
+                    self._limit.pushed_back(started, problem.retry_after)
+                raise
+            used = reply.usage
+            if used.input_tokens is not None:
+                self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
+            self._limit.went_well(started)
+        return reply, (time.monotonic() - sent) * 1000
+
+    def _check_stopped(self) -> None:
+        if self._stopped is not None:
+            raise self._stopped
+        self._budget.check()

@@ -1,0 +1,208 @@
+"""[agents] Agents on suites: each run writes a drop, which comes in by the same door as everyone else's."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from evaluation_assets.core.agents.journal import JournalInUse
+from evaluation_assets.core.agents.runner import Places, RunSettings, RunTally, run_agent
+from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
+from evaluation_assets.core.drops import find
+from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.asking import Budget
+from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.reporting.agent_report import AgentReport, agent_report, as_markdown, write_agent_report
+from evaluation_assets.core.tool_use.suite_formats.files import EXTENSIONS
+from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, find_suite, load_suite
+from evaluation_assets.core.tool_use.suites import InvalidSuite, Suite
+from evaluation_assets.defs.partitions import SUITES
+from evaluation_assets.resources.home import HomeResource
+
+STOPPED = "stopped"
+"""Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""
+
+PROGRESS_SECONDS = 2.0
+
+
+class AgentRunConfig(dg.Config):
+    """How often every case is tried, and what all agents together may spend.
+
+    `fresh` asks the models anew; otherwise what was asked before comes from the ledger.
+    """
+
+    trials: int = 1
+    budget_usd: float | None = None
+    fresh: bool = False
+
+
+def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
+    """The suites and one asset per agent; nothing where no agent is configured."""
+    return [task_suites, _agent_runs(agents)] if agents else []
+
+
+@dg.asset(
+    group_name="agents",
+    kinds={"yaml"},
+    description="The suites of the installation. Materialise it to make new ones known as partitions of agent_runs.",
+)
+def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
+    """Read every suite, and make those that can be used known."""
+    folder = home.home.suites
+    paths = [path for path in folder.iterdir() if path.suffix in EXTENSIONS] if folder.exists() else []
+    usable: dict[str, LoadedSuite] = {}
+    problems: list[str] = []
+    for path in sorted(paths, key=lambda path: path.path):
+        try:
+            usable[path.stem] = load_suite(path)
+        except InvalidSuite as problem:
+            problems.append(str(problem))
+    for problem in problems:
+        context.log.warning(problem)
+    context.instance.add_dynamic_partitions(SUITES.name or "", list(usable))
+    return dg.MaterializeResult(
+        metadata={
+            "suites": len(usable),
+            "cases": sum(len(loaded.suite.cases) for loaded in usable.values()),
+            "left_out": sum(len(loaded.incomplete) for loaded in usable.values()),
+            "names": ", ".join(usable),
+            "problems": len(problems),
+        }
+    )
+
+
+def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
+    """One subsettable multi-asset: all agents run side by side in one event loop."""
+    keys = {agent.name: dg.AssetKey(["agent_runs", agent.name]) for agent in agents}
+
+    @dg.multi_asset(
+        name="run_agents",
+        partitions_def=SUITES,
+        can_subset=True,
+        specs=[
+            dg.AssetSpec(
+                keys[agent.name],
+                deps=[task_suites],
+                skippable=True,
+                group_name="agents",
+                code_version=agent.identity,
+                description=f"{agent.name} ({agent.provider}, {agent.model_name}) on a suite, as a drop.",
+                kinds={"llm", "json"},
+            )
+            for agent in agents
+        ],
+    )
+    async def run_agents(
+        context: dg.AssetExecutionContext, config: AgentRunConfig, home: HomeResource
+    ):  # Dagster refuses an async annotation
+        chosen = [agent for agent in agents if keys[agent.name] in context.selected_asset_keys]
+        suite = _suite(home.home, context.partition_key)
+        say = _now_and_then(context.log.info)
+        stops: list[tuple[str, str]] = []
+        async for agent, tally in _run_all(
+            chosen, suite, context.partition_key, config, home.home, context.run.run_id, say
+        ):
+            context.log.info(f"{agent.name}: {tally.finished} of {tally.attempts} attempts, {dict(tally.ended)}")
+            if tally.stopped is not None:
+                done = f"{tally.finished} of {tally.attempts} attempts are done and kept"
+                stops.append((tally.stopped.kind, f"{agent.name}: {tally.stopped}; {done}. Run again to go on."))
+            else:
+                report, folder = _reported(home.home, suite, tally)
+                yield dg.MaterializeResult(asset_key=keys[agent.name], metadata=_metadata(tally, report, folder))
+        if stops:
+            kind = "budget" if any(kind == "budget" for kind, _ in stops) else stops[0][0]
+            raise dg.Failure(" ".join(message for _, message in stops), {STOPPED: kind}, allow_retries=False)
+
+    return run_agents
+
+
+async def _run_all(
+    agents: Sequence[AgentSettings],
+    suite: Suite,
+    suite_name: str,
+    config: AgentRunConfig,
+    home: Home,
+    run_id: str,
+    say: Callable[[str], object],
+):
+    """Each agent with what it did; whichever is done first comes first. The budget is one for all."""
+    ledger = Ledger(home.ledger_url)
+    budget = Budget(config.budget_usd, ledger.spent(run_id))
+    settings = RunSettings(
+        suite_name=suite_name,
+        trials=config.trials,
+        series=datetime.now(UTC).strftime("%Y%m%dT%H%M%S") if config.fresh else "",
+        run=run_id,
+    )
+    places = Places(home.drops, home.unfinished_runs)
+
+    async def one(agent: AgentSettings) -> tuple[AgentSettings, RunTally]:
+        return agent, await run_agent(agent, suite, settings, ledger, budget, places, say)
+
+    try:
+        for done in asyncio.as_completed([one(agent) for agent in agents]):
+            yield await done
+    except (InvalidAgent, JournalInUse) as problem:
+        raise dg.Failure(str(problem), {STOPPED: "unusable"}, allow_retries=False) from problem
+    finally:
+        ledger.close()
+
+
+def _suite(home: Home, name: str) -> Suite:
+    try:
+        path = find_suite(home.suites, name)
+        if path is None:
+            raise InvalidSuite(f"there is no suite {name!r} in {home.suites}")
+        return load_suite(path).suite
+    except InvalidSuite as problem:
+        raise dg.Failure(str(problem), {STOPPED: "unusable"}, allow_retries=False) from problem
+
+
+def _reported(home: Home, suite: Suite, tally: RunTally) -> tuple[AgentReport, str]:
+    """Read the drop as anybody's and write the report of the run."""
+    key = tally.drop or ""
+    items = read_trajectories(find(home.drops, key).sources, Losses())
+    report = agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
+    return report, str(write_agent_report(home.reports(key), report))
+
+
+def _metadata(tally: RunTally, report: AgentReport, path: str) -> dict[str, dg.MetadataValue | str | int | float]:
+    figures: dict[str, float | None] = {
+        "accuracy": report.accuracy,
+        "mean_duration_s": report.mean_duration_s,
+        "mean_calls": report.mean_calls,
+        "cost_usd": report.cost_usd,
+        "paid_usd": tally.paid_usd,
+    }
+    return {
+        "drop": tally.drop or "",
+        "path": dg.MetadataValue.path(str(tally.path)),
+        "report": dg.MetadataValue.md(as_markdown(report)),
+        "report_path": dg.MetadataValue.path(path),
+        "attempts": tally.attempts,
+        "resumed": tally.resumed,
+        "right": report.right,
+        "answerable": report.answerable,
+        "passed": report.passed,
+        "model_calls": tally.model_calls,
+        "from_ledger": tally.from_ledger,
+        **{name: value for name, value in figures.items() if value is not None},
+    }
+
+
+def _now_and_then(say: Callable[[str], object]) -> Callable[[str], object]:
+    """A log line costs milliseconds: one every few seconds is enough."""
+    said = 0.0
+
+    def maybe(line: str) -> None:
+        nonlocal said
+        if time.monotonic() - said > PROGRESS_SECONDS:
+            said = time.monotonic()
+            say(line)
+
+    return maybe

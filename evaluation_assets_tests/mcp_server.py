@@ -1,0 +1,99 @@
+"""An MCP server for tests, in a process of its own: tools that answer, fail, hang, flood, and end the server.
+
+`python -m evaluation_assets_tests.mcp_server` speaks over stdio, with `--http PORT` over streamable HTTP at `/mcp`.
+"""
+
+import argparse
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from mcp.server.mcpserver import MCPServer
+
+from evaluation_assets.core.agents.calculator import calculator
+
+ROOT = str(Path(__file__).parent.parent)
+COMMAND = [sys.executable, "-m", "evaluation_assets_tests.mcp_server"]
+
+server = MCPServer("test tools", log_level="ERROR")
+_counted = 0
+
+
+@server.tool()
+def calculate(expression: str) -> str:
+    """Work out an arithmetic expression."""
+    return calculator(expression)
+
+
+@server.tool()
+def count() -> int:
+    """How often this server was asked to count."""
+    global _counted
+    _counted += 1
+    return _counted
+
+
+@server.tool()
+def fail(reason: str) -> str:
+    """Fail with a reason."""
+    raise ValueError(reason)
+
+
+@server.tool()
+def hang() -> str:
+    """Never answer."""
+    time.sleep(3600)
+    return ""
+
+
+@server.tool()
+def flood(characters: int) -> str:
+    """Answer with that many characters."""
+    return "x" * characters
+
+
+@server.tool()
+def die() -> str:
+    """End the server without an answer."""
+    os._exit(1)
+
+
+@contextlib.contextmanager
+def http_server() -> Iterator[str]:
+    """The server over HTTP, for the length of a block; its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [*COMMAND, "--http", str(port)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            if process.poll() is not None:
+                raise RuntimeError(f"the MCP server ended with {process.returncode}")
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="An MCP server for tests.")
+    parser.add_argument("--http", type=int, metavar="PORT")
+    port = parser.parse_args().http
+    if port is None:
+        server.run()
+    else:
+        server.run("streamable-http", host="127.0.0.1", port=port)
+
+
+if __name__ == "__main__":
+    main()
