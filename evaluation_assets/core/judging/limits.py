@@ -9,6 +9,9 @@ from contextlib import asynccontextmanager
 _CATCH_UP_S = 0.05
 """Starts that were missed by less than this, because a timer was late, are made up for."""
 
+_SILENCE_S = 0.1
+"""Refusals come at once: what has not been refused by then was taken."""
+
 _ENOUGH = 8
 """A rate is learned from at least this many requests that were taken; on a refusal before that the judge waits."""
 
@@ -39,17 +42,18 @@ class AdaptiveLimit:
     Free slots go to the chain with the most left to do: chains then end at about the same time, which on uneven
     latencies saves a tenth of the time against first come, first served.
 
-    Slots double until there are enough. When the endpoint refuses for the first time they halve, and starts are spread
-    evenly over the time an answer takes, ever closer. From the next refusal on the pace is learned: between two
-    refusals as many requests were taken as the endpoint allows in that time, if it was asked for so many. The judge
-    goes a little below that rate, comes back to it over eighty requests, and then tries for more.
+    A quarter of the slots is there at once; they double every tenth of a second in which nothing is refused. When the
+    endpoint refuses for the first time they halve, then grow by one an answer, and starts are spread evenly over the
+    time an answer takes, ever closer. From the next refusal on the pace is learned: between two refusals as many
+    requests were taken as the endpoint allows in that time, if it was asked for so many. The judge goes a little below
+    that rate, comes back to it over eighty requests, and then tries for more.
     """
 
     def __init__(
         self, most: int, requests_per_minute: float | None = None, tokens_per_minute: float | None = None
     ) -> None:
         self.most = most
-        self.limit = min(most, max(8, most // 2))
+        self.limit = min(most, max(8, most // 4))
         self.in_flight = 0
         self._requests = Pace(requests_per_minute / 60) if requests_per_minute else None
         self._tokens = Pace(tokens_per_minute / 60) if tokens_per_minute else None
@@ -65,6 +69,7 @@ class AdaptiveLimit:
         self._waiting: list[tuple[int, int, int, asyncio.Future[float]]] = []
         self._order = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
+        self._doubling: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def slot(self, left: int, tokens: int = 0) -> AsyncIterator[float]:
@@ -74,7 +79,10 @@ class AdaptiveLimit:
             left: How many subjects the chain still has after this one.
             tokens: What the request is expected to take of `tokens_per_minute`.
         """
-        turn: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        if self._doubling is None:
+            self._doubling = loop.call_later(_SILENCE_S, self._double)
+        turn: asyncio.Future[float] = loop.create_future()
         heapq.heappush(self._waiting, (-left, next(self._order), tokens, turn))
         self._hand_out()
         try:
@@ -97,9 +105,10 @@ class AdaptiveLimit:
         """The request that was started then was answered."""
         now = asyncio.get_running_loop().time()
         self._latency = now - started
-        self.limit = min(self.most, self.limit + 1)
-        if self._refused_at is not None and self._pace is None:
-            self._spread(now)
+        if self._refused_at is not None:
+            self.limit = min(self.most, self.limit + 1)
+            if self._pace is None:
+                self._spread(now)
 
     def pushed_back(self, started: float, retry_after: float | None = None) -> None:
         """The endpoint refused the request that was started then, because it was too much."""
@@ -124,6 +133,12 @@ class AdaptiveLimit:
                 longest = max(self._latency, 1 / self._rate)
                 self._paused_until = max(self._paused_until, now + min(self._patience / self._rate, longest))
                 self._patience *= 2
+
+    def _double(self) -> None:
+        if self._refused_at is None and self.limit < self.most:
+            self.limit = min(self.most, 2 * self.limit)
+            self._doubling = asyncio.get_running_loop().call_later(_SILENCE_S, self._double)
+            self._hand_out()
 
     def _spread(self, now: float) -> None:
         """As many starts in the time of an answer as there are slots; unknown until there was an answer."""
