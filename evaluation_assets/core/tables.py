@@ -144,6 +144,39 @@ CATEGORY_ASSESSMENTS = Table(
         clip_count=_INT,
     ),
 )
+SESSION_VERDICTS = Table(
+    "session_verdicts",
+    "one judge's verdict on a contribution, a turn, or all of a session",
+    pa.schema([("drop", _NAME), ("trajectory_id", _NAME), ("subject", _NAME), *_VERDICT]),
+    per_judge=True,
+)
+SESSION_ANALYSES = Table(
+    "session_analyses",
+    "a session analysed by the panel; where it has several judges, also by each of them alone",
+    _schema(
+        drop=_NAME,
+        session_id=_NAME,
+        task_id=_NAME,
+        analyst=_NAME,
+        n_agents=_INT,
+        n_turns=_INT,
+        overall_score=_FLOAT,
+        conversation_score=_FLOAT,
+        tool_use_score=_FLOAT,
+        coordination_score=_FLOAT,
+        reasoning_score=_FLOAT,
+        intent_drift_score=_FLOAT,
+        task_completion=_BOOL,
+        bad_turns=_INT,
+        judged_turns=_INT,
+        unauthorized_calls=_INT,
+        failed_calls=_INT,
+        signal=_NAME,
+        total_latency_ms=_FLOAT,
+        total_cost_usd=_FLOAT,
+        analysis=_TEXT,
+    ),
+)
 TRAJECTORY_SCORES = Table(
     "trajectory_scores",
     "the panel's score of a trajectory by one criterion; `overall` is the clip-weighted mean over its clips",
@@ -436,8 +469,8 @@ COLUMNS: dict[str, str] = {
     "start": "first character",
     "end": "behind the last character",
     "call_status": "ok, error or none (no result came, or no call)",
-    "subject": "the category; or trajectory, or answer",
     "category": "tool type; in tool_use_results the category of the case",
+    "subject": "the category; trajectory or answer; session, turn/0, turn/0/interaction/1",
     "judge": "name in the panel",
     "provider": "who runs the judge",
     "model": "what the judge is",
@@ -573,6 +606,24 @@ COLUMNS: dict[str, str] = {
     "may_gate": "false below the configured kappa, null with too few labels to tell",
     "raw": "all of the record; of a pass rate: what judges alone say",
     "corrected": "the share with people's labels taken in",
+    "session_id": "id of the trajectory that is the session",
+    "analyst": "whose verdicts it rests on: panel, or one judge",
+    "n_agents": "agents that contributed",
+    "overall_score": "0.30 conversation + 0.25 tool use + 0.20 coordination + 0.15 reasoning + 0.10 (1 - intent drift)",
+    "conversation_score": "share of the judged turns whose response was good",
+    "tool_use_score": "right tools with right parameters, over all contributions with calls",
+    "coordination_score": "how agents worked together; null with one agent",
+    "reasoning_score": "over all contributions with reasoning",
+    "intent_drift_score": "how far the work left the task; 0 is on the task",
+    "task_completion": "whether the user's goal was achieved, as judged",
+    "bad_turns": "turns whose response was bad",
+    "judged_turns": "turns with a judgement",
+    "unauthorized_calls": "calls of tools the agent does not have",
+    "failed_calls": "calls that failed",
+    "signal": "course of the work: optimal, recovery, regression, stall or circular",
+    "total_latency_ms": "milliseconds, over what the source recorded",
+    "total_cost_usd": "US dollars, over what the source recorded",
+    "analysis": "the whole analysis as JSON",
 }
 """What the columns mean, in every table that has them."""
 
@@ -602,5 +653,7 @@ TABLES: dict[str, Table] = {
         LABELS,
         JUDGE_CARDS,
         PASS_RATES,
+        SESSION_VERDICTS,
+        SESSION_ANALYSES,
     )
 }

@@ -26,14 +26,17 @@ from evaluation_assets.core.sessions.contributions import Contribution, speakers
 from evaluation_assets.core.sessions.drift import CRITICAL, WARNING, Drift, drift_of
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
+from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.recommendations import recommend
 from evaluation_assets.core.sessions.scores import Detection, Weighted, capped, mean
-from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.sessions.tool_validation import ToolIssue, validity
 from evaluation_assets.core.trajectories.model import Trajectory
 
 PanelMeans = Mapping[str, Mapping[str, float]]
 """What judges said: mean score by criterion, by subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
+
+PANEL = "panel"
+"""What a score or an issue rests on that judges gave."""
 
 COORDINATION = ("coordination_boundaries", "coordination_context", "coordination_roles")
 
@@ -61,9 +64,9 @@ class _Part:
         )
 
 
-def analyse(trajectory: Trajectory, means: PanelMeans, judges: Sequence[str], measure: Similarity) -> SessionAnalysis:
+def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> SessionAnalysis:
     """The analysis of a session by judges whose verdicts average to `means`; facts need no judge."""
-    seen = SessionEvidence(trajectory, measure)
+    trajectory = seen.trajectory
     parts = [_part(part, seen, means.get(part.name, {})) for part in seen.parts]
     drift, drift_source = _drift(seen, means)
     detections = [_detection(seen, turn, means.get(f"turn/{turn}", {})) for turn in range(len(trajectory.turns))]
@@ -77,11 +80,16 @@ def analyse(trajectory: Trajectory, means: PanelMeans, judges: Sequence[str], me
         tool_use=tool_use,
         coordination=coordinated,
         reasoning=reasoning,
-        intent_drift=drift.score,
+        intent_drift=drift.score if drift_source == PANEL else None,
     )
     completed = None if "task_completion" not in whole else whole["task_completion"] >= scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
-    issues = [*_tool_issues(seen), *_course_issues(seen), *_turn_issues(seen, detections), *_drift_issues(seen, drift)]
+    issues = [
+        *_tool_issues(seen),
+        *_course_issues(seen),
+        *_turn_issues(seen, detections),
+        *_drift_issues(seen, drift, drift_source),
+    ]
     issues.sort(key=lambda issue: (issue.turn_index if issue.turn_index is not None else -1, issue.interaction or 0))
     agents = {agent: [part for part in parts if part.contribution.agent_id == agent] for agent in speakers(trajectory)}
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
@@ -108,7 +116,7 @@ def analyse(trajectory: Trajectory, means: PanelMeans, judges: Sequence[str], me
         session_id=trajectory.id,
         task=trajectory.task,
         judges=list(judges),
-        measure=measure.name,
+        measure=seen.measure.name,
         task_completion=completed,
         recorded_success=trajectory.success,
         conversation_score=conversation,
@@ -180,7 +188,7 @@ def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]
     """Judged drift where there is any, else likeness of words."""
     judged = [means.get(part.name, {}).get("on_task") for part in seen.parts]
     if any(value is not None for value in judged):
-        return drift_of([None if value is None else 1 - value for value in judged]), "panel"
+        return drift_of([None if value is None else 1 - value for value in judged]), PANEL
     return seen.drift, seen.measure.name if seen.drift.score is not None else None
 
 
@@ -315,6 +323,11 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
             message = f"Hand-off to {target.agent_id} in turn {source.turn + 1} lacked {', '.join(finding.missing[:5])}"
             severity = "MEDIUM" if finding.asked else "LOW"
             found.append(_issue("missing_context", severity, source, None, message, target.messages))
+    found += [
+        _issue("refusal", "LOW", part, None, f"Declined in turn {part.turn + 1}", part.messages)
+        for part in seen.parts
+        if is_refusal(part.messages)
+    ]
     for stall in seen.progress.stalls:
         part = seen.parts[stall[0]]
         message = f"Nothing new in {len(stall)} contributions from turn {part.turn + 1} on"
@@ -349,7 +362,7 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
                 step=None,
                 message=_BAD_TURNS[detected.type].format(turn=turn + 1),
                 evidence=_quote(following if by_user else seen.response(turn)) or "",
-                found_by="panel",
+                found_by=PANEL,
             )
         )
     return found
@@ -363,8 +376,10 @@ _BAD_TURNS = {
 }
 
 
-def _drift_issues(seen: SessionEvidence, drift: Drift) -> list[Issue]:
-    if drift.score is None or drift.score < WARNING or drift.change_point is None:
+def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> list[Issue]:
+    """Judged drift from a warning on; likeness of words, which is rough, only where it is critical."""
+    least = WARNING if source == PANEL else CRITICAL
+    if drift.score is None or drift.score < least or drift.change_point is None:
         return []
     part = seen.parts[drift.change_point]
     severity = "HIGH" if drift.score >= CRITICAL else "MEDIUM"

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Literal
 
+import numpy as np
+
 from evaluation_assets.core.sessions.contributions import Contribution, contributions
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.trajectories.model import Trajectory
 
 DriftType = Literal["none", "scope_creep", "tangent", "wrong_problem", "recovery"]
 
-_WINDOW = 3
 WARNING, CRITICAL = 0.35, 0.60
 """Drift from which a session deserves a look, and from which it is about something else."""
 
@@ -33,18 +34,17 @@ class Drift:
 
 
 def lexical_drift(trajectory: Trajectory, similarity: Similarity) -> Drift:
-    """Drift measured by likeness to the goal, against the session's own best: no threshold holds for all texts.
+    """Drift measured by how well a contribution is linked to the goal, against the session's own best.
 
-    The goal is the task and all the user said so far, so that an agent that follows a user who changes the subject does
-    not drift. A contribution is compared through the mean of the last three.
+    A link is as good as its weakest joint: a contribution is linked to the goal itself, or to earlier work that is. The
+    goal is the task and all the user said so far, so that following a user elsewhere is no drift.
     """
     parts = contributions(trajectory)
-    alike = _likeness_to_goal(trajectory, parts, similarity)
-    smooth = _smoothed(alike)
-    best = max((value for value in smooth if value is not None), default=0.0)
+    links = _links_to_goal(trajectory, parts, similarity)
+    best = max((value for value in links if value is not None), default=0.0)
     if best == 0.0:
         return Drift((None,) * len(parts), None, None, "none")
-    return drift_of([None if value is None else 1 - value / best for value in smooth])
+    return drift_of([None if value is None else 1 - value / best for value in links])
 
 
 def drift_of(values: Sequence[float | None]) -> Drift:
@@ -89,27 +89,19 @@ def _type(series: Sequence[float], cut: int | None, score: float) -> DriftType:
     return "tangent" if score >= CRITICAL else "scope_creep"
 
 
-def _likeness_to_goal(
-    trajectory: Trajectory, parts: Sequence[Contribution], similarity: Similarity
-) -> list[float | None]:
+def _links_to_goal(trajectory: Trajectory, parts: Sequence[Contribution], similarity: Similarity) -> list[float | None]:
+    if not any(part.written.strip() for part in parts):
+        return [None] * len(parts)
     goals = [trajectory.task]
     for turn in trajectory.turns:
         said = turn.user_message
         goals.append(goals[-1] if not said or said in goals[-1] else f"{goals[-1]}\n{said}")
     used = sorted({part.turn for part in parts})
-    if not parts or not any(part.written.strip() for part in parts):
-        return [None] * len(parts)
-    matrix = similarity.matrix([*(goals[turn + 1] for turn in used), *(part.written for part in parts)])
     row = {turn: index for index, turn in enumerate(used)}
-    return [
-        float(matrix[row[part.turn], len(used) + index]) if part.written.strip() else None
-        for index, part in enumerate(parts)
-    ]
-
-
-def _smoothed(values: Sequence[float | None]) -> list[float | None]:
-    smooth: list[float | None] = []
-    for index, value in enumerate(values):
-        window = [near for near in values[max(0, index - _WINDOW + 1) : index + 1] if near is not None]
-        smooth.append(None if value is None else fmean(window))
-    return smooth
+    matrix = similarity.matrix([*(goals[turn + 1] for turn in used), *(part.written for part in parts)])
+    likeness = matrix[len(used) :, len(used) :]
+    links = np.zeros(len(parts))
+    for index, part in enumerate(parts):
+        through = np.minimum(links[:index], likeness[index, :index])
+        links[index] = max(matrix[row[part.turn], len(used) + index], through.max(initial=0.0))
+    return [float(link) if part.written.strip() else None for link, part in zip(links, parts, strict=True)]

@@ -16,6 +16,10 @@ _READ = 8_000
 """Characters of a text that are compared."""
 
 
+class SimilarityUnavailable(Exception):
+    """Texts cannot be compared now; the message says why."""
+
+
 class Similarity(Protocol):
     """A measure of how alike texts are."""
 
@@ -34,7 +38,11 @@ class Similarity(Protocol):
         ...
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Cosine of every text with every other, 0..1; an empty text is like nothing."""
+        """Cosine of every text with every other, 0..1; an empty text is like nothing.
+
+        Raises:
+            SimilarityUnavailable: the measure needs an endpoint that does not answer.
+        """
         ...
 
 

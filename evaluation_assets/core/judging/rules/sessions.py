@@ -50,7 +50,10 @@ def progress(seen: SessionEvidence, turn: int) -> Finding:
     if not response.strip():
         return Finding(1, "there is no answer")
     if is_refusal(response):
-        return Finding(4, "the answer declines; whether rightly was not judged")
+        return Finding(None, "the answer declines; whether rightly takes understanding")
+    last = [part.order for part in seen.parts if part.turn == turn][-1]
+    if any(found.is_loop and last in found.places[1:] for found in seen.repeated):
+        return Finding(3, "the turn ends in a loop")
     failed = [error for error in seen.progress.errors if error.contribution.turn == turn]
     if failed and failed[-1].recovered_at is None and not failed[-1].noticed:
         return Finding(4, f"the answer passes over a failure: {failed[-1].error}")
