@@ -19,19 +19,19 @@ SESSIONS_VERSION = "1"
 """Raise it when the same sessions and verdicts are analysed differently."""
 
 MIN_JUDGED = 0.9
-"""Share of turns that have to have a judgement."""
+"""Share of responses that have to have a judgement."""
 
 _COLUMNS = [
     "analyst",
-    "n_turns",
+    "responses",
     "overall_score",
     "conversation_score",
     "tool_use_score",
     "coordination_score",
     "reasoning_score",
     "intent_drift_score",
-    "judged_turns",
-    "bad_turns",
+    "judged_responses",
+    "bad_responses",
     "unauthorized_calls",
 ]
 _SCORES = tuple(column for column in _COLUMNS if column.endswith("_score"))
@@ -80,7 +80,7 @@ class Summary:
         for row in rows:
             if row["analyst"] == sessions.PANEL:
                 self._sums["sessions"] += 1
-                for name in ("n_turns", "bad_turns", "judged_turns", "unauthorized_calls", "failed_calls"):
+                for name in ("responses", "bad_responses", "judged_responses", "unauthorized_calls", "failed_calls"):
                     self._sums[name] += row[name]
                 self._signals[row["signal"] or "nothing done"] += 1
                 for name in _SCORES:
@@ -102,17 +102,17 @@ class Summary:
 @dg.asset_check(
     asset="session_analyses",
     partitions_def=DROPS,
-    description=f"At least {MIN_JUDGED:.0%} of the sessions' turns have a judgement.",
+    description=f"At least {MIN_JUDGED:.0%} of the responses in sessions have a judgement.",
 )
 def sessions_judged(session_analyses: Stored) -> dg.AssetCheckResult:
     """Without sessions there is nothing to judge."""
     rows = _of_the_panel(session_analyses)
-    turns, judged = sum(row["n_turns"] for row in rows), sum(row["judged_turns"] for row in rows)
-    share = judged / turns if turns else None
+    responses, judged = sum(row["responses"] for row in rows), sum(row["judged_responses"] for row in rows)
+    share = judged / responses if responses else None
     return dg.AssetCheckResult(
         passed=share is None or share >= MIN_JUDGED,
         severity=dg.AssetCheckSeverity.ERROR,
-        metadata={"turns": turns, "judged": judged, **({} if share is None else {"judged_share": share})},
+        metadata={"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
     )
 
 

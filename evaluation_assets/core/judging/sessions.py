@@ -55,6 +55,8 @@ def _contributions(trajectory: Trajectory, parts: list[Contribution], rubrics: R
 def _turns(trajectory: Trajectory, parts: list[Contribution], rubrics: Rubrics) -> Iterator[Subject]:
     rubric = rubrics.choose("turn")
     for number, turn in enumerate(trajectory.turns):
+        if not turn.interactions:  # the user said goodbye, or went on at once: there is no answer to judge
+            continue
         following = trajectory.turns[number + 1].user_message if number + 1 < len(trajectory.turns) else None
         said = [part.messages for part in parts if part.turn == number and part.messages]
         shown = {

@@ -69,6 +69,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     trajectory = seen.trajectory
     parts = [_part(part, seen, means.get(part.name, {})) for part in seen.parts]
     drift, drift_source = _drift(seen, means)
+    answered = [bool(turn.interactions) for turn in trajectory.turns]
     detections = [_detection(seen, turn, means.get(f"turn/{turn}", {})) for turn in range(len(trajectory.turns))]
     whole = means.get("session", {})
     coordination = {name: whole[name] for name in COORDINATION if name in whole} if seen.has_several_agents else {}
@@ -93,8 +94,10 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     issues.sort(key=lambda issue: (issue.turn_index if issue.turn_index is not None else -1, issue.interaction or 0))
     agents = {agent: [part for part in parts if part.contribution.agent_id == agent] for agent in speakers(trajectory)}
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
-    counted = scores.counts(detections)
-    possible = sum(reaction is not None for reaction in seen.reactions)
+    counted = scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
+    possible = sum(
+        there_is and reaction is not None for there_is, reaction in zip(answered, seen.reactions, strict=True)
+    )
     recommendations = recommend(of_agents, coordinated, counted, possible, issues)
     flow = seen.flow
     return SessionAnalysis(
@@ -361,7 +364,7 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
                 interaction=own[-1].position if own else None,
                 step=None,
                 message=_BAD_TURNS[detected.type].format(turn=turn + 1),
-                evidence=_quote(following if by_user else seen.response(turn)) or "",
+                evidence=_quote(following if by_user else seen.response(turn)) or "(no answer)",
                 found_by=PANEL,
             )
         )

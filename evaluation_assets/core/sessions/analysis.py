@@ -102,7 +102,10 @@ class TurnResult(_Model):
 
 
 class Conversation(_Model):
-    """Responses by what was detected: total = good + bad + not judged; bad is the sum of the detections."""
+    """Responses by what was detected: total = good + bad + not judged; bad is the sum of the detections.
+
+    A turn in which no agent acted, such as the user's goodbye, has no response.
+    """
 
     total_responses: int
     good_responses: int

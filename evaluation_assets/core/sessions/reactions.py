@@ -57,7 +57,7 @@ def reaction(message: str, following: str, cosine: float | None, measure: Simila
 
 def asks_the_same(message: str, following: str) -> bool:
     """Whether nothing says that it is another question: no new particulars, and no words such as "another"."""
-    return particulars(following) <= particulars(message) and _cues("more").search(following[:_READ]) is None
+    return particulars(following) <= particulars(message) and _cues("going_on").search(following[:_READ]) is None
 
 
 def is_refusal(response: str) -> bool:

@@ -18,7 +18,7 @@ MEANINGS = {"train": [1.0, 0.0], "railway": [0.9, 0.1], "cake": [0.0, 1.0]}
 class _Embeddings(BaseHTTPRequestHandler):
     """Embeds by the first word it knows; 500 for a text that says so."""
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
         if "fail" in asked:
             self.send_error(400)
@@ -33,7 +33,7 @@ class _Embeddings(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body.encode())
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+    def log_message(self, format: str, *args: object) -> None:
         pass
 
 

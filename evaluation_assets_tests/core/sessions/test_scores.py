@@ -55,7 +55,7 @@ def test_weights_sum_to_one() -> None:
     assert sum(AGENT_WEIGHTS.values()) == pytest.approx(1)
 
 
-@given(st.fixed_dictionaries({name: SHARES for name in SESSION_WEIGHTS}))
+@given(st.fixed_dictionaries(dict.fromkeys(SESSION_WEIGHTS, SHARES)))
 def test_a_weighted_mean_lies_between_its_parts(parts: dict[str, float | None]) -> None:
     found = weighted(parts, SESSION_WEIGHTS)
     known = [value for value in parts.values() if value is not None]

@@ -1,0 +1,108 @@
+"""Sessions in Dagster: verdicts, analyses, checks."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests.conftest import Installation, record
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
+
+
+def drop(installation: Installation, key: str = "teams", content: bytes | None = None) -> dg.ExecuteInProcessResult:
+    path = Path(installation.home.drops.path) / f"{key}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(EXAMPLES.read_bytes() if content is None else content)
+    return installation.run(key)
+
+
+def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
+    found = result.get_asset_check_evaluations()
+    return {check.check_name: check for check in found if check.asset_key == dg.AssetKey("session_analyses")}
+
+
+def test_the_example_sessions_are_analysed_to_the_end(installation: Installation) -> None:
+    result = drop(installation)
+    assert result.success
+    rows = installation.rows("teams", "session_analyses")
+    assert [row["analyst"] for row in rows] == ["panel"] * 7
+    worst = min(rows, key=lambda row: row["overall_score"])
+    assert (worst["session_id"], worst["unauthorized_calls"], worst["bad_responses"]) == ("order-lamps", 1, 3)
+    for row in rows:
+        analysis = json.loads(row["analysis"])
+        assert analysis["overall_score"] == row["overall_score"]
+        assert row["responses"] == analysis["conversation"]["total_responses"]
+    verdicts = installation.rows("teams", "session_verdicts", "rules")
+    assert {row["outcome"] for row in verdicts} <= {"scored", "abstained"}
+    assert {row["subject"].split("/")[0] for row in verdicts} == {"turn", "session"}
+
+
+def test_checks_name_strange_calls_and_poor_coordination(installation: Installation) -> None:
+    found = checks(drop(installation))
+    assert found["sessions_judged"].passed
+    assert not found["unauthorised_calls"].passed
+    assert found["unauthorised_calls"].metadata["calls"].value == 1
+    assert not found["coordinated"].passed
+    assert found["coordinated"].severity == dg.AssetCheckSeverity.WARN
+
+
+def test_a_drop_without_sessions_has_no_analysis_and_says_so(installation: Installation) -> None:
+    installation.drop("plain", record())
+    result = installation.run("plain")
+    assert result.success
+    assert installation.rows("plain", "session_analyses") == []
+    event = next(
+        event.materialization
+        for event in result.get_asset_materialization_events()
+        if event.asset_key == dg.AssetKey("session_analyses")
+    )
+    assert event.metadata["sessions"].value == 0
+    assert event.metadata["note"].value == "no trajectory has several agents or several user turns"
+    assert all(check.passed for check in checks(result).values())
+
+
+def test_several_judges_have_their_analyses_side_by_side(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path))
+    panel = Panel(judges=tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second")))
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, panel), instance)
+        assert drop(installation).success
+        rows = installation.rows("teams", "session_analyses")
+    assert [row["analyst"] for row in rows[:3]] == ["panel", "first", "second"]
+    assert len({row["session_id"] for row in rows}) == len(rows) / 3 == 7
+    assert [json.loads(row["analysis"])["judges"] for row in rows[:3]] == [["first", "second"], ["first"], ["second"]]
+    assert len({row["overall_score"] for row in rows[:3]}) == 1
+
+
+def test_a_judge_that_says_nothing_leaves_scores_open_and_facts_standing(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path))
+    panel = Panel(judges=(JudgeSettings(name="keyless", provider="openai", api_key_env="NO_SUCH_KEY_VARIABLE"),))
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, panel), instance)
+        found = checks(drop(installation))
+        rows = installation.rows("teams", "session_analyses")
+    assert not found["sessions_judged"].passed
+    assert sum(row["judged_responses"] for row in rows) == 0
+    assert sum(row["unauthorized_calls"] for row in rows) == 1
+    assert {row["conversation_score"] for row in rows} == {None}
+
+
+def test_where_embeddings_fail_letters_are_compared_and_the_analysis_says_so(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path))
+    panel = panel_of({"embeddings": {"model": "m", "api_key_env": "NO_SUCH_KEY_VARIABLE"}}, "panel.yaml")
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, panel), instance)
+        assert drop(installation).success
+        rows = installation.rows("teams", "session_analyses")
+    assert {json.loads(row["analysis"])["measure"] for row in rows} == {"character n-grams"}
+
+
+@pytest.mark.parametrize("missing", ["session_verdicts", "session_analyses"])
+def test_their_tables_are_described(missing: str) -> None:
+    page = (EXAMPLES.parent.parent.parent / "docs" / "tables.md").read_text("utf-8")
+    assert f"## {missing}" in page
