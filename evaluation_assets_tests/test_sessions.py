@@ -102,6 +102,45 @@ def test_where_embeddings_fail_letters_are_compared_and_the_analysis_says_so(tmp
     assert {json.loads(row["analysis"])["measure"] for row in rows} == {"character n-grams"}
 
 
+def test_the_report_shows_sessions_turn_by_turn_and_agents_side_by_side(installation: Installation) -> None:
+    assert drop(installation).success
+    reports = installation.home.reports("teams")
+    data = json.loads((reports / "report.json").read_text())["sessions"]
+    assert (data["total"], data["conversation"]["bad_responses"]) == (7, 6)
+    assert [entry["analysis"]["session_id"] for entry in data["sessions"]][:2] == ["order-lamps", "report-heat-pumps"]
+    ranked = [agent["overall"]["mean"] for agent in data["agents"]]
+    assert ranked == sorted(ranked, reverse=True)
+    assert len(ranked) == data["agents_total"] == 26
+    page = (reports / "report.html").read_text()
+    assert 'id="sessions"' in page
+    assert page.count('class="lane"') == 26
+    assert "## Sessions" in (reports / "report.md").read_text()
+
+
+def test_a_drop_without_sessions_has_no_section(installation: Installation) -> None:
+    installation.drop("plain", record())
+    assert installation.run("plain").success
+    reports = installation.home.reports("plain")
+    assert json.loads((reports / "report.json").read_text())["sessions"] is None
+    assert 'id="sessions"' not in (reports / "report.html").read_text()
+
+
+def test_hostile_sessions_stay_text(installation: Installation) -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(2)> | [x](javascript:alert(3))"
+    parts = [{"agent_id": agent, "agent_response": hostile, "agent_steps": []} for agent in (hostile, "b", hostile)]
+    turns = [{"user_message": f"{hostile} That is wrong.", "agent_interactions": parts}] * 2
+    content = json.dumps([{"session_id": hostile, "initial_task": hostile, "agents": [], "turns": turns}]).encode()
+    assert drop(installation, "hostile", content).success
+    reports = installation.home.reports("hostile")
+    page = (reports / "report.html").read_text()
+    assert "<script" not in page
+    assert "<img" not in page
+    section = (reports / "report.md").read_text().partition("## Sessions")[2].partition("\n## ")[0]
+    assert "alert" in section
+    assert "](javascript" not in section
+    assert "<img" not in section
+
+
 @pytest.mark.parametrize("missing", ["session_verdicts", "session_analyses"])
 def test_their_tables_are_described(missing: str) -> None:
     page = (EXAMPLES.parent.parent.parent / "docs" / "tables.md").read_text("utf-8")
