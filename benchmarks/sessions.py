@@ -68,9 +68,8 @@ def attributions(folder: Path) -> None:
             guess = {**found.baselines, "evidence": found.agents, "label fed back": {label: 1.0}}[name]
             hits.append(hit_rate(guess, label))
             shares.append(guess.get(label, 0.0))
-        print(
-            f"  agent: {name:24} hits {sum(hits):5.2f} of {len(hits)}, mean probability of the label {_mean(shares):.2f}"
-        )
+        hit = f"hits {sum(hits):5.2f} of {len(hits)}"
+        print(f"  agent: {name:24} {hit}, mean probability of the label {_mean(shares):.2f}")
     exact, near, chance, near_by_chance = [], [], [], []
     for trajectory, found in sessions:
         label = trajectory.extra["history_steps"][trajectory.labels["mistake_step"]]

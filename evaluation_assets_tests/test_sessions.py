@@ -10,6 +10,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Installation, record
+from evaluation_assets_tests.model_server import model_server
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
 
@@ -90,6 +91,30 @@ def test_a_judge_that_says_nothing_leaves_scores_open_and_facts_standing(tmp_pat
     assert sum(row["judged_responses"] for row in rows) == 0
     assert sum(row["unauthorized_calls"] for row in rows) == 1
     assert {row["conversation_score"] for row in rows} == {None}
+
+
+def test_a_model_judges_every_subject_once_and_a_second_run_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-test")
+    home = Home.at(str(tmp_path))
+    with model_server() as server, dg.DagsterInstance.ephemeral() as instance:
+        judge = {"name": "one", "provider": "openai_compatible", "model": "m", "base_url": server.openai_url}
+        panel = panel_of({"judges": [judge | {"api_key_env": "TEST_KEY"}]}, "panel.yaml")
+        installation = Installation(home, build_definitions(home, panel), instance)
+        assert drop(installation).success
+        verdicts = installation.rows("teams", "session_verdicts", "one")
+        subjects = [(row["trajectory_id"], row["subject"]) for row in verdicts]
+        turns = [turn for session in json.loads(EXAMPLES.read_bytes()) for turn in session["turns"]]
+        contributions = sum(len(turn["agent_interactions"]) for turn in turns)
+        assert len(set(subjects)) == len(subjects) == 7 + len(turns) + contributions
+        assert {row["outcome"] for row in verdicts} <= {"scored", "abstained"}
+        rows = installation.rows("teams", "session_analyses")
+        assert all(row["reasoning_score"] is not None for row in rows if row["session_id"] == "refund-12345")
+        assert {json.loads(row["analysis"])["intent_drift"]["measured_by"] for row in rows} == {"panel"}
+        server.reset()
+        assert drop(installation).success
+        assert server.requests() == []
 
 
 def test_where_embeddings_fail_letters_are_compared_and_the_analysis_says_so(tmp_path: Path) -> None:

@@ -282,6 +282,7 @@ _TOOL_MESSAGES = {
     "unauthorized_tool": "Unauthorised tool {tool} in turn {turn}: it has {available}",
     "hallucinated_parameter": "Tool parameter hallucination in turn {turn}: {tool} takes no {names}",
     "missing_parameter": "Missing tool parameter in turn {turn}: {tool} needs {names}",
+    "invalid_parameter": "Invalid tool parameter in turn {turn}: {tool} does not take it so ({names})",
 }
 
 
@@ -295,7 +296,7 @@ def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
         tool=found.tool,
         turn=found.contribution.turn + 1,
         available=", ".join(found.available) or "none",
-        names=", ".join(found.parameters),
+        names=", ".join(found.parameters) or "no JSON object",
     )
     given = seen.trajectory.piece(step.call.raw) if step.call else ""
     return _issue(found.fault, found.severity, found.contribution, found.step, message, f"{found.tool} {given}")

@@ -22,6 +22,7 @@ WEIGHTS: Mapping[str, float] = {
     "unauthorized_tool": 3.0,
     "hallucinated_parameter": 1.5,
     "missing_parameter": 1.5,
+    "invalid_parameter": 1.5,
     "open_error": 2.0,
     "ignored_result": 1.5,
     "loop": 1.5,

@@ -10,6 +10,7 @@ import yaml
 
 from evaluation_assets.core.sessions.handoffs import particulars
 from evaluation_assets.core.sessions.similarity import Similarity
+from evaluation_assets.core.tool_use import metrics
 
 ReactionKind = Literal["correction", "incomprehension", "complaint", "re_ask", "thanks", "none"]
 _DISSATISFIED: tuple[ReactionKind, ...] = ("incomprehension", "correction", "complaint")
@@ -61,5 +62,5 @@ def asks_the_same(message: str, following: str) -> bool:
 
 
 def is_refusal(response: str) -> bool:
-    """Whether a response declines to do what was asked."""
-    return _cues("refusal").search(response[:600]) is not None
+    """Whether a response declines to do what was asked, in English or by a cue of another language."""
+    return metrics.is_refusal(response) or _cues("refusal").search(response[:_READ]) is not None

@@ -6,7 +6,7 @@ from typing import Protocol
 from evaluation_assets.core.sessions.analysis import Issue, Recommendation
 from evaluation_assets.core.sessions.scores import LOW, ConversationCounts, is_frequent
 
-_PARAMETERS = ("hallucinated_parameter", "missing_parameter")
+_PARAMETERS = ("hallucinated_parameter", "missing_parameter", "invalid_parameter")
 _TOOLS = ("unauthorized_tool", *_PARAMETERS, "open_error")
 _REPEATED = ("same_call", "duplicate_work", "same_message", "ping_pong", "stall")
 

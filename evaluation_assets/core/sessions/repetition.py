@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 from evaluation_assets.core.preprocessing.rules import call_key
 from evaluation_assets.core.sessions.contributions import Contribution, contributions
 from evaluation_assets.core.trajectories.model import Step, Trajectory
+from evaluation_assets.core.trajectories.words import words
 
 RepetitionKind = Literal["same_call", "duplicate_work", "retry", "same_message", "ping_pong"]
 
@@ -15,6 +16,9 @@ LOOP = 3
 
 ROUNDS = 2
 """So often two agents have to pass back and forth before it is ping-pong."""
+
+NEWS = 0.2
+"""Share of new words from which a message brings something new to a conversation of two."""
 
 _SHORTEST_MESSAGE = 24
 """Shorter messages ("TERMINATE", "Thank you.") are said again for good reasons."""
@@ -27,7 +31,8 @@ class Repetition:
     """Contributions that do the same. `places` are the orders of the contributions, the first time included.
 
     `same_call`: one agent calls again what had worked. `retry`: it had failed. `duplicate_work`: another agent calls
-    it. `same_message`: an agent says the same again. `ping_pong`: two agents alternate and no tool brings anything.
+    it. `same_message`: an agent says the same again. `ping_pong`: two agents alternate, and neither they nor a tool
+    bring anything new.
     """
 
     kind: RepetitionKind
@@ -67,26 +72,40 @@ def _repetition(same: Sequence[tuple[Contribution, Step]]) -> Repetition:
 def _messages(parts: Sequence[Contribution]) -> list[Repetition]:
     said: dict[tuple[str, str], list[int]] = {}
     for part in parts:
-        words = " ".join(part.messages.casefold().split())
-        if len(words) >= _SHORTEST_MESSAGE:
-            said.setdefault((part.agent_id, words), []).append(part.order)
+        line = " ".join(part.messages.casefold().split())
+        if len(line) >= _SHORTEST_MESSAGE:
+            said.setdefault((part.agent_id, line), []).append(part.order)
     return [
-        Repetition("same_message", (agent,), words[:80], tuple(places))
-        for (agent, words), places in said.items()
+        Repetition("same_message", (agent,), line[:80], tuple(places))
+        for (agent, line), places in said.items()
         if len(places) > 1
     ]
 
 
 def _ping_pongs(parts: Sequence[Contribution]) -> list[Repetition]:
-    """Alternation of two agents within a turn, over contributions to which no tool has brought a result."""
+    """Alternation of two agents within a turn, without a result of a tool and with nothing new to say.
+
+    Two agents that tell each other something new every time are in a conversation.
+    """
     found: list[Repetition] = []
     for stretch in _stretches(parts, lambda part: None if _brought_something(part) else part.turn):
         for start, end in alternations([part.agent_id for part in stretch]):
-            if end - start >= 2 * ROUNDS:
+            if end - start >= 2 * ROUNDS and not _is_conversation(stretch[start:end]):
                 agents = (stretch[start].agent_id, stretch[start + 1].agent_id)
                 places = tuple(part.order for part in stretch[start:end])
                 found.append(Repetition("ping_pong", agents, " and ".join(agents), places))
     return found
+
+
+def _is_conversation(stretch: Sequence[Contribution]) -> bool:
+    """Whether more than half of the messages after the first two bring new words."""
+    seen: set[str] = set()
+    news: list[bool] = []
+    for part in stretch:
+        own = words(part.messages)
+        news.append(bool(own) and len(own - seen) / len(own) >= NEWS)
+        seen |= own
+    return sum(news[2:]) * 2 > len(news[2:])
 
 
 def _brought_something(part: Contribution) -> bool:

@@ -1,6 +1,7 @@
 """The analysis as a whole: its shape, what it rests on, what is left out."""
 
 import asyncio
+import tracemalloc
 from typing import Any
 
 import orjson
@@ -199,12 +200,40 @@ def test_example_sessions_have_three_to_five_agents(session_id: str) -> None:
 
 
 def test_long_conversations_with_a_user_are_sessions_of_one_agent() -> None:
-    trajectories = read(data("tau-bench/gpt-4o-airline.even-tasks.json"))
+    path = data("tau-bench/gpt-4o-airline.even-tasks.json")
+    trajectories = read(path)
     found = [asyncio.run(analysed(trajectory)) for trajectory in trajectories]
     assert len(found) == 100
     assert sum(agent.failed_calls for each in found for agent in each.per_agent_scores.values()) == 21
     for each, trajectory in zip(found, trajectories, strict=True):
         assert len(each.per_agent_scores) == 1
         assert each.coordination_score is None
-        assert each.conversation.total_responses == len(trajectory.turns)
-        assert len(each.turn_results) == sum(turn.user_message is not None for turn in trajectory.turns)
+        assert each.conversation.total_responses == sum(bool(turn.interactions) for turn in trajectory.turns)
+    said = [sum(message["role"] == "user" for message in run["traj"]) for run in orjson.loads(path.read_bytes())]
+    assert [len(each.turn_results) for each in found] == said
+
+
+def test_tau2_conversations_are_analysed_with_their_tool_errors() -> None:
+    for path in sorted(data("tau2-bench/ab").glob("*.json")):
+        runs = orjson.loads(path.read_bytes())["simulations"]
+        failed = sum(message.get("error") is True for run in runs for message in run["messages"])
+        found = [asyncio.run(analysed(trajectory)) for trajectory in read(path)]
+        assert len(found) == len(runs) == 20
+        assert sum(agent.failed_calls for each in found for agent in each.per_agent_scores.values()) == failed
+        assert all(each.conversation.total_responses > 0 for each in found)
+
+
+def test_long_logs_of_many_agents_are_analysed_one_at_a_time() -> None:
+    trajectories = read(data("mast/final_iaa_19_traces.json.gz"))
+    assert len(trajectories) == 19
+    assert max(len(trajectory.text) for trajectory in trajectories) > 500_000
+    for trajectory in trajectories:
+        found = asyncio.run(analysed(trajectory))
+        assert found.per_agent_scores
+        assert found.conversation.total_responses > 0
+    longest = max(trajectories, key=lambda trajectory: len(trajectory.text))
+    tracemalloc.start()
+    asyncio.run(analysed(longest))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 << 20

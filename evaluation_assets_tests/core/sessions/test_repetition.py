@@ -62,10 +62,16 @@ def test_a_message_three_times_is_a_loop_and_short_ones_do_not_count() -> None:
 
 
 def test_two_agents_that_alternate_twice_without_a_result_play_ping_pong() -> None:
-    assert [each.kind for each in repetitions(speaking("a", "b", "a", "b"))] == ["ping_pong"]
-    assert repetitions(speaking("a", "b", "a")) == []
-    assert repetitions(speaking("a", "b", "c", "a")) == []
+    yours, mine = "Please do it.", "You do it, please."
+    assert kinds(part("a", yours), part("b", mine), part("a", yours), part("b", mine)) == ["ping_pong"]
+    assert kinds(part("a", yours), part("b", mine), part("a", yours)) == []
+    assert kinds(part("a", yours), part("b", mine), part("c", yours), part("a", mine)) == []
 
 
 def test_a_result_between_them_is_no_ping_pong() -> None:
-    assert kinds(part("a", "1"), part("b", "2", call("search")), part("a", "3"), part("b", "4")) == []
+    yours, mine = "Please do it.", "You do it, please."
+    assert kinds(part("a", yours), part("b", mine, call("search")), part("a", yours), part("b", mine)) == []
+
+
+def test_two_agents_that_say_something_new_every_time_are_in_a_conversation() -> None:
+    assert repetitions(speaking("a", "b", "a", "b", "a", "b")) == []

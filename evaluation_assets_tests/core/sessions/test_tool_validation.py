@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evaluation_assets.core.sessions.contributions import contributions
-from evaluation_assets.core.sessions.tool_validation import parameters_of, tool_issues, validity
+from evaluation_assets.core.sessions.tool_validation import tool_issues, validity
 from evaluation_assets_tests.core.sessions.making import call, part, session, turn
 
 SCHEMA = {
@@ -40,7 +40,6 @@ def test_optional_parameters_may_be_left_out() -> None:
     "schema",
     [
         {**SCHEMA, "additionalProperties": True},
-        {"type": "object"},
         {"anyOf": [SCHEMA, SCHEMA], "type": "object", "properties": {"query": {}}},
     ],
 )
@@ -49,13 +48,13 @@ def test_an_open_schema_takes_any_parameter(schema: dict[str, Any]) -> None:
 
 
 def test_in_a_flat_map_all_without_a_default_are_required() -> None:
-    flat = {"query": "string", "limit": {"type": "integer", "default": 5}, "lang": "string (optional)", "page": "int?"}
-    assert parameters_of(flat).required == {"query"}
+    flat = {"query": "string", "limit": {"type": "integer", "default": 5}}
     assert issues(flat, call("search", limit=3)) == [("missing_parameter", "MEDIUM", ("query",))]
 
 
-def test_a_flat_map_may_name_its_parameters_as_a_schema_does() -> None:
-    assert parameters_of({"type": "string", "properties": "list"}).known == {"type", "properties"}
+@pytest.mark.parametrize("limit", ["many", {"from": 1}])
+def test_a_value_of_another_kind_is_medium(limit: Any) -> None:
+    assert issues(SCHEMA, call("search", query="x", limit=limit)) == [("invalid_parameter", "MEDIUM", ("limit",))]
 
 
 def test_without_definitions_nothing_is_wrong_and_nothing_is_right() -> None:
