@@ -150,6 +150,17 @@ def test_a_drop_without_sessions_has_no_section(installation: Installation) -> N
     assert 'id="sessions"' not in (reports / "report.html").read_text()
 
 
+def test_scores_of_sessions_are_metrics_that_runs_are_compared_by(installation: Installation) -> None:
+    assert drop(installation).success
+    rows = [row for row in installation.rows("teams", "task_metrics") if row["metric"].startswith("session.")]
+    names = {"overall", "conversation", "tool_use", "coordination"}
+    assert {row["metric"] for row in rows} == {f"session.{name}" for name in names}
+    analyses = {row["task_id"]: row["overall_score"] for row in installation.rows("teams", "session_analyses")}
+    assert {row["task_id"]: row["value"] for row in rows if row["metric"] == "session.overall"} == analyses
+    history = {row["metric"] for row in installation.rows("teams", "score_history")}
+    assert "session.coordination" in history
+
+
 def test_hostile_sessions_stay_text(installation: Installation) -> None:
     hostile = "<script>alert(1)</script><img src=x onerror=alert(2)> | [x](javascript:alert(3))"
     parts = [{"agent_id": agent, "agent_response": hostile, "agent_steps": []} for agent in (hostile, "b", hostile)]

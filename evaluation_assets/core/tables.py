@@ -542,7 +542,7 @@ COLUMNS: dict[str, str] = {
     "examples": "up to three issues in their words",
     "recommendation": "what usually helps",
     "task_digest": "digest of the words of the task",
-    "metric": "criterion of the trajectory level, overall, success, pass_rate, cost_usd or latency_s",
+    "metric": "criterion of the trajectory level, session.<score>, overall, success, pass_rate, cost_usd or latency_s",
     "value": "mean over the trials that have the metric; null where none has",
     "best": "value of the best trial: the highest, for cost and latency the lowest",
     "n_known": "trials that have the metric",

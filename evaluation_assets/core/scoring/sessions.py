@@ -43,6 +43,20 @@ def session_analyses(
             yield analysis_row(drop, trajectory, analyst, analyse(seen, means, judges))
 
 
+def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
+    """The panel's scores of every session as metrics that runs are compared by: `session.overall` and the like.
+
+    Drift is left out: without a judge it is likeness of words, which is shown and never gated.
+    """
+    names = ("overall", "conversation", "tool_use", "coordination", "reasoning")
+    columns = ["session_id", "analyst", *(f"{name}_score" for name in names)]
+    return {
+        row["session_id"]: {f"session.{name}": row[f"{name}_score"] for name in names}
+        for row in analyses.rows(columns)
+        if row["analyst"] == PANEL
+    }
+
+
 def panel_means(verdicts: Mapping[str, list[Row]], quorum: int) -> PanelMeans:
     """Mean score by subject and criterion, where at least `quorum` judges scored."""
     subjects: dict[str, dict[str, Row]] = {}
