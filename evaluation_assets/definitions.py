@@ -12,7 +12,7 @@ from evaluation_assets.core.regression.settings import load_settings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.defs import checks, ingest, reports, scores, tool_use
+from evaluation_assets.defs import checks, ingest, reports, scores, sessions, tool_use
 from evaluation_assets.defs.agents import agent_assets
 from evaluation_assets.defs.jobs import (
     evaluate_job,
@@ -48,6 +48,7 @@ def build_definitions(
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,
         tool_use.TOOL_USE_VERSION,
+        sessions.SESSIONS_VERSION,
         reports.REPORT_VERSION,
     )
     urls = {"lake_url": str(home.lake)}
@@ -60,6 +61,7 @@ def build_definitions(
             *scores.scores_assets(judges, panel.quorum),
             tool_use.tool_use_results,
             tool_use.failure_patterns,
+            sessions.session_analyses(judges, panel),
             reports.preprocessed_files,
             *regression_assets(judges, rubrics, panel.quorum, settings),
             *reviewing_assets(judges, settings.review),
@@ -73,6 +75,9 @@ def build_definitions(
             checks.panel_agreement,
             checks.enough_scored,
             checks.suite_pass_rate,
+            sessions.sessions_judged,
+            sessions.unauthorised_calls,
+            sessions.coordinated,
             gate_check(settings.gate),
         ],
         jobs=[

@@ -13,10 +13,12 @@ from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.prompts import render
+from evaluation_assets.core.judging.sessions import session_chain
 from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
 
 _FENCE = "untrusted-" + 20 * "0"
@@ -108,5 +110,6 @@ def _kept(drop: Drop, preprocessor: Preprocessor) -> Iterator[tuple[Trajectory, 
             yield kept, clips_of(kept)
 
 
-def _later(trajectory: Trajectory, clips: list[Clip], rubrics: Rubrics) -> tuple[Chain, Chain]:
-    return category_chain(trajectory, clips, {}, rubrics), trajectory_chain(trajectory, clips, {}, {}, rubrics)
+def _later(trajectory: Trajectory, clips: list[Clip], rubrics: Rubrics) -> tuple[Chain, ...]:
+    later = category_chain(trajectory, clips, {}, rubrics), trajectory_chain(trajectory, clips, {}, {}, rubrics)
+    return (*later, session_chain(trajectory, rubrics)) if is_session(trajectory) else later

@@ -7,10 +7,12 @@ from typing import Any
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.sessions import session_chain
 from evaluation_assets.core.judging.subjects import Chain, Scores, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.preprocess import Removal
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.tables import TOOL_USE_RESULTS
 from evaluation_assets.core.tool_use.case_results import CaseResult
 from evaluation_assets.core.tool_use.comparison import shown
@@ -254,6 +256,14 @@ def trajectory_chains(
             _means(categories.at(trajectory.id), "category"),
             rubrics,
         )
+
+
+def session_chains(trajectories: Stored, rubrics: Rubrics) -> Iterator[Chain]:
+    """What is judged of sessions; other trajectories have nothing here."""
+    for row in trajectories.rows(["trajectory", "text"]):
+        trajectory = trajectory_of(row)
+        if is_session(trajectory):
+            yield session_chain(trajectory, rubrics)
 
 
 def _means(rows: list[Row], subject: str) -> Mapping[Any, Scores]:

@@ -13,8 +13,8 @@ from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake import Spool, Stored, Stream
-from evaluation_assets.core.rubrics.model import Level, Rubrics
-from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
+from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.defs.partitions import DROPS
 
 COVERAGE = "coverage"
@@ -100,7 +100,7 @@ class Tally:
 
 
 def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsDefinition]:
-    """The three levels: clips, categories, trajectories."""
+    """The levels: clips, categories, trajectories, and sessions with their turns and contributions."""
 
     def clip_level(inputs: Mapping[str, Stored]) -> Chains:
         return lambda: rows.clip_chains(inputs["preprocessed_trajectories"], inputs["clips"], rubrics)
@@ -119,6 +119,9 @@ def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsD
             rubrics,
         )
 
+    def session_level(inputs: Mapping[str, Stored]) -> Chains:
+        return lambda: rows.session_chains(inputs["preprocessed_trajectories"], rubrics)
+
     ingested = ("preprocessed_trajectories", "clips")
     return [
         _level(CLIP_VERDICTS, ("clip",), ingested, clip_level, judges, rubrics),
@@ -131,6 +134,7 @@ def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsD
             judges,
             rubrics,
         ),
+        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], session_level, judges, rubrics),
     ]
 
 

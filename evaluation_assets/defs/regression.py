@@ -26,6 +26,7 @@ from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reviewing.judge_cards import kept_out
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.scoring import scores
+from evaluation_assets.core.scoring.sessions import session_metrics
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
@@ -68,7 +69,14 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
     verdicts = {
         f"{table.name}_{judge.name}": dg.AssetIn([table.name, judge.name]) for table in levels for judge in judges
     }
-    inputs = ("raw_trajectories", "preprocessed_trajectories", "clips", "trajectory_scores", "tool_use_results")
+    inputs = (
+        "raw_trajectories",
+        "preprocessed_trajectories",
+        "clips",
+        "trajectory_scores",
+        "tool_use_results",
+        "session_analyses",
+    )
 
     @dg.asset(
         partitions_def=DROPS,
@@ -108,7 +116,9 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
             parts,
             out,
         )
-        rows = metric_rows(name, trajectories, score_rows, passed)
+        # An analysis rests on the whole panel: with a judge kept out, its scores are not known.
+        of_sessions = {} if out else session_metrics(stored["session_analyses"])
+        rows = metric_rows(name, trajectories, score_rows, passed, of_sessions)
         table = tables.TASK_METRICS
         about = {f"kept_out_{judge}": why for judge, why in out.items()}
         return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: about, facts))

@@ -59,7 +59,7 @@ def report_asset(
     judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str, gate: GateSettings
 ) -> dg.AssetsDefinition:
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
-    levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts")
+    levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
     tables = (
         "raw_trajectories",
         "preprocessed_trajectories",
@@ -70,6 +70,7 @@ def report_asset(
         "trajectory_scores",
         "tool_use_results",
         "failure_patterns",
+        "session_analyses",
     )
     verdicts = {f"{level}_{judge.name}": dg.AssetIn([level, judge.name]) for level in levels for judge in judges}
 
@@ -101,6 +102,7 @@ def report_asset(
             trajectory_scores=stored["trajectory_scores"],
             tool_use_results=stored["tool_use_results"],
             failure_patterns=stored["failure_patterns"],
+            session_analyses=stored["session_analyses"],
             **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
         )
         sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))

@@ -18,12 +18,13 @@ from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.preprocessing.repair import repaired
-from evaluation_assets.core.rubrics.model import Level, Rubric, load_rubrics
+from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubric, load_rubrics
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts
 
 RUBRICS = load_rubrics()
-ALL_RUBRICS: list[Rubric] = [rubric for level in get_args(Level) for rubric in RUBRICS.of_level(level)]
+LEVELS: list[Level] = [level for level in get_args(Level) if level not in SESSION_LEVELS]
+ALL_RUBRICS: list[Rubric] = [rubric for level in LEVELS for rubric in RUBRICS.of_level(level)]
 SEARCH = call('{"query": "height of Mount Fuji"}', "research", "deepsearch")
 TASK = "What is the height of Mount Fuji?"
 

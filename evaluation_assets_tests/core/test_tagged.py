@@ -25,6 +25,7 @@ from evaluation_assets.core.tables import (
     FAILURE_PATTERNS,
     PREPROCESSED_TRAJECTORIES,
     REJECTED_RECORDS,
+    SESSION_ANALYSES,
     TOOL_USE_RESULTS,
     TRAJECTORY_SCORES,
     Table,
@@ -398,9 +399,11 @@ def written_records(
         trajectory_scores=stored(folder, TRAJECTORY_SCORES, []),
         tool_use_results=stored(folder, TOOL_USE_RESULTS, []),
         failure_patterns=stored(folder, FAILURE_PATTERNS, []),
+        session_analyses=stored(folder, SESSION_ANALYSES, []),
         clip_verdicts=verdicts,
         category_verdicts={},
         trajectory_verdicts={},
+        session_verdicts={},
     )
     return [record for record, _ in result_records(tables)]
 

@@ -35,7 +35,9 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
         {"success": True, "duration_s": 4.0, "usage": Usage(cost_usd=0.2)},
         {"success": False, "duration_s": None, "usage": Usage(cost_usd=0.0)},
     )
-    rows = {row["metric"]: row for row in metric_rows("s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": True})}
+    rows = {
+        row["metric"]: row for row in metric_rows("s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": True}, {})
+    }
     found = {name: (row["value"], row["best"], row["n_known"], row["n_trials"]) for name, row in rows.items()}
     assert found == {
         "overall": (0.4, 0.4, 1, 2),
@@ -48,14 +50,14 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
 
 def test_a_metric_that_one_task_lacks_is_null_there(tmp_path: Path) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b"})
-    rows = [row for row in metric_rows("s/d", runs, [], {}) if row["metric"] == "success"]
+    rows = [row for row in metric_rows("s/d", runs, [], {}, {}) if row["metric"] == "success"]
     assert [(row["task_id"], row["value"], row["n_known"]) for row in rows] == [("a", 1.0, 1), ("b", None, 0)]
 
 
 def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b", "task": "other"})
     facts = facts_of(Sidecar(suite="s", agent="x", agent_version="2"), "c0", {"quorum": "1"}, {"j": "kappa 0.1"})
-    rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {})
+    rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {}, {})
     path = UPath(tmp_path) / "m.parquet"
     write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))

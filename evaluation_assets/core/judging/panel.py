@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from upath import UPath
 
 from evaluation_assets.core.judging.asking import ModelSettings
+from evaluation_assets.core.judging.embeddings import EmbeddingSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -104,12 +105,16 @@ class JudgeSettings(BaseModel):
 
 
 class Panel(BaseModel):
-    """The judges, and how many of them must have scored a subject for an average to exist."""
+    """The judges, and how many of them must have scored a subject for an average to exist.
+
+    With `embeddings` the messages of a session are compared by their meaning, else by their letters.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quorum: int = Field(default=1, ge=1)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
+    embeddings: EmbeddingSettings | None = None
 
     def with_limits(self, limits: dict[str, Any]) -> Self:
         """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""

@@ -233,13 +233,15 @@ def _piece(subject: Subject, fence: str, limit: int, *, first: bool) -> Piece:
     lines.append(f'{_heading(subject)} Judge it by the rubric "{subject.rubric.name}". Criteria: {criteria}')
     contents, length, shown = _contents(subject, limit)
     lines += [_fenced(text, fence, limit) for text in contents]
-    if subject.level in ("trajectory", "answer") and (reference := subject.trajectory.reference_answer):
+    if subject.level in ("trajectory", "answer", "session") and (reference := subject.trajectory.reference_answer):
         lines.append(f"The reference answer:\n{_fenced(reference, fence, limit)}")
     text = "\n".join(lines)
     return Piece(text, _size(text), length, shown)
 
 
 def _heading(subject: Subject) -> str:
+    if subject.heading:
+        return subject.heading
     if subject.level == "clip":
         clip = subject.focus[0]
         return "The end of the work." if clip.is_final else f"Piece {clip.index + 1}, a call of {clip.tool_type}."
@@ -251,8 +253,14 @@ def _heading(subject: Subject) -> str:
 def _contents(subject: Subject, limit: int) -> tuple[list[str], int, int]:
     """What is fenced, how many bytes the whole has, and how many of them are shown.
 
-    At category and trajectory level the clips share the limit, and each has the panel's means in front.
+    At category and trajectory level the clips share the limit, and each has the panel's means in front; the texts of a
+    session's subject share it too.
     """
+    if subject.contents:
+        share = limit // len(subject.contents)
+        sizes = [_size(text) for text in subject.contents]
+        texts = [cut_in_the_middle(text, share) for text in subject.contents]
+        return texts, sum(sizes), sum(min(size, share) for size in sizes)
     if subject.level in ("clip", "answer"):
         text = subject.focus[0].content if subject.level == "clip" else subject.trajectory.final_answer or ""
         return [text], _size(text), min(_size(text), limit)

@@ -1,10 +1,14 @@
-"""What is judged: a clip, the clips of one category, a trajectory, its answer; each with all a judge may look at."""
+"""What is judged, each with all a judge may look at.
+
+A clip, the clips of one category, a trajectory, its answer; and of a session a contribution, a turn, or all of it.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.clips.segmentation import Clip
-from evaluation_assets.core.rubrics.model import Criterion, Level, Rubric, Rubrics
+from evaluation_assets.core.rubrics.model import Criterion, Level, Need, Rubric, Rubrics
+from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.trajectories.model import Trajectory
 
 Scores = Mapping[str, float]
@@ -18,6 +22,9 @@ class Subject:
     `name` is the clip's index, the category, or the level itself. `focus` are the clips that are judged, `clips` all
     of the trajectory; `chain_rubrics` are those of all subjects of the chain. `clip_scores` (by clip index) and
     `assessments` (by category) are what the panel said before. `later` is how many subjects follow it in its chain.
+
+    What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the contribution
+    `part` or the turn with the number `turn`. `there_is` says what criteria may ask about.
     """
 
     level: Level
@@ -30,11 +37,18 @@ class Subject:
     clip_scores: Mapping[int, Scores] = field(default_factory=dict)
     assessments: Mapping[str, Scores] = field(default_factory=dict)
     later: int = 0
+    there_is: frozenset[Need] = frozenset()
+    heading: str = ""
+    contents: Sequence[str] = ()
+    part: Contribution | None = None
+    turn: int | None = None
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """The criteria that can be asked of this subject."""
-        return self.rubric.criteria_for(has_reference=self.trajectory.reference_answer is not None)
+        reference: frozenset[Need] = frozenset({"reference_answer"})
+        has_reference = self.trajectory.reference_answer is not None
+        return self.rubric.criteria_for(self.there_is | reference if has_reference else self.there_is)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +63,7 @@ def clip_chain(trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) 
     """Every clip by the rubric of its tool type."""
     chosen = [rubrics.choose("clip", clip.tool_type) for clip in clips]
     distinct = _distinct(chosen)
-    return _chain(
+    return chain_of(
         trajectory,
         (
             Subject(
@@ -75,7 +89,7 @@ def category_chain(
         if not clip.is_final:
             categories.setdefault(clip.tool_type, []).append(clip)
     chosen = {category: rubrics.choose("category", category) for category in categories}
-    return _chain(
+    return chain_of(
         trajectory,
         (
             Subject(
@@ -103,7 +117,7 @@ def trajectory_chain(
     """The trajectory as a whole, and its final answer where it has one."""
     levels: tuple[Level, ...] = ("trajectory", "answer") if trajectory.final_answer else ("trajectory",)
     chosen = {level: rubrics.choose(level) for level in levels}
-    return _chain(
+    return chain_of(
         trajectory,
         (
             Subject(
@@ -122,7 +136,8 @@ def trajectory_chain(
     )
 
 
-def _chain(trajectory: Trajectory, subjects: Iterable[Subject]) -> Chain:
+def chain_of(trajectory: Trajectory, subjects: Iterable[Subject]) -> Chain:
+    """Subjects in order, each with the number of those behind it."""
     ordered = list(subjects)
     last = len(ordered) - 1
     return Chain(trajectory, tuple(replace(subject, later=last - at) for at, subject in enumerate(ordered)))

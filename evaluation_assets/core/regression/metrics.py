@@ -56,7 +56,13 @@ class _Task:
     values: dict[str, list[float]] = field(default_factory=dict)
 
 
-def metric_rows(drop: str, trajectories: Stored, scores: Iterable[Row], passed: Mapping[str, bool]) -> Iterator[Row]:
+def metric_rows(
+    drop: str,
+    trajectories: Stored,
+    scores: Iterable[Row],
+    passed: Mapping[str, bool],
+    sessions: Mapping[str, Mapping[str, float | None]],
+) -> Iterator[Row]:
     """Rows of `task_metrics`: every metric that some trajectory has, for every task.
 
     Args:
@@ -64,6 +70,7 @@ def metric_rows(drop: str, trajectories: Stored, scores: Iterable[Row], passed: 
         trajectories: `preprocessed_trajectories`.
         scores: rows of `trajectory_scores`; the adjusted means are used, which do not hang on who was missing.
         passed: by trajectory, whether it met the expectations of its case, where the drop has a suite of cases.
+        sessions: by trajectory that is a session, the scores of its analysis.
     """
     tasks: dict[str, _Task] = {}
     metrics: dict[str, None] = {}
@@ -74,6 +81,7 @@ def metric_rows(drop: str, trajectories: Stored, scores: Iterable[Row], passed: 
         found: dict[str, float | None] = {
             score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
         }
+        found |= sessions.get(row["trajectory_id"], {})
         found[SUCCESS] = row["success"]
         found[PASS_RATE] = passed.get(row["trajectory_id"])
         found[COST] = _above_zero(_cost(row["trajectory"]))

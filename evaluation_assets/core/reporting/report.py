@@ -4,22 +4,12 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.regression.gate import GateOutcome
+from evaluation_assets.core.reporting.sessions import SessionsSummary
+from evaluation_assets.core.reporting.statistics import Statistic
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
-
-
-class Statistic(_Model):
-    """A criterion over subjects, 0..1. The mean is over the `n_scored` of `n_total` subjects that have a score."""
-
-    mean: float | None
-    std: float | None
-    min: float | None
-    median: float | None
-    max: float | None
-    n_scored: int
-    n_total: int
 
 
 class CriterionSummary(_Model):
@@ -271,6 +261,7 @@ class DropReport(_Model):
     worst_clips: list[ClipSummary]
     trajectories: list[TrajectorySummary]
     trajectories_total: int
+    sessions: SessionsSummary | None
     rejected: list[RejectedRecord]
     rejected_total: int
     repairs: list[RepairedTag]

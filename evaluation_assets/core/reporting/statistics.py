@@ -1,9 +1,23 @@
-"""Describe values of which some may be missing."""
+"""Scores over subjects, described."""
 
 from collections.abc import Sequence
 from statistics import fmean, median, pstdev
 
-from evaluation_assets.core.reporting.report import Statistic
+from pydantic import BaseModel, ConfigDict
+
+
+class Statistic(BaseModel):
+    """A criterion over subjects, 0..1. The mean is over the `n_scored` of `n_total` subjects that have a score."""
+
+    model_config = ConfigDict(frozen=True)
+
+    mean: float | None
+    std: float | None
+    min: float | None
+    median: float | None
+    max: float | None
+    n_scored: int
+    n_total: int
 
 
 def statistic(values: Sequence[float | None]) -> Statistic:

@@ -23,6 +23,7 @@ from evaluation_assets.core.reporting.report import (
     ToolSummary,
     TrajectorySummary,
 )
+from evaluation_assets.core.reporting.sessions import sessions_summary
 from evaluation_assets.core.reporting.statistics import statistic
 from evaluation_assets.core.reporting.tool_use import tool_use_summary
 from evaluation_assets.core.scoring.scores import OVERALL
@@ -48,9 +49,11 @@ class DropTables:
     trajectory_scores: Stored
     tool_use_results: Stored
     failure_patterns: Stored
+    session_analyses: Stored
     clip_verdicts: Mapping[str, Stored]
     category_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
+    session_verdicts: Mapping[str, Stored]
 
 
 def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables: DropTables) -> DropReport:
@@ -95,6 +98,7 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
         worst_clips=worst,
         trajectories=trajectories.items(),
         trajectories_total=total,
+        sessions=sessions_summary(tables.session_analyses),
         rejected=rejected,
         rejected_total=tables.rejected.count,
         repairs=repairs,
@@ -249,6 +253,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
         "clip": tables.clip_verdicts,
         "category": tables.category_verdicts,
         "trajectory": tables.trajectory_verdicts,
+        "session": tables.session_verdicts,
     }
     for level, by_judge in levels.items():
         counts = outcomes.setdefault(level, Counter())

@@ -1,6 +1,7 @@
 """Rubrics: criteria with anchors and a scale for one kind of subject. They are data, one YAML file each."""
 
 import hashlib
+from collections.abc import Collection
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Literal, Self
@@ -9,7 +10,11 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from upath import UPath
 
-Level = Literal["clip", "category", "trajectory", "answer"]
+Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
+SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
+Need = Literal[
+    "reference_answer", "next_user_message", "knowledge", "tool_calls", "thoughts", "handoff", "several_agents"
+]
 ANY = "*"
 
 
@@ -34,7 +39,7 @@ class Criterion(BaseModel):
     key: str
     question: str
     anchors: dict[int, str]
-    needs: Literal["reference_answer"] | None = None
+    needs: Need | None = None
 
 
 class Rubric(BaseModel):
@@ -66,9 +71,9 @@ class Rubric(BaseModel):
         """The version with a digest of the wording, so that no edit goes unnoticed: `1-3f2a91c0`."""
         return f"{self.version}-{hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:8]}"
 
-    def criteria_for(self, *, has_reference: bool) -> tuple[Criterion, ...]:
-        """The criteria that can be asked."""
-        return tuple(criterion for criterion in self.criteria if criterion.needs is None or has_reference)
+    def criteria_for(self, there_is: Collection[Need]) -> tuple[Criterion, ...]:
+        """The criteria that can be asked where `there_is` what some of them need."""
+        return tuple(criterion for criterion in self.criteria if criterion.needs is None or criterion.needs in there_is)
 
 
 class Rubrics:

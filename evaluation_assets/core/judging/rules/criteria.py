@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from evaluation_assets.core.judging.rules.evidence import CallEvidence, Evidence
-from evaluation_assets.core.judging.rules.words import words
+from evaluation_assets.core.trajectories.words import words
 
 
 @dataclass(frozen=True, slots=True)

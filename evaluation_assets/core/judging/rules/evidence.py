@@ -5,9 +5,9 @@ import re
 import warnings
 from functools import cached_property
 
-from evaluation_assets.core.judging.rules.words import share, words
 from evaluation_assets.core.preprocessing.rules import call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
+from evaluation_assets.core.trajectories.words import share, words
 
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)

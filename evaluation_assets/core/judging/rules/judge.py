@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.rules.criteria import Finding, find
 from evaluation_assets.core.judging.rules.evidence import Evidence
+from evaluation_assets.core.judging.rules.sessions import find_in_session
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.rubrics.model import SESSION_LEVELS
+from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.similarity import LexicalSimilarity
 
 RULES_VERSION = "2"
 """Raise it with every change that can change a score."""
@@ -29,6 +33,7 @@ class RulesJudge:
 
     def __post_init__(self) -> None:
         self._evidence: Evidence | None = None
+        self._session: SessionEvidence | None = None
 
     @asynccontextmanager
     async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
@@ -37,9 +42,7 @@ class RulesJudge:
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
         """The verdict on a subject; its reasoning lists the evidence for each criterion."""
-        whole = self._evidence_of(subject)
-        calls = [whole.calls[clip.index] for clip in subject.focus if not clip.is_final]
-        findings = {criterion.key: find(criterion.key, whole, calls) for criterion in subject.criteria}
+        findings = self._findings(subject)
         scores = {key: None if f.points is None else round(f.points / 10, 4) for key, f in findings.items()}
         scored = sum(score is not None for score in scores.values())
         return Verdict(
@@ -49,6 +52,19 @@ class RulesJudge:
             reasoning="\n".join(_line(key, finding) for key, finding in findings.items()),
             share_seen=1.0,
         )
+
+    def _findings(self, subject: Subject) -> dict[str, Finding]:
+        if subject.level in SESSION_LEVELS:
+            seen = self._session_evidence_of(subject)
+            return {criterion.key: find_in_session(criterion.key, subject, seen) for criterion in subject.criteria}
+        whole = self._evidence_of(subject)
+        calls = [whole.calls[clip.index] for clip in subject.focus if not clip.is_final]
+        return {criterion.key: find(criterion.key, whole, calls) for criterion in subject.criteria}
+
+    def _session_evidence_of(self, subject: Subject) -> SessionEvidence:
+        if self._session is None or self._session.trajectory is not subject.trajectory:
+            self._session = SessionEvidence(subject.trajectory, LexicalSimilarity())
+        return self._session
 
     def _evidence_of(self, subject: Subject) -> Evidence:
         if self._evidence is None or self._evidence.trajectory is not subject.trajectory:

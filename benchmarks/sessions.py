@@ -1,0 +1,142 @@
+"""How well sessions are read without a model: reactions of users, and who decided a failure.
+
+    python benchmarks/sessions.py [DATA]
+
+DATA is a folder with the data sets `eurtad` (EURTAD: dialogues with users' reactions to errors of a system) and
+`who-and-when` (Who&When: failed sessions with the agent and the step that people found responsible); default: the
+folder that the tests use. Every rate is printed with its counts and its 95 % interval (Wilson). The cues for reactions
+were written with EURTAD in view, so that these rates are those of the data they were made on.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from math import sqrt
+from pathlib import Path
+
+import orjson
+from upath import UPath
+
+from evaluation_assets.core.formats.base import DropFile
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.sessions.analysing import analyse
+from evaluation_assets.core.sessions.analysis import FailureAttribution
+from evaluation_assets.core.sessions.attribution import hit_rate
+from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.reactions import Reaction, reaction
+from evaluation_assets.core.sessions.similarity import LexicalSimilarity
+from evaluation_assets.core.trajectories.model import Trajectory
+
+MEASURE = LexicalSimilarity()
+
+
+def main() -> None:
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else beside
+    reactions(folder / "eurtad")
+    attributions(folder / "who-and-when")
+
+
+def reactions(folder: Path) -> None:
+    """Corrections and re-asks: how many are found by kind, and how many dialogues without errors raise an alarm."""
+    print("Reactions to errors (EURTAD), found as correction, incomprehension, complaint or re-ask:")
+    found: dict[str, list[bool]] = {}
+    for record in _records(folder / "erroneous"):
+        messages = [*_user_messages(record["context"]), record["user_reaction"].strip()]
+        *_, last = _reactions(messages)
+        found.setdefault(record["user_reaction_type"], []).append(_is_alarm(last))
+    for kind, hits in sorted(found.items()):
+        print(f"  {kind:32} {_rate(hits)}")
+    reacting = [hit for kind, hits in found.items() if kind != "Ignore and Continue" for hit in hits]
+    print(f"  {'all but Ignore and Continue':32} {_rate(reacting)}")
+    dialogues = [_reactions(_user_messages(record["context"])) for record in _records(folder / "non_erroneous_dev")]
+    print("False alarms in dialogues without an error:")
+    print(f"  {'messages':32} {_rate([_is_alarm(each) for dialogue in dialogues for each in dialogue])}")
+    print(f"  {'dialogues with any':32} {_rate([any(map(_is_alarm, dialogue)) for dialogue in dialogues])}")
+
+
+def attributions(folder: Path) -> None:
+    """The likeliest agent and step against the label, beside the baselines and the label itself."""
+    sessions = [(trajectory, _attribution(trajectory)) for trajectory in _trajectories(folder)]
+    print(f"Who decided the failure (Who&When, {len(sessions)} sessions), without a judge:")
+    names = ("evidence", "most_frequent_speaker", "last_agent", "random", "label fed back")
+    for name in names:
+        hits, shares = [], []
+        for trajectory, found in sessions:
+            label = trajectory.labels["mistake_agent"]
+            guess = {**found.baselines, "evidence": found.agents, "label fed back": {label: 1.0}}[name]
+            hits.append(hit_rate(guess, label))
+            shares.append(guess.get(label, 0.0))
+        hit = f"hits {sum(hits):5.2f} of {len(hits)}"
+        print(f"  agent: {name:24} {hit}, mean probability of the label {_mean(shares):.2f}")
+    exact, near, chance, near_by_chance = [], [], [], []
+    for trajectory, found in sessions:
+        label = trajectory.extra["history_steps"][trajectory.labels["mistake_step"]]
+        top = found.steps[0]
+        distance = abs(_number(trajectory, top.turn_index, top.interaction, top.step) - label)
+        exact.append(distance == 0)
+        near.append(distance <= 5)
+        chance.append(1 / found.steps_total)
+        steps = range(found.steps_total)
+        near_by_chance.append(sum(abs(step - label) <= 5 for step in steps) / len(steps))
+    print(f"  step:  exact          {_rate(exact)}, random {_mean(chance):.1%}")
+    print(f"  step:  within 5 steps {_rate(near)}, random {_mean(near_by_chance):.1%}")
+
+
+def _attribution(trajectory: Trajectory) -> FailureAttribution:
+    found = analyse(SessionEvidence(trajectory, MEASURE), {}, []).attribution
+    assert found is not None, f"{trajectory.id} succeeded"
+    return found
+
+
+def _number(trajectory: Trajectory, turn: int, interaction: int, step: int) -> int:
+    """The number of a step over the whole trajectory."""
+    before = 0
+    for turn_number, each in enumerate(trajectory.turns):
+        for position, part in enumerate(each.interactions):
+            if (turn_number, position) == (turn, interaction):
+                return before + step
+            before += len(part.steps)
+    raise LookupError
+
+
+def _trajectories(folder: Path) -> Iterator[Trajectory]:
+    for path in sorted(folder.rglob("*.json")):
+        for item in read_trajectories([DropFile(UPath(path), path.name)], Losses()):
+            if isinstance(item, Trajectory):
+                yield item
+
+
+def _records(folder: Path) -> Iterator[dict[str, str]]:
+    return (orjson.loads(path.read_bytes()) for path in sorted(folder.glob("*.json")))
+
+
+def _user_messages(context: str) -> list[str]:
+    said = re.findall(r"<(user|system)>(.*?)(?=<user>|<system>|$)", context, re.DOTALL)
+    return [text.strip() for role, text in said if role == "user" and text.strip()]
+
+
+def _reactions(messages: list[str]) -> list[Reaction]:
+    matrix = MEASURE.matrix(messages)
+    pairs = range(len(messages) - 1)
+    return [reaction(messages[at], messages[at + 1], float(matrix[at, at + 1]), MEASURE) for at in pairs]
+
+
+def _is_alarm(found: Reaction) -> bool:
+    return found.is_dissatisfied or found.kind == "re_ask"
+
+
+def _rate(hits: Iterable[bool]) -> str:
+    listed = list(hits)
+    k, n, z = sum(listed), len(listed), 1.96
+    middle, spread = (k + z * z / 2) / (n + z * z), z * sqrt(k * (n - k) / n + z * z / 4) / (n + z * z)
+    return f"{k:4} of {n:4} = {k / n:6.1%}  [{max(0.0, middle - spread):.1%}, {min(1.0, middle + spread):.1%}]"
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""How the embedded judge scores sessions, turns and contributions: from the same evidence as the analysis."""
+
+from collections.abc import Callable, Mapping
+
+from evaluation_assets.core.judging.rules.criteria import Finding
+from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.reactions import is_refusal
+from evaluation_assets.core.sessions.scores import mean
+from evaluation_assets.core.sessions.tool_validation import validity
+
+TurnScorer = Callable[[SessionEvidence, int], Finding]
+PartScorer = Callable[[SessionEvidence, Contribution], Finding]
+SessionScorer = Callable[[SessionEvidence], Finding]
+
+
+def user_satisfaction(seen: SessionEvidence, turn: int) -> Finding:
+    """Cues of correction, incomprehension, complaint or thanks in the user's next message."""
+    reaction = seen.reactions[turn]
+    if reaction is None:
+        return Finding(None, "there is no next message")
+    if reaction.is_dissatisfied:
+        return Finding(1, f"the next message shows {reaction.kind}: {reaction.cue}")
+    if reaction.kind == "thanks":
+        return Finding(8, f"the next message says: {reaction.cue}")
+    return Finding(7, "the next message shows no cue of dissatisfaction, which does not exclude it")
+
+
+def question_settled(seen: SessionEvidence, turn: int) -> Finding:
+    """Whether the next message is nearly the same as the one before the answer."""
+    reaction = seen.reactions[turn]
+    if reaction is None:
+        return Finding(None, "there is no next message")
+    if reaction.similarity is None:
+        return Finding(None, "there is no message to compare the next one with")
+    if reaction.kind == "re_ask":
+        return Finding(1, f"the next message asks the same again (likeness {reaction.similarity:.2f})")
+    return Finding(7, f"the next message is another one (likeness {reaction.similarity:.2f})")
+
+
+def faithfulness(seen: SessionEvidence, turn: int) -> Finding:
+    """Open: a contradiction takes understanding."""
+    return Finding(None, "whether an answer contradicts what is known takes understanding")
+
+
+def progress(seen: SessionEvidence, turn: int) -> Finding:
+    """Whether there is an answer that is no refusal and follows no open failure."""
+    response = seen.response(turn)
+    if not response.strip():
+        return Finding(1, "there is no answer")
+    if is_refusal(response):
+        return Finding(None, "the answer declines; whether rightly takes understanding")
+    last = [part.order for part in seen.parts if part.turn == turn][-1]
+    if any(found.is_loop and last in found.places[1:] for found in seen.repeated):
+        return Finding(3, "the turn ends in a loop")
+    failed = [error for error in seen.progress.errors if error.contribution.turn == turn]
+    if failed and failed[-1].recovered_at is None and not failed[-1].noticed:
+        return Finding(4, f"the answer passes over a failure: {failed[-1].error}")
+    return Finding(7, "there is an answer; whether it is right was not verified")
+
+
+def tool_use(seen: SessionEvidence, part: Contribution) -> Finding:
+    """Share of calls to own tools with their parameters, and of calls that worked."""
+    calls = part.calls
+    if not calls:
+        return Finding(None, "there are no calls")
+    worked = sum(step.result is not None and step.result.error is None for step in calls) / len(calls)
+    valid = validity(part)
+    if valid is None:
+        return Finding(2 + 6 * worked, f"{worked:.0%} of {len(calls)} calls worked; the agent's tools are unknown")
+    points = 8 * min(valid, 0.25 + 0.75 * worked)
+    return Finding(points, f"{valid:.0%} of {len(calls)} calls fit the agent's tools, {worked:.0%} worked")
+
+
+def reasoning(seen: SessionEvidence, part: Contribution) -> Finding:
+    """Open: the words of a reasoning do not show whether it is right."""
+    return Finding(None, "whether reasoning leads anywhere takes understanding")
+
+
+def handoff(seen: SessionEvidence, part: Contribution) -> Finding:
+    """Share of what the next agent used that was handed over."""
+    found = seen.handoffs.get(part.order)
+    if found is None or found.completeness is None:
+        return Finding(None, "the next agent used nothing in particular that was known before")
+    points = 9 * found.completeness - (2 if found.asked and found.missing else 0)
+    asked = "; it asked back" if found.asked else ""
+    used = f"{len(found.given)} of {len(found.needed)} values the next agent used were handed over{asked}"
+    return Finding(max(0.0, points), used)
+
+
+def response_quality(seen: SessionEvidence, part: Contribution) -> Finding:
+    """Whether the agent did something, said something, and does not repeat itself."""
+    if not part.messages.strip() and not part.calls:
+        return Finding(1, "the agent neither says nor calls anything")
+    again = [found for found in seen.repeated if found.kind == "same_message" and part.order in found.places[1:]]
+    if again:
+        return Finding(2, "the agent says the same as before")
+    if is_refusal(part.messages):
+        return Finding(4, "the agent declines; whether rightly was not judged")
+    return Finding(7, "the agent does something; whether it is right was not verified")
+
+
+def soundness(seen: SessionEvidence, part: Contribution) -> Finding:
+    """Open: attribution weighs the evidence of failures itself; the rest takes understanding."""
+    return Finding(None, "whether later work rests on an error takes understanding")
+
+
+def on_task(seen: SessionEvidence, part: Contribution) -> Finding:
+    """Open: likeness of words is reported beside the scores, and is no judgement."""
+    return Finding(None, "whether work serves the task takes understanding")
+
+
+def coordination_boundaries(seen: SessionEvidence) -> Finding:
+    """Duplicate work and ping-pong, per hand-off."""
+    if not seen.flow.handoffs:
+        return Finding(None, "no agent handed over to another")
+    clashes = [found for found in seen.repeated if found.kind in ("duplicate_work", "ping_pong")]
+    share = len(clashes) / len(seen.flow.handoffs)
+    points = 8 if not clashes else max(1.0, 6 - 12 * share)
+    return Finding(points, f"{len(clashes)} times work was done twice or passed back and forth")
+
+
+def coordination_context(seen: SessionEvidence) -> Finding:
+    """Mean completeness of the hand-offs, less those where the receiver asked back."""
+    found = list(seen.handoffs.values())
+    complete = mean([finding.completeness for finding in found])
+    if complete is None:
+        return Finding(None, "no agent used anything in particular that was known before")
+    asked = sum(finding.asked and bool(finding.missing) for finding in found) / len(found)
+    return Finding(max(0.0, 9 * complete - 4 * asked), f"{complete:.0%} of what receivers used was handed over")
+
+
+def coordination_roles(seen: SessionEvidence) -> Finding:
+    """Share of calls with tools of the agent's own."""
+    known = [part for part in seen.parts if validity(part) is not None]
+    calls = sum(len(part.calls) for part in known)
+    if not calls:
+        return Finding(None, "no call of an agent whose tools are known")
+    strange = sum(issue.fault == "unauthorized_tool" for issue in seen.issues)
+    points = 8 if not strange else max(0.0, 5 - 10 * strange / calls)
+    return Finding(points, f"{strange} of {calls} calls went to tools the agent does not have")
+
+
+def task_completion(seen: SessionEvidence) -> Finding:
+    """Whether the last turn has an answer that is no refusal, with no failure left open."""
+    if not seen.parts:
+        return Finding(0, "no agent did anything")
+    response = seen.response(seen.parts[-1].turn)
+    if not response.strip():
+        return Finding(1, "the session ends without an answer")
+    if is_refusal(response):
+        return Finding(2, "the last answer declines")
+    if seen.progress.signal in ("circular", "stall"):
+        return Finding(4, f"the session ends with an answer, after a {seen.progress.signal} course")
+    return Finding(6, "the session ends with an answer; whether it is right was not verified")
+
+
+TURN_SCORERS: Mapping[str, TurnScorer] = {
+    "user_satisfaction": user_satisfaction,
+    "question_settled": question_settled,
+    "faithfulness": faithfulness,
+    "progress": progress,
+}
+PART_SCORERS: Mapping[str, PartScorer] = {
+    "tool_use": tool_use,
+    "reasoning": reasoning,
+    "handoff": handoff,
+    "response_quality": response_quality,
+    "soundness": soundness,
+    "on_task": on_task,
+}
+SESSION_SCORERS: Mapping[str, SessionScorer] = {
+    "coordination_boundaries": coordination_boundaries,
+    "coordination_context": coordination_context,
+    "coordination_roles": coordination_roles,
+    "task_completion": task_completion,
+}
+
+
+def find_in_session(criterion: str, subject: Subject, seen: SessionEvidence) -> Finding:
+    """The finding for one criterion of a session, a turn or a contribution.
+
+    Raises:
+        KeyError: no scorer knows the criterion.
+    """
+    if subject.part is not None:
+        return PART_SCORERS[criterion](seen, seen.parts[subject.part.order])
+    if subject.turn is not None:
+        return TURN_SCORERS[criterion](seen, subject.turn)
+    return SESSION_SCORERS[criterion](seen)

@@ -1,0 +1,112 @@
+"""Sessions analysed, as rows of `session_analyses`: by the panel, and by each judge where there are several."""
+
+from collections.abc import Callable, Iterator, Mapping
+from statistics import fmean
+from typing import Any
+
+from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.scoring.averages import panel_scores
+from evaluation_assets.core.sessions.analysing import PANEL, PanelMeans, analyse
+from evaluation_assets.core.sessions.analysis import SessionAnalysis
+from evaluation_assets.core.sessions.contributions import is_session
+from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
+from evaluation_assets.core.trajectories.model import Trajectory, from_json
+
+Row = dict[str, Any]
+
+
+def session_analyses(
+    drop: str,
+    trajectories: Stored,
+    verdicts: Mapping[str, Stored],
+    quorum: int,
+    measure: Similarity,
+    say: Callable[[str], object],
+) -> Iterator[Row]:
+    """Rows of `session_analyses`, session after session; trajectories that are no sessions have none.
+
+    Where `measure` fails, letters are compared instead: the analysis names the measure, and `say` is told.
+    """
+    columns = ["trajectory_id", "subject", "outcome", "scores"]
+    by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
+    for row in trajectories.rows(["trajectory", "text"]):
+        trajectory = from_json(row["trajectory"], row["text"])
+        if not is_session(trajectory):
+            continue
+        own = {judge: rows.at(trajectory.id) for judge, rows in by_judge.items()}
+        analysts = {PANEL: (panel_means(own, quorum), list(own))}
+        if len(own) > 1:
+            analysts |= {judge: (panel_means({judge: said}, 1), [judge]) for judge, said in own.items()}
+        seen = _evidence(trajectory, measure, say)
+        for analyst, (means, judges) in analysts.items():
+            yield analysis_row(drop, trajectory, analyst, analyse(seen, means, judges))
+
+
+def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
+    """The panel's scores of every session as metrics that runs are compared by: `session.overall` and the like.
+
+    Drift is left out: without a judge it is likeness of words, which is shown and never gated.
+    """
+    names = ("overall", "conversation", "tool_use", "coordination", "reasoning")
+    columns = ["session_id", "analyst", *(f"{name}_score" for name in names)]
+    return {
+        row["session_id"]: {f"session.{name}": row[f"{name}_score"] for name in names}
+        for row in analyses.rows(columns)
+        if row["analyst"] == PANEL
+    }
+
+
+def panel_means(verdicts: Mapping[str, list[Row]], quorum: int) -> PanelMeans:
+    """Mean score by subject and criterion, where at least `quorum` judges scored."""
+    subjects: dict[str, dict[str, Row]] = {}
+    for judge, rows in verdicts.items():
+        for row in rows:
+            subjects.setdefault(row["subject"], {})[judge] = row
+    return {
+        subject: {
+            criterion: fmean(scores.values())
+            for criterion, scores in panel_scores(by_judge).items()
+            if len(scores) >= max(quorum, 1)
+        }
+        for subject, by_judge in subjects.items()
+    }
+
+
+def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: SessionAnalysis) -> Row:
+    """A row of `session_analyses`."""
+    counts = analysis.conversation
+    return {
+        "drop": drop,
+        "session_id": trajectory.id,
+        "task_id": trajectory.task_id,
+        "analyst": analyst,
+        "n_agents": len(analysis.per_agent_scores),
+        "n_turns": len(analysis.turn_results),
+        "overall_score": analysis.overall_score,
+        "conversation_score": analysis.conversation_score,
+        "tool_use_score": analysis.tool_use_score,
+        "coordination_score": analysis.coordination_score,
+        "reasoning_score": analysis.reasoning_score,
+        "intent_drift_score": analysis.intent_drift_score,
+        "task_completion": analysis.task_completion,
+        "bad_responses": counts.bad_responses,
+        "responses": counts.total_responses,
+        "judged_responses": counts.total_responses - counts.not_judged,
+        "unauthorized_calls": sum(issue.kind == "unauthorized_tool" for issue in analysis.issues),
+        "failed_calls": sum(agent.failed_calls for agent in analysis.per_agent_scores.values()),
+        "signal": analysis.course.signal,
+        "total_latency_ms": analysis.total_latency_ms.value,
+        "total_cost_usd": analysis.total_cost.value,
+        "analysis": analysis.model_dump_json(),
+    }
+
+
+def _evidence(trajectory: Trajectory, measure: Similarity, say: Callable[[str], object]) -> SessionEvidence:
+    seen = SessionEvidence(trajectory, measure)
+    try:
+        _ = seen.reactions, seen.drift
+    except SimilarityUnavailable as problem:
+        say(f"{trajectory.id}: {problem}; letters are compared instead")
+        return SessionEvidence(trajectory, LexicalSimilarity())
+    return seen

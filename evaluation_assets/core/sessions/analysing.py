@@ -1,0 +1,511 @@
+"""Put facts and judgements together: the analysis of one session."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evaluation_assets.core.sessions import attribution, scores
+from evaluation_assets.core.sessions.analysis import (
+    AgentScores,
+    Conversation,
+    Course,
+    ErrorRecord,
+    FailureAttribution,
+    HandoffEdge,
+    IntentDrift,
+    InteractionResult,
+    Issue,
+    Recommendation,
+    RepeatedWork,
+    SessionAnalysis,
+    Sum,
+    SuspectStep,
+    TurnResult,
+)
+from evaluation_assets.core.sessions.contributions import Contribution, speakers
+from evaluation_assets.core.sessions.drift import CRITICAL, WARNING, Drift, drift_of
+from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
+from evaluation_assets.core.sessions.reactions import is_refusal
+from evaluation_assets.core.sessions.recommendations import recommend
+from evaluation_assets.core.sessions.scores import Detection, Weighted, capped, mean
+from evaluation_assets.core.sessions.tool_validation import ToolIssue, validity
+from evaluation_assets.core.trajectories.model import Trajectory
+
+PanelMeans = Mapping[str, Mapping[str, float]]
+"""What judges said: mean score by criterion, by subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
+
+PANEL = "panel"
+"""What a score or an issue rests on that judges gave."""
+
+COORDINATION = ("coordination_boundaries", "coordination_context", "coordination_roles")
+
+_SUSPECTS = 10
+_QUOTED = 200
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A contribution with its scores."""
+
+    contribution: Contribution
+    tool_use: float | None
+    reasoning: float | None
+    handoff: float | None
+    response_quality: float | None
+
+    @cached_property
+    def score(self) -> Weighted:
+        return scores.agent_score(
+            tool_use=self.tool_use,
+            reasoning=self.reasoning,
+            handoff=self.handoff,
+            response_quality=self.response_quality,
+        )
+
+
+def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> SessionAnalysis:
+    """The analysis of a session by judges whose verdicts average to `means`; facts need no judge."""
+    trajectory = seen.trajectory
+    parts = [_part(part, seen, means.get(part.name, {})) for part in seen.parts]
+    drift, drift_source = _drift(seen, means)
+    answered = [bool(turn.interactions) for turn in trajectory.turns]
+    detections = [_detection(seen, turn, means.get(f"turn/{turn}", {})) for turn in range(len(trajectory.turns))]
+    whole = means.get("session", {})
+    coordination = {name: whole[name] for name in COORDINATION if name in whole} if seen.has_several_agents else {}
+    coordinated = mean(list(coordination.values()))
+    conversation = mean([scores.turn_score(found) for found in detections])
+    tool_use, reasoning = mean([part.tool_use for part in parts]), mean([part.reasoning for part in parts])
+    overall = scores.session_score(
+        conversation=conversation,
+        tool_use=tool_use,
+        coordination=coordinated,
+        reasoning=reasoning,
+        intent_drift=drift.score if drift_source == PANEL else None,
+    )
+    completed = None if "task_completion" not in whole else whole["task_completion"] >= scores.BAD
+    succeeded = completed if trajectory.success is None else trajectory.success
+    issues = [
+        *_tool_issues(seen),
+        *_course_issues(seen),
+        *_turn_issues(seen, detections),
+        *_drift_issues(seen, drift, drift_source),
+    ]
+    issues.sort(key=lambda issue: (issue.turn_index if issue.turn_index is not None else -1, issue.interaction or 0))
+    agents = {agent: [part for part in parts if part.contribution.agent_id == agent] for agent in speakers(trajectory)}
+    of_agents = {agent: _means_of(own) for agent, own in agents.items()}
+    counted = scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
+    possible = sum(
+        there_is and reaction is not None for there_is, reaction in zip(answered, seen.reactions, strict=True)
+    )
+    recommendations = recommend(of_agents, coordinated, counted, possible, issues)
+    flow = seen.flow
+    return SessionAnalysis(
+        overall_score=overall.value,
+        coordination_score=coordinated,
+        intent_drift_score=drift.score,
+        per_agent_scores={agent: _agent(agent, of_agents[agent], seen, issues, recommendations) for agent in agents},
+        turn_results=[_turn(seen, turn, found, parts, drift) for turn, found in enumerate(detections)],
+        conversation=Conversation(
+            total_responses=counted.total,
+            good_responses=counted.good,
+            bad_responses=counted.bad,
+            ccm_detections=counted.ccm,
+            rdm_detections=counted.rdm,
+            hallucination_detections=counted.hallucination,
+            llm_judge_detections=counted.llm_judge,
+            not_judged=counted.not_judged,
+        ),
+        session_id=trajectory.id,
+        task=trajectory.task,
+        judges=list(judges),
+        measure=seen.measure.name,
+        task_completion=completed,
+        recorded_success=trajectory.success,
+        conversation_score=conversation,
+        tool_use_score=tool_use,
+        reasoning_score=reasoning,
+        overall_parts=list(overall.parts),
+        coordination=coordination,
+        intent_drift=_intent_drift(seen, drift, drift_source),
+        course=_course(seen),
+        handoffs=_edges(seen),
+        unreached_agents=list(flow.unreached),
+        total_latency_ms=_total_latency(trajectory, flow.latency_ms),
+        tool_latency_ms=_sum(flow.tool_latency_ms),
+        total_cost=_sum(flow.cost_usd),
+        attribution=None if succeeded else _attribution(seen, means),
+        issues=issues,
+        recommendations=recommendations,
+    )
+
+
+def _part(part: Contribution, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
+    """Judged scores; tool use is at most the share of valid calls, a hand-off nobody judged its completeness."""
+    found = seen.handoffs.get(part.order)
+    return _Part(
+        part,
+        tool_use=capped(judged.get("tool_use"), validity(part)) if part.calls else None,
+        reasoning=judged.get("reasoning"),
+        handoff=judged.get("handoff", None if found is None else found.completeness),
+        response_quality=judged.get("response_quality"),
+    )
+
+
+def _means_of(parts: Sequence[_Part]) -> _Part:
+    """The parts of an agent averaged to one."""
+    return _Part(
+        parts[0].contribution,
+        mean([part.tool_use for part in parts]),
+        mean([part.reasoning for part in parts]),
+        mean([part.handoff for part in parts]),
+        mean([part.response_quality for part in parts]),
+    )
+
+
+def _detection(seen: SessionEvidence, turn: int, judged: Mapping[str, float]) -> Detection:
+    """Re-asking counts where the messages are alike enough, if the measure knows meaning and so can exclude it."""
+    settled = judged.get("question_settled")
+    reaction = seen.reactions[turn]
+    if settled is not None and seen.measure.can_exclude and (reaction is None or not _is_alike(seen, turn)):
+        settled = None
+    return scores.detection(
+        satisfaction=judged.get("user_satisfaction"),
+        settled=settled,
+        faithfulness=judged.get("faithfulness"),
+        progress=judged.get("progress"),
+    )
+
+
+def _is_alike(seen: SessionEvidence, turn: int) -> bool:
+    reaction = seen.reactions[turn]
+    turns = seen.trajectory.turns
+    if reaction is None or reaction.similarity is None:
+        return False
+    return seen.measure.may_re_ask(
+        turns[turn].user_message or "", turns[turn + 1].user_message or "", reaction.similarity
+    )
+
+
+def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]:
+    """Judged drift where there is any, else likeness of words."""
+    judged = [means.get(part.name, {}).get("on_task") for part in seen.parts]
+    if any(value is not None for value in judged):
+        return drift_of([None if value is None else 1 - value for value in judged]), PANEL
+    return seen.drift, seen.measure.name if seen.drift.score is not None else None
+
+
+def _intent_drift(seen: SessionEvidence, drift: Drift, source: str | None) -> IntentDrift:
+    at = None if drift.change_point is None else seen.parts[drift.change_point]
+    return IntentDrift(
+        turns=[_turn_drift(seen, turn, drift) for turn in range(len(seen.trajectory.turns))],
+        change_turn=None if at is None else at.turn,
+        change_agent=None if at is None else at.agent_id,
+        type=drift.type,
+        measured_by=source,
+    )
+
+
+def _turn_drift(seen: SessionEvidence, turn: int, drift: Drift) -> float | None:
+    return mean([value for part, value in zip(seen.parts, drift.values, strict=True) if part.turn == turn])
+
+
+def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_Part], drift: Drift) -> TurnResult:
+    own = [part for part in parts if part.contribution.turn == turn]
+    reaction = seen.reactions[turn]
+    following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
+    shows = found.type in ("rdm", "ccm") or (reaction is not None and reaction.is_dissatisfied)
+    return TurnResult(
+        turn_index=turn,
+        is_bad=found.is_bad,
+        detection_type=found.type,
+        interactions=[_interaction(seen, part, drift) for part in own],
+        confidence=found.confidence,
+        score=scores.turn_score(found),
+        user_message=_quote(seen.trajectory.turns[turn].user_message),
+        reaction=None if reaction is None else reaction.kind,
+        evidence=_quote(following) if shows else None,
+        similarity=None if reaction is None else reaction.similarity,
+        drift=_turn_drift(seen, turn, drift),
+        latency_ms=_sum(total(latency_ms(part.contribution) for part in own)),
+    )
+
+
+def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> InteractionResult:
+    own = part.contribution
+    handed_over = seen.handoffs.get(own.order)
+    return InteractionResult(
+        agent_id=own.agent_id,
+        score=part.score.value,
+        tool_use=part.tool_use,
+        reasoning=part.reasoning,
+        handoff=part.handoff,
+        response_quality=part.response_quality,
+        parts=list(part.score.parts),
+        drift=drift.values[own.order],
+        tools=[step.call.name for step in own.calls if step.call],
+        failed_calls=sum(step.result is not None and step.result.error is not None for step in own.calls),
+        latency_ms=latency_ms(own),
+        cost_usd=cost_usd(own),
+        handed_to=None if handed_over is None else handed_over.handoff.target.agent_id,
+        completeness=None if handed_over is None else handed_over.completeness,
+        said=_quote(own.messages) or "",
+    )
+
+
+def _agent(
+    agent: str,
+    average: _Part,
+    seen: SessionEvidence,
+    issues: Sequence[Issue],
+    recommendations: Sequence[Recommendation],
+) -> AgentScores:
+    own = next(flow for flow in seen.flow.agents if flow.agent_id == agent)
+    return AgentScores(
+        overall=average.score.value,
+        tool_use=average.tool_use,
+        reasoning=average.reasoning,
+        handoff=average.handoff,
+        response_quality=average.response_quality,
+        interactions_count=own.interactions,
+        issues=[issue.message for issue in issues if issue.agent_id == agent],
+        recommendations=[advice.message for advice in recommendations if advice.agent_id == agent],
+        parts=list(average.score.parts),
+        tool_calls=own.calls,
+        failed_calls=own.failed_calls,
+        latency_ms=_sum(own.latency_ms),
+        cost_usd=_sum(own.cost_usd),
+    )
+
+
+_TOOL_MESSAGES = {
+    "unauthorized_tool": "Unauthorised tool {tool} in turn {turn}: it has {available}",
+    "hallucinated_parameter": "Tool parameter hallucination in turn {turn}: {tool} takes no {names}",
+    "missing_parameter": "Missing tool parameter in turn {turn}: {tool} needs {names}",
+    "invalid_parameter": "Invalid tool parameter in turn {turn}: {tool} does not take it so ({names})",
+}
+
+
+def _tool_issues(seen: SessionEvidence) -> list[Issue]:
+    return [_tool_issue(seen, issue) for issue in seen.issues]
+
+
+def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
+    step = found.contribution.steps[found.step]
+    message = _TOOL_MESSAGES[found.fault].format(
+        tool=found.tool,
+        turn=found.contribution.turn + 1,
+        available=", ".join(found.available) or "none",
+        names=", ".join(found.parameters) or "no JSON object",
+    )
+    given = seen.trajectory.piece(step.call.raw) if step.call else ""
+    return _issue(found.fault, found.severity, found.contribution, found.step, message, f"{found.tool} {given}")
+
+
+def _course_issues(seen: SessionEvidence) -> list[Issue]:
+    """Failures left open, ignored results, loops, hand-offs that lacked something."""
+    found: list[Issue] = []
+    for error in seen.progress.errors:
+        if error.recovered_at is None:
+            what = "noticed and not put right" if error.noticed else "passed over"
+            message = f"Failure of {error.tool} {what} in turn {error.contribution.turn + 1}"
+            found.append(_issue("open_error", "MEDIUM", error.contribution, error.step, message, error.error))
+    for ignored in seen.progress.ignored:
+        message = f"Result of {ignored.tool} ignored in turn {ignored.contribution.turn + 1}"
+        result = ignored.contribution.steps[ignored.step].result
+        quoted = seen.trajectory.piece(result.content) if result else ""
+        found.append(_issue("ignored_result", "LOW", ignored.contribution, ignored.step, message, quoted))
+    for again in seen.repeated:
+        if again.kind == "retry":
+            continue
+        part = seen.parts[again.places[1]]
+        message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
+        found.append(_issue(again.kind, "MEDIUM" if again.is_loop else "LOW", part, None, message, again.what))
+    for finding in seen.handoffs.values():
+        if finding.missing:
+            source, target = finding.handoff.source, finding.handoff.target
+            message = f"Hand-off to {target.agent_id} in turn {source.turn + 1} lacked {', '.join(finding.missing[:5])}"
+            severity = "MEDIUM" if finding.asked else "LOW"
+            found.append(_issue("missing_context", severity, source, None, message, target.messages))
+    found += [
+        _issue("refusal", "LOW", part, None, f"Declined in turn {part.turn + 1}", part.messages)
+        for part in seen.parts
+        if is_refusal(part.messages)
+    ]
+    for stall in seen.progress.stalls:
+        part = seen.parts[stall[0]]
+        message = f"Nothing new in {len(stall)} contributions from turn {part.turn + 1} on"
+        found.append(_issue("stall", "MEDIUM", part, None, message, part.messages))
+    return found
+
+
+_REPEATED = {
+    "same_call": "The same call again",
+    "duplicate_work": "A call that another agent had made",
+    "same_message": "The same message again",
+    "ping_pong": "Passing back and forth without a result",
+}
+
+
+def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
+    """Bad turns, at the agent that answered last."""
+    found: list[Issue] = []
+    for turn, detected in enumerate(detections):
+        if not detected.is_bad:
+            continue
+        own = [part for part in seen.parts if part.turn == turn]
+        following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
+        by_user = detected.type in ("rdm", "ccm")
+        found.append(
+            Issue(
+                kind=detected.type,
+                severity="MEDIUM",
+                agent_id=own[-1].agent_id if own else None,
+                turn_index=turn,
+                interaction=own[-1].position if own else None,
+                step=None,
+                message=_BAD_TURNS[detected.type].format(turn=turn + 1),
+                evidence=_quote(following if by_user else seen.response(turn)) or "(no answer)",
+                found_by=PANEL,
+            )
+        )
+    return found
+
+
+_BAD_TURNS = {
+    "rdm": "The user corrects the answer of turn {turn}",
+    "ccm": "The user asks again what turn {turn} should have answered",
+    "hallucination": "The answer of turn {turn} contradicts what is known",
+    "llm_judge": "The answer of turn {turn} brings the user no further",
+}
+
+
+def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> list[Issue]:
+    """Judged drift from a warning on; likeness of words, which is rough, only where it is critical."""
+    least = WARNING if source == PANEL else CRITICAL
+    if drift.score is None or drift.score < least or drift.change_point is None:
+        return []
+    part = seen.parts[drift.change_point]
+    severity = "HIGH" if drift.score >= CRITICAL else "MEDIUM"
+    message = f"The work leaves the task in turn {part.turn + 1} ({drift.type.replace('_', ' ')})"
+    return [_issue("intent_drift", severity, part, None, message, part.messages or part.thoughts)]
+
+
+def _issue(kind: str, severity: object, part: Contribution, step: int | None, message: str, evidence: str) -> Issue:
+    return Issue.model_validate(
+        {
+            "kind": kind,
+            "severity": severity,
+            "agent_id": part.agent_id,
+            "turn_index": part.turn,
+            "interaction": part.position,
+            "step": step,
+            "message": message,
+            "evidence": _quote(evidence) or "",
+            "found_by": "rules",
+        }
+    )
+
+
+def _course(seen: SessionEvidence) -> Course:
+    progress = seen.progress
+    return Course(
+        signal=progress.signal,
+        efficiency=progress.efficiency,
+        awareness=progress.awareness,
+        correction=progress.correction,
+        errors=[
+            ErrorRecord(
+                agent_id=error.contribution.agent_id,
+                turn_index=error.contribution.turn,
+                interaction=error.contribution.position,
+                step=error.step,
+                tool=error.tool,
+                error=error.error,
+                noticed=error.noticed,
+                recovered=error.recovered_at is not None,
+            )
+            for error in progress.errors
+        ],
+        ignored_results=len(progress.ignored),
+        stalls=[list(stall) for stall in progress.stalls],
+        regressions=list(progress.regressions),
+        repetitions=[
+            RepeatedWork(
+                kind=again.kind,
+                agents=list(again.agents),
+                what=again.what,
+                places=list(again.places),
+                is_loop=again.is_loop,
+            )
+            for again in seen.repeated
+        ],
+    )
+
+
+def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
+    found = []
+    for (source, target), count in seen.flow.edges.items():
+        own = [finding for finding in seen.handoffs.values() if finding.handoff.agents == (source, target)]
+        found.append(
+            HandoffEdge(
+                source=source,
+                target=target,
+                count=count,
+                completeness=mean([finding.completeness for finding in own]),
+                asked_back=sum(finding.asked for finding in own),
+            )
+        )
+    return found
+
+
+def _attribution(seen: SessionEvidence, means: PanelMeans) -> FailureAttribution | None:
+    if not seen.parts:
+        return None
+    soundness = {part.name: means.get(part.name, {}).get("soundness") for part in seen.parts}
+    found = attribution.attribute(
+        seen.trajectory,
+        issues=seen.issues,
+        progress=seen.progress,
+        repeated=seen.repeated,
+        handed_over=list(seen.handoffs.values()),
+        soundness={name: score for name, score in soundness.items() if score is not None},
+    )
+    suspects = sorted(found.suspects, key=lambda suspect: -suspect.probability)
+    return FailureAttribution(
+        agents=dict(found.agents),
+        steps=[
+            SuspectStep(
+                agent_id=suspect.contribution.agent_id,
+                turn_index=suspect.contribution.turn,
+                interaction=suspect.contribution.position,
+                step=suspect.step,
+                probability=suspect.probability,
+                evidence=list(suspect.evidence),
+            )
+            for suspect in suspects[:_SUSPECTS]
+        ],
+        steps_total=len(suspects),
+        baselines={
+            "most_frequent_speaker": dict(attribution.most_frequent_speaker(seen.trajectory)),
+            "last_agent": dict(attribution.last_agent(seen.trajectory)),
+            "random": dict(attribution.random_agent(seen.trajectory)),
+        },
+    )
+
+
+def _total_latency(trajectory: Trajectory, parts: Total) -> Sum:
+    if trajectory.duration_s is None:
+        return _sum(parts)
+    return Sum(value=trajectory.duration_s * 1000, n_known=parts.n_total, n_total=parts.n_total)
+
+
+def _sum(of: Total) -> Sum:
+    return Sum(value=of.value, n_known=of.n_known, n_total=of.n_total)
+
+
+def _quote(text: str | None) -> str | None:
+    if text is None:
+        return None
+    line = " ".join(text[: _QUOTED * 4].split())
+    return line[:_QUOTED] + ("…" if len(line) > _QUOTED else "")

@@ -1,0 +1,154 @@
+"""Which agent, and which step, decided that a session went wrong: a distribution with its evidence, not one name."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+
+from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
+from evaluation_assets.core.sessions.handoffs import HandoffFinding
+from evaluation_assets.core.sessions.progress import Progress
+from evaluation_assets.core.sessions.reactions import is_refusal
+from evaluation_assets.core.sessions.repetition import Repetition
+from evaluation_assets.core.sessions.tool_validation import ToolIssue
+from evaluation_assets.core.trajectories.model import Trajectory
+
+Distribution = Mapping[str, float]
+
+PRIOR = 1.0
+"""Evidence that every step has: without any other, all steps are equally likely."""
+
+WEIGHTS: Mapping[str, float] = {
+    "unauthorized_tool": 3.0,
+    "hallucinated_parameter": 1.5,
+    "missing_parameter": 1.5,
+    "invalid_parameter": 1.5,
+    "open_error": 2.0,
+    "ignored_result": 1.5,
+    "loop": 1.5,
+    "missing_context": 1.0,
+    "refusal": 1.5,
+    "unsound": 8.0,
+}
+"""How much each kind of evidence adds to a step. Judges' doubt counts most; a contribution's steps share it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A step that may have decided the failure; `step` counts in its contribution."""
+
+    contribution: Contribution
+    step: int
+    probability: float
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Probabilities over agents and over steps; each sums to 1."""
+
+    agents: Distribution
+    suspects: tuple[Suspect, ...]
+
+    @property
+    def agent(self) -> str | None:
+        """The most probable agent; the first of equals."""
+        return max(self.agents, key=lambda agent: self.agents[agent], default=None)
+
+    @property
+    def likeliest(self) -> Suspect | None:
+        """The most probable step; the first of equals."""
+        return max(self.suspects, key=lambda suspect: suspect.probability, default=None)
+
+
+@dataclass(slots=True)
+class _Case:
+    weight: float = 0.0
+    evidence: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, share: float = 1.0) -> None:
+        self.weight += WEIGHTS[kind] * share
+        self.evidence.append(kind)
+
+
+def attribute(
+    trajectory: Trajectory,
+    *,
+    issues: Sequence[ToolIssue],
+    progress: Progress,
+    repeated: Sequence[Repetition],
+    handed_over: Sequence[HandoffFinding],
+    soundness: Mapping[str, float],
+) -> Attribution:
+    """Weigh all evidence against every step.
+
+    `soundness` is what the panel thinks of contributions, 0..1 by name: whether they are free of errors that later work
+    rests on. A step's probability is its evidence, with an equal share for every step, over that of all steps.
+    """
+    parts = contributions(trajectory)
+    cases: dict[tuple[int, int], _Case] = {
+        (part.order, number): _Case(PRIOR) for part in parts for number in range(max(1, len(part.steps)))
+    }
+    for issue in issues:
+        cases[issue.contribution.order, issue.step].add(issue.fault)
+    for error in progress.errors:
+        if error.recovered_at is None:
+            cases[error.contribution.order, error.step].add("open_error")
+    for ignored in progress.ignored:
+        cases[ignored.contribution.order, ignored.step].add("ignored_result")
+    for repetition in repeated:
+        if repetition.is_loop:
+            cases[repetition.places[1], 0].add("loop")
+    for finding in handed_over:
+        if finding.missing and finding.asked:
+            source = finding.handoff.source
+            cases[source.order, max(0, len(source.steps) - 1)].add("missing_context")
+    for part in parts:
+        steps = max(1, len(part.steps))
+        if is_refusal(part.messages):
+            cases[part.order, steps - 1].add("refusal")
+        doubt = 1 - soundness.get(part.name, 1.0)
+        if doubt > 0:
+            for number in range(steps):
+                cases[part.order, number].add("unsound", doubt / steps)
+    return _normalised(parts, cases)
+
+
+def _normalised(parts: Sequence[Contribution], cases: Mapping[tuple[int, int], _Case]) -> Attribution:
+    total = fsum(case.weight for case in cases.values())
+    suspects = tuple(
+        Suspect(parts[order], number, case.weight / total, tuple(dict.fromkeys(case.evidence)))
+        for (order, number), case in cases.items()
+    )
+    agents: dict[str, list[float]] = {}
+    for suspect in suspects:
+        agents.setdefault(suspect.contribution.agent_id, []).append(suspect.probability)
+    return Attribution({agent: fsum(shares) for agent, shares in agents.items()}, suspects)
+
+
+def most_frequent_speaker(trajectory: Trajectory) -> Distribution:
+    """Baseline: all on the agent with the most steps; the first of equals."""
+    counts = Counter(part.agent_id for part in contributions(trajectory) for _ in part.steps or (None,))
+    return {counts.most_common(1)[0][0]: 1.0} if counts else {}
+
+
+def last_agent(trajectory: Trajectory) -> Distribution:
+    """Baseline: all on the agent that contributed last."""
+    parts = contributions(trajectory)
+    return {parts[-1].agent_id: 1.0} if parts else {}
+
+
+def random_agent(trajectory: Trajectory) -> Distribution:
+    """Baseline: every agent that contributed alike."""
+    acted = speakers(trajectory)
+    return {agent: 1 / len(acted) for agent in acted}
+
+
+def hit_rate(guess: Distribution, label: str) -> float:
+    """The chance that the most probable name of a distribution is the label; equals share it.
+
+    1.0 for the label itself, for a uniform guess one over the number of names.
+    """
+    top = max(guess.values(), default=0.0)
+    best = [name for name, probability in guess.items() if probability == top]
+    return best.count(label) / len(best) if best else 0.0

@@ -1,0 +1,85 @@
+"""All that is seen in a session without a model: worked out once, used by the embedded judge and by the analysis."""
+
+from functools import cached_property
+
+from evaluation_assets.core.sessions import handoffs
+from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
+from evaluation_assets.core.sessions.drift import Drift, lexical_drift
+from evaluation_assets.core.sessions.flow import Flow, flow_of
+from evaluation_assets.core.sessions.handoffs import HandoffFinding
+from evaluation_assets.core.sessions.progress import Progress, progress_of
+from evaluation_assets.core.sessions.reactions import Reaction, reaction
+from evaluation_assets.core.sessions.repetition import Repetition, repetitions
+from evaluation_assets.core.sessions.similarity import Similarity
+from evaluation_assets.core.sessions.tool_validation import ToolIssue, tool_issues
+from evaluation_assets.core.trajectories.model import Trajectory
+
+
+class SessionEvidence:
+    """What is seen in one session; `measure` says how alike two texts are."""
+
+    def __init__(self, trajectory: Trajectory, measure: Similarity) -> None:
+        self.trajectory = trajectory
+        self.measure = measure
+
+    @cached_property
+    def parts(self) -> list[Contribution]:
+        """Every contribution in order."""
+        return contributions(self.trajectory)
+
+    @cached_property
+    def has_several_agents(self) -> bool:
+        """Whether more than one agent acted: only then is there coordination."""
+        return len(speakers(self.trajectory)) > 1
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Hand-offs, latency, cost."""
+        return flow_of(self.trajectory)
+
+    @cached_property
+    def issues(self) -> list[ToolIssue]:
+        """Calls that do not fit the agents' tools."""
+        return tool_issues(self.trajectory)
+
+    @cached_property
+    def repeated(self) -> list[Repetition]:
+        """Repeated calls and messages, ping-pong."""
+        return repetitions(self.trajectory)
+
+    @cached_property
+    def progress(self) -> Progress:
+        """Failures, ignored results, stalls."""
+        return progress_of(self.trajectory, self.repeated)
+
+    @cached_property
+    def handoffs(self) -> dict[int, HandoffFinding]:
+        """What was handed over, by the order of the giving contribution."""
+        found = handoffs.findings(self.trajectory.task, self.parts, self.flow.handoffs)
+        return {finding.handoff.source.order: finding for finding in found}
+
+    @cached_property
+    def drift(self) -> Drift:
+        """Distance from the goal by likeness of words."""
+        return lexical_drift(self.trajectory, self.measure)
+
+    @cached_property
+    def reactions(self) -> list[Reaction | None]:
+        """How the user's next message took the response of each turn; `None` where there is no next message."""
+        said = [turn.user_message for turn in self.trajectory.turns]
+        asked = [message or "" for message in said]
+        matrix = self.measure.matrix(asked) if sum(map(bool, asked)) > 1 else None
+        found: list[Reaction | None] = []
+        for index, message in enumerate(asked):
+            following = said[index + 1] if index + 1 < len(said) else None
+            if following is None:
+                found.append(None)
+                continue
+            cosine = float(matrix[index, index + 1]) if matrix is not None and message else None
+            found.append(reaction(message, following, cosine, self.measure))
+        return found
+
+    def response(self, turn: int) -> str:
+        """What the user was told in a turn: the last thing an agent said in it."""
+        said = [part.interaction.response or part.messages for part in self.parts if part.turn == turn]
+        return next((response for response in reversed(said) if response), "")

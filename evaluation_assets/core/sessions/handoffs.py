@@ -1,0 +1,116 @@
+"""Was enough handed over? What the receiver needed, against what it was given."""
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.flow import Handoff
+
+_PARTICULAR = re.compile(
+    r"https?://[^\s\"'<>)\]}]+"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<![\w.])[A-Za-z]*[-_#/]?\d[\w-]*(?:[.,:/]\d+)*"
+    r"|[\"“「]([^\"”」\n]{3,60})[\"”」]"
+)
+"""What cannot be guessed: addresses, numbers, codes with digits, quoted names."""
+
+_QUESTION = re.compile(
+    r"\b(?:could you|can you|please|would you)\b[^.?!\n]{0,60}\b(?:provide|tell|share|send|specify|clarify|confirm)\b"
+    r"|\b(?:what|which) (?:is|are|was|were) the\b[^.!\n]{1,80}\?"
+    r"|\bI (?:need|am missing|don['’]t have|do not have)\b"
+    r"|请(?:提供|告诉|说明)|könn(?:en|test) (?:Sie|du)|pouvez-vous|podría[s]?|vui lòng cung cấp",
+    re.IGNORECASE,
+)
+_TRAILING_ZEROS = re.compile(r"(?<=\d)\.0+$|(?<=\.\d)0+$|(?<=\.\d\d)0+$")
+_SHORTEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffFinding:
+    """One hand-off.
+
+    `needed` are particulars that the receiver used or asked for, that the giver knew and the receiver did not. `given`
+    are those of them that the giver's message held. `asked` is whether the receiver asked back for something.
+    """
+
+    handoff: Handoff
+    needed: tuple[str, ...]
+    given: tuple[str, ...]
+    asked: bool
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What the receiver had to find elsewhere."""
+        return tuple(value for value in self.needed if value not in self.given)
+
+    @property
+    def completeness(self) -> float | None:
+        """Share of what was needed that was given; `None` where nothing in particular was needed."""
+        return len(self.given) / len(self.needed) if self.needed else None
+
+
+def findings(task: str, parts: Sequence[Contribution], handed_over: Sequence[Handoff]) -> list[HandoffFinding]:
+    """How complete each hand-off of a session was, in order.
+
+    What an agent knows is what it wrote, what its tools returned, what was handed to it, and, where it is the first to
+    act in a turn, what the user said.
+    """
+    by_target = {handoff.target.order: handoff for handoff in handed_over}
+    knows: dict[str, set[str]] = {}
+    found: list[HandoffFinding] = []
+    turn = -1
+    for index, part in enumerate(parts):
+        own = knows.setdefault(part.agent_id, set())
+        if part.turn != turn:
+            turn = part.turn
+            own |= particulars(task) | particulars(part.trajectory.turns[turn].user_message or "")
+        if part.order in by_target:
+            handoff = by_target[part.order]
+            answer = parts[index + 1] if index + 1 < len(parts) else None
+            finding = _finding(handoff, knows[handoff.source.agent_id], own, answer)
+            found.append(finding)
+            own |= particulars(handoff.source.messages)
+        own |= particulars(part.written) | particulars(part.results)
+    return found
+
+
+def _finding(
+    handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], answer: Contribution | None
+) -> HandoffFinding:
+    """`answer` is the contribution after the receiver's: what it adds was needed, where the receiver asked for it."""
+    source, target = handoff.source, handoff.target
+    used = particulars(argument_values(target)) | (particulars(target.messages) - particulars(target.results))
+    asked = _QUESTION.search(target.messages[:2000]) is not None
+    if asked and answer is not None and answer.turn == source.turn and answer.agent_id == source.agent_id:
+        used |= particulars(answer.messages)
+    needed = sorted((used & giver_knows) - receiver_knows)
+    handed = particulars(source.messages)
+    return HandoffFinding(handoff, tuple(needed), tuple(value for value in needed if value in handed), asked)
+
+
+def argument_values(part: Contribution) -> str:
+    """The values in the arguments of a contribution's calls, one a line, without the parameters' names."""
+    lines: list[str] = []
+    for step in part.calls:
+        if step.call is None:
+            continue
+        pending: list[Any] = [part.trajectory.arguments(step.call) or part.trajectory.piece(step.call.raw)]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, dict):
+                pending += value.values()
+            elif isinstance(value, list):
+                pending += value
+            elif value is not None:
+                lines.append(str(value))
+    return "\n".join(lines)
+
+
+def particulars(text: str) -> frozenset[str]:
+    """The values in a text that cannot be guessed, in lower case; 89.50 is 89.5."""
+    values = (found.group(1) or found.group() for found in _PARTICULAR.finditer(text[:40_000]))
+    plain = (value.strip(".,:;/#").casefold() for value in values)
+    return frozenset(_TRAILING_ZEROS.sub("", value) for value in plain if len(value) >= _SHORTEST)

@@ -1,0 +1,222 @@
+"""Did the session get anywhere: failures and what was done about them, ignored results, stretches without news."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.sessions.repetition import Repetition
+from evaluation_assets.core.trajectories.model import Step, Trajectory
+from evaluation_assets.core.trajectories.words import words
+
+Signal = Literal["optimal", "recovery", "regression", "stall", "circular"]
+
+STALL = 3
+"""So many contributions in a row without news are a stall."""
+
+NEWS = 0.1
+"""Share of new words below which a contribution says nothing new."""
+
+_FEWEST_WORDS = 5
+"""A result with fewer new words may be used without a trace."""
+
+_NOTICED = re.compile(
+    r"\b(?:mistake|wrong|incorrect|error|errors|fail\w*|invalid|not (?:found|available|work\w*)|unable|could ?n[o']t"
+    r"|instead|retry|try(?:ing)? again|unfortunately|sorry|apolog\w+|issue|problem)\b"
+    r"|错误|失败|不对|重新|修正|抱歉|エラー|失敗|lỗi|fehler|erreur|error al|erro\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPoint:
+    """A call that failed, and what came of it.
+
+    `noticed`: what follows speaks of it, or the call was changed. `recovered_at`: order of the contribution in which
+    the same tool worked again.
+    """
+
+    contribution: Contribution
+    step: int
+    tool: str
+    error: str
+    noticed: bool
+    recovered_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoredResult:
+    """A result of which nothing was ever taken up; `step` counts in its contribution."""
+
+    contribution: Contribution
+    step: int
+    tool: str
+    new_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a session went forward and where it did not.
+
+    `stalls` are stretches of contributions, `regressions` the orders of contributions in which what had worked failed
+    at least twice in a row. `efficiency` is the share of steps that were not wasted (failed, repeated, ignored).
+    """
+
+    errors: tuple[ErrorPoint, ...]
+    ignored: tuple[IgnoredResult, ...]
+    stalls: tuple[tuple[int, ...], ...]
+    regressions: tuple[int, ...]
+    efficiency: float | None
+    signal: Signal | None
+
+    @property
+    def awareness(self) -> float | None:
+        """Share of failures that were noticed; `None` without failures."""
+        return sum(error.noticed for error in self.errors) / len(self.errors) if self.errors else None
+
+    @property
+    def correction(self) -> float | None:
+        """Share of noticed failures after which the tool worked again; `None` where none was noticed."""
+        noticed = [error for error in self.errors if error.noticed]
+        return sum(error.recovered_at is not None for error in noticed) / len(noticed) if noticed else None
+
+
+def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progress:
+    """What can be seen of a session's progress, given what is repeated in it."""
+    parts = contributions(trajectory)
+    places = [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
+    errors, ignored = _errors(places), _ignored(trajectory, places)
+    stalls, regressions = _stalls(trajectory, parts), _regressions(places)
+    again = sum(
+        len(repetition.places) - 1 for repetition in repeated if repetition.kind in ("same_call", "same_message")
+    )
+    wasted = len(errors) + len(ignored) + again
+    return Progress(
+        errors=errors,
+        ignored=ignored,
+        stalls=stalls,
+        regressions=regressions,
+        efficiency=max(0.0, 1 - wasted / len(places)) if places else None,
+        signal=_signal(repeated, stalls, regressions, errors) if places else None,
+    )
+
+
+_Place = tuple[Contribution, int, Step]
+
+
+def _signal(
+    repeated: Sequence[Repetition],
+    stalls: Sequence[tuple[int, ...]],
+    regressions: Sequence[int],
+    errors: Sequence[ErrorPoint],
+) -> Signal:
+    """The worst that was seen; `recovery` where failures were followed by success, `optimal` where there were none."""
+    if any(repetition.is_loop for repetition in repeated):
+        return "circular"
+    if stalls:
+        return "stall"
+    open_errors = [error for error in errors if error.recovered_at is None]
+    if regressions and open_errors:
+        return "regression"
+    return "recovery" if errors and not open_errors else "regression" if open_errors else "optimal"
+
+
+def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:
+    found = []
+    for index, (part, number, step) in enumerate(places):
+        if step.call is None or step.result is None or step.result.error is None:
+            continue
+        tool = (step.call.server, step.call.name)
+        later = places[index + 1 :]
+        worked = next((other.order for other, _, then in later if _worked(then) and _tool(then) == tool), None)
+        found.append(
+            ErrorPoint(part, number, step.call.name, step.result.error, _is_noticed(part.trajectory, later), worked)
+        )
+    return tuple(found)
+
+
+def _is_noticed(trajectory: Trajectory, later: Sequence[_Place]) -> bool:
+    """What is written next speaks of something going wrong."""
+    for _, _, step in later:
+        following = "\n".join(trajectory.piece(span) for span in (step.thought, step.message) if span)
+        if following:
+            return _NOTICED.search(following[:1500]) is not None
+        if step.call is not None:
+            return False
+    return False
+
+
+def _worked(step: Step) -> bool:
+    return step.call is not None and step.result is not None and step.result.error is None
+
+
+def _tool(step: Step) -> tuple[str | None, str] | None:
+    return None if step.call is None else (step.call.server, step.call.name)
+
+
+def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredResult, ...]:
+    """Results whose new words nobody wrote afterwards. Without anything written afterwards nothing can be said."""
+    piece = trajectory.piece
+    seen: set[str] = set(words(trajectory.task))
+    new: list[frozenset[str]] = []
+    written: list[frozenset[str]] = []
+    for part, _, step in places:
+        raw = step.call.raw if step.call else None
+        own = words(piece(step.thought)) | words(piece(raw)) | words(piece(step.message))
+        written.append(own)
+        asked = trajectory.turns[part.turn].user_message
+        seen |= own | (words(asked) if asked else set())
+        returned = words(piece(step.result.content)) if step.result else frozenset[str]()
+        new.append(returned - seen)
+        seen |= returned
+    last: dict[str, int] = dict.fromkeys(words(trajectory.final_answer or ""), len(places))
+    for index, own in enumerate(written):
+        last.update((word, max(index, last.get(word, -1))) for word in own)
+    ends = max((index for index, own in enumerate(written) if own), default=-1)
+    ends = len(places) if trajectory.final_answer else ends
+    return tuple(
+        IgnoredResult(part, number, step.call.name, len(new[index]))
+        for index, (part, number, step) in enumerate(places)
+        if _worked(step)
+        and step.call is not None
+        and len(new[index]) >= _FEWEST_WORDS
+        and index < ends
+        and not any(last.get(word, -1) > index for word in new[index])
+    )
+
+
+def _stalls(trajectory: Trajectory, parts: Sequence[Contribution]) -> tuple[tuple[int, ...], ...]:
+    """Stretches in a turn in which neither a new word was written nor a new result came."""
+    seen: set[str] = set(words(trajectory.task))
+    still: list[tuple[int, int, bool]] = []
+    turn = -1
+    for part in parts:
+        if part.turn != turn:
+            turn = part.turn
+            seen |= words(trajectory.turns[turn].user_message or "")
+        own = words(part.written) | words(part.results)
+        still.append((part.order, part.turn, bool(own) and len(own - seen) / len(own) < NEWS))
+        seen |= own
+    runs = (tuple(order for order, _, _ in run) for (_, is_still), run in groupby(still, lambda at: at[1:]) if is_still)
+    return tuple(run for run in runs if len(run) >= STALL)
+
+
+def _regressions(places: Sequence[_Place]) -> tuple[int, ...]:
+    """Where a tool that had worked fails twice in a row."""
+    worked: set[tuple[str | None, str] | None] = set()
+    failing: dict[tuple[str | None, str] | None, int] = {}
+    found: list[int] = []
+    for part, _, step in places:
+        if step.call is None or step.result is None:
+            continue
+        tool = _tool(step)
+        if step.result.error is None:
+            worked.add(tool)
+            failing[tool] = 0
+            continue
+        failing[tool] = failing.get(tool, 0) + 1
+        if tool in worked and failing[tool] == 2:
+            found.append(part.order)
+    return tuple(found)

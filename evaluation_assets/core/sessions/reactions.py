@@ -1,0 +1,66 @@
+"""What a user's next message says about the response before it. Cues can confirm that it was bad, never exclude it."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import yaml
+
+from evaluation_assets.core.sessions.handoffs import particulars
+from evaluation_assets.core.sessions.similarity import Similarity
+from evaluation_assets.core.tool_use import metrics
+
+ReactionKind = Literal["correction", "incomprehension", "complaint", "re_ask", "thanks", "none"]
+_DISSATISFIED: tuple[ReactionKind, ...] = ("incomprehension", "correction", "complaint")
+
+_READ = 1000
+
+
+@cache
+def _cues(kind: str) -> re.Pattern[str]:
+    """All cues of a kind, in every language, as one pattern."""
+    document = files("evaluation_assets.core.sessions").joinpath("cues.yaml").read_text("utf-8")
+    by_language: dict[str, list[str]] = yaml.safe_load(document)[kind]
+    return re.compile("|".join(f"(?:{cue})" for cues in by_language.values() for cue in cues), re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """How a user took a response, and the words that show it. `similarity` is that with the message before."""
+
+    kind: ReactionKind
+    cue: str | None = None
+    similarity: float | None = None
+
+    @property
+    def is_dissatisfied(self) -> bool:
+        """Whether the user corrects, complains, or cannot make sense of the response."""
+        return self.kind in _DISSATISFIED
+
+
+def reaction(message: str, following: str, cosine: float | None, measure: Similarity) -> Reaction:
+    """What `following`, the user's next message, says about the response to `message`.
+
+    A message that `measure` finds alike asks the same again, unless it names other particulars (another order number
+    is another question), asks for more, or only says thanks.
+    """
+    for kind in _DISSATISFIED:
+        if (found := _cues(kind).search(following[:_READ])) is not None:
+            return Reaction(kind, found.group().strip(), cosine)
+    if (thanked := _cues("thanks").search(following[:_READ])) is not None:
+        return Reaction("thanks", thanked.group().strip(), cosine)
+    if cosine is not None and measure.may_re_ask(message, following, cosine) and asks_the_same(message, following):
+        return Reaction("re_ask", following[:120].strip(), cosine)
+    return Reaction("none", None, cosine)
+
+
+def asks_the_same(message: str, following: str) -> bool:
+    """Whether nothing says that it is another question: no new particulars, and no words such as "another"."""
+    return particulars(following) <= particulars(message) and _cues("going_on").search(following[:_READ]) is None
+
+
+def is_refusal(response: str) -> bool:
+    """Whether a response declines to do what was asked, in English or by a cue of another language."""
+    return metrics.is_refusal(response) or _cues("refusal").search(response[:_READ]) is not None

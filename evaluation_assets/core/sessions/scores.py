@@ -1,0 +1,163 @@
+"""The scores of sessions, agents and contributions: weighted means over the parts that exist.
+
+Weights and detection order are those of ReAsk's multi-agent evaluation plan. A part that does not exist (no tools, no
+hand-off, nothing judged) is left out, the weights of the others are scaled to sum to 1, and the names of the parts
+that counted are kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Literal
+
+DetectionType = Literal["rdm", "ccm", "hallucination", "llm_judge", "none"]
+
+SESSION_WEIGHTS: Mapping[str, float] = {
+    "conversation": 0.30,
+    "tool_use": 0.25,
+    "coordination": 0.20,
+    "reasoning": 0.15,
+    "on_task": 0.10,
+}
+AGENT_WEIGHTS: Mapping[str, float] = {
+    "tool_use": 0.35,
+    "reasoning": 0.25,
+    "handoff": 0.20,
+    "response_quality": 0.20,
+}
+
+LOW = 0.7
+"""A score below it deserves a recommendation."""
+
+HIGH_RATE = 0.2
+"""Share of the turns that could show it from which re-asking or correcting users are frequent."""
+
+BAD = 0.5
+"""A judged score below it is bad."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """A weighted mean and the parts that counted; `None` where there was no part."""
+
+    value: float | None
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What was wrong with the response of a turn. `is_bad` and `confidence` are `None` where nothing was judged."""
+
+    is_bad: bool | None
+    type: DetectionType
+    confidence: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCounts:
+    """Responses by what was detected: `total = good + bad + not judged`, and `bad` is the sum of the detections."""
+
+    total: int
+    good: int
+    bad: int
+    not_judged: int
+    rdm: int
+    ccm: int
+    hallucination: int
+    llm_judge: int
+
+
+def weighted(parts: Mapping[str, float | None], weights: Mapping[str, float]) -> Weighted:
+    """The weighted mean of the parts that exist: sum of weight x score over the sum of these weights."""
+    known = {name: parts[name] for name in weights if parts.get(name) is not None}
+    total = fsum(weights[name] for name in known)
+    value = fsum(weights[name] * score for name, score in known.items() if score is not None) / total if known else None
+    return Weighted(value, tuple(known))
+
+
+def session_score(
+    *,
+    conversation: float | None,
+    tool_use: float | None,
+    coordination: float | None,
+    reasoning: float | None,
+    intent_drift: float | None,
+) -> Weighted:
+    """0.30 conversation + 0.25 tool use + 0.20 coordination + 0.15 reasoning + 0.10 (1 - intent drift)."""
+    return weighted(
+        {
+            "conversation": conversation,
+            "tool_use": tool_use,
+            "coordination": coordination,
+            "reasoning": reasoning,
+            "on_task": None if intent_drift is None else 1 - intent_drift,
+        },
+        SESSION_WEIGHTS,
+    )
+
+
+def agent_score(
+    *, tool_use: float | None, reasoning: float | None, handoff: float | None, response_quality: float | None
+) -> Weighted:
+    """0.35 tool use + 0.25 reasoning + 0.20 hand-off + 0.20 response quality; for an agent and for a contribution."""
+    return weighted(
+        {"tool_use": tool_use, "reasoning": reasoning, "handoff": handoff, "response_quality": response_quality},
+        AGENT_WEIGHTS,
+    )
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean of the values that exist."""
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None
+
+
+def detection(
+    *, satisfaction: float | None, settled: float | None, faithfulness: float | None, progress: float | None
+) -> Detection:
+    """The first bad one of dissatisfaction (RDM), re-asking (CCM), hallucination and lack of progress.
+
+    All are the panel's scores, 1 good; below 0.5 is bad. Confidence is 1 - score for what was detected, and the lowest
+    score where nothing was.
+    """
+    asked: tuple[tuple[DetectionType, float | None], ...] = (
+        ("rdm", satisfaction),
+        ("ccm", settled),
+        ("hallucination", faithfulness),
+        ("llm_judge", progress),
+    )
+    for kind, score in asked:
+        if score is not None and score < BAD:
+            return Detection(True, kind, 1 - score)
+    known = [score for _, score in asked if score is not None]
+    return Detection(False, "none", min(known)) if known else Detection(None, "none", None)
+
+
+def turn_score(found: Detection) -> float | None:
+    """1 for a good response, 0 for a bad one."""
+    return None if found.is_bad is None else float(not found.is_bad)
+
+
+def counts(found: Sequence[Detection]) -> ConversationCounts:
+    """How many responses there are of each kind."""
+    types = [detected.type for detected in found if detected.is_bad]
+    return ConversationCounts(
+        total=len(found),
+        good=sum(detected.is_bad is False for detected in found),
+        bad=len(types),
+        not_judged=sum(detected.is_bad is None for detected in found),
+        rdm=types.count("rdm"),
+        ccm=types.count("ccm"),
+        hallucination=types.count("hallucination"),
+        llm_judge=types.count("llm_judge"),
+    )
+
+
+def is_frequent(detected: int, possible: int) -> bool:
+    """Whether a kind of detection is frequent among the turns that could show it."""
+    return possible > 0 and detected / possible >= HIGH_RATE
+
+
+def capped(judged: float | None, fact: float | None) -> float | None:
+    """An opinion, which cannot be better than a fact about the same; either alone where the other is missing."""
+    return min(judged, fact) if judged is not None and fact is not None else fact if judged is None else judged

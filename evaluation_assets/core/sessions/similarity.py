@@ -1,0 +1,70 @@
+"""How alike two texts are: by their character n-grams, or by whatever another measure makes of them."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation_assets.core.trajectories.words import share, words
+
+RE_ASK_COSINE = 0.35
+RE_ASK_WORDS = 0.75
+"""Cosine, and share of words said before, from which a message may ask the same again."""
+
+_READ = 8_000
+"""Characters of a text that are compared."""
+
+
+class SimilarityUnavailable(Exception):
+    """Texts cannot be compared now; the message says why."""
+
+
+class Similarity(Protocol):
+    """A measure of how alike texts are."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in analyses."""
+        ...
+
+    @property
+    def can_exclude(self) -> bool:
+        """Whether messages it finds unlike do not ask the same. A measure of letters cannot say that of paraphrases."""
+        ...
+
+    def may_re_ask(self, message: str, following: str, cosine: float) -> bool:
+        """Whether two messages with this cosine are alike enough to ask the same."""
+        ...
+
+    def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Cosine of every text with every other, 0..1; an empty text is like nothing.
+
+        Raises:
+            SimilarityUnavailable: the measure needs an endpoint that does not answer.
+        """
+        ...
+
+
+class LexicalSimilarity:
+    """Cosine of TF-IDF over character n-grams within words: no model, any language, blind to paraphrases."""
+
+    name = "character n-grams"
+    can_exclude = False
+
+    def may_re_ask(self, message: str, following: str, cosine: float) -> bool:
+        """Alike, and nearly all words said before: "the phone number?" after "the address?" is another question."""
+        common = share(words(following), words(message))
+        return cosine >= RE_ASK_COSINE and common is not None and common >= RE_ASK_WORDS
+
+    def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Cosine of every text with every other; the weights come from these texts."""
+        # scikit-learn takes two seconds to import, which commands without sessions need not wait for.
+        from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+
+        vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
+        try:
+            vectors = vectorizer.fit_transform([text[:_READ] for text in texts])
+        except ValueError:  # no text has an n-gram
+            return np.zeros((len(texts), len(texts)))
+        return np.clip((vectors @ vectors.T).toarray(), 0.0, 1.0)

@@ -1,0 +1,101 @@
+"""Did agents call their own tools, with the parameters these take? Answered from the definitions, without a model."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation_assets.core.sessions.contributions import Contribution, contributions, definitions
+from evaluation_assets.core.tool_use.call_schemas import DefectKind, defects
+from evaluation_assets.core.tool_use.calls import Call
+from evaluation_assets.core.trajectories.model import Tool, ToolCall, Trajectory
+
+Severity = Literal["HIGH", "MEDIUM", "LOW"]
+ToolFault = Literal["unauthorized_tool", "hallucinated_parameter", "missing_parameter", "invalid_parameter"]
+
+_FAULTS: dict[DefectKind, ToolFault] = {
+    "unknown_tool": "unauthorized_tool",
+    "undeclared_parameter": "hallucinated_parameter",
+    "missing_required": "missing_parameter",
+    "unreadable_arguments": "invalid_parameter",
+    "wrong_type": "invalid_parameter",
+    "not_in_enum": "invalid_parameter",
+    "invalid_value": "invalid_parameter",
+}
+"""What a defect of a call is called between agents."""
+
+_WRONG_PARAMETERS = 0.5
+"""What a call of the right tool with wrong parameters counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolIssue:
+    """One thing wrong with one call; `step` counts in its contribution. `available` are the agent's tools."""
+
+    fault: ToolFault
+    contribution: Contribution
+    step: int
+    tool: str
+    parameters: tuple[str, ...]
+    available: tuple[str, ...]
+
+    @property
+    def severity(self) -> Severity:
+        """HIGH for a tool the agent does not have, MEDIUM for parameters."""
+        return "HIGH" if self.fault == "unauthorized_tool" else "MEDIUM"
+
+
+def tool_issues(trajectory: Trajectory) -> list[ToolIssue]:
+    """Everything wrong with the calls of a session, in order."""
+    return [issue for contribution in contributions(trajectory) for issue in contribution_issues(contribution)]
+
+
+def contribution_issues(contribution: Contribution) -> list[ToolIssue]:
+    """Everything wrong with the calls of one contribution; nothing where the agent's tools are unknown."""
+    tools = _tools(contribution)
+    if tools is None:
+        return []
+    return [
+        issue
+        for number, step in enumerate(contribution.steps)
+        if step.call is not None
+        for issue in _call_issues(contribution, number, step.call, tools)
+    ]
+
+
+def validity(contribution: Contribution) -> float | None:
+    """Share of right calls: a tool the agent lacks counts 0, wrong parameters count half.
+
+    `None` where the agent made no call, or its tools are unknown.
+    """
+    if _tools(contribution) is None or not contribution.calls:
+        return None
+    credit: dict[int, float] = {}
+    for issue in contribution_issues(contribution):
+        worth = 0.0 if issue.fault == "unauthorized_tool" else _WRONG_PARAMETERS
+        credit[issue.step] = min(worth, credit.get(issue.step, 1.0))
+    return (len(contribution.calls) - len(credit) + sum(credit.values())) / len(contribution.calls)
+
+
+def _tools(contribution: Contribution) -> tuple[Tool, ...] | None:
+    agent = definitions(contribution.trajectory).get(contribution.agent_id)
+    return None if agent is None else agent.tools
+
+
+def _call_issues(
+    contribution: Contribution, number: int, call: ToolCall, tools: tuple[Tool, ...]
+) -> Iterator[ToolIssue]:
+    """One issue for each fault, with the parameters that have it."""
+    trajectory = contribution.trajectory
+    given = trajectory.arguments(call) if trajectory.piece(call.raw).strip() else {}
+    by_fault: dict[ToolFault, list[str]] = {}
+    for defect in defects(Call(call.name, given), tools):
+        by_fault.setdefault(_FAULTS[defect.kind], []).append(defect.parameter or "")
+    for fault, parameters in by_fault.items():
+        yield ToolIssue(
+            fault=fault,
+            contribution=contribution,
+            step=number,
+            tool=call.name,
+            parameters=tuple(sorted(filter(None, parameters))),
+            available=tuple(sorted(tool.name for tool in tools)),
+        )

@@ -1,0 +1,154 @@
+"""[sessions] What happened between agents and users: one analysis a session, and checks of it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+import dagster as dg
+
+from evaluation_assets.core import tables
+from evaluation_assets.core.judging.embeddings import similarity_of
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.scoring import sessions
+from evaluation_assets.core.sessions.scores import LOW
+from evaluation_assets.defs.partitions import DROPS
+
+SESSIONS_VERSION = "1"
+"""Raise it when the same sessions and verdicts are analysed differently."""
+
+MIN_JUDGED = 0.9
+"""Share of responses that have to have a judgement."""
+
+_COLUMNS = [
+    "analyst",
+    "responses",
+    "overall_score",
+    "conversation_score",
+    "tool_use_score",
+    "coordination_score",
+    "reasoning_score",
+    "intent_drift_score",
+    "judged_responses",
+    "bad_responses",
+    "unauthorized_calls",
+]
+_SCORES = tuple(column for column in _COLUMNS if column.endswith("_score"))
+
+
+def session_analyses(judges: Sequence[Judge], panel: Panel) -> dg.AssetsDefinition:
+    """The analyses over a panel's verdicts."""
+    measure = similarity_of(panel.embeddings)
+    verdicts = {f"verdicts_{judge.name}": dg.AssetIn([tables.SESSION_VERDICTS.name, judge.name]) for judge in judges}
+
+    @dg.asset(
+        name=tables.SESSION_ANALYSES.name,
+        partitions_def=DROPS,
+        group_name="sessions",
+        code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure.name}",
+        ins={"preprocessed_trajectories": dg.AssetIn("preprocessed_trajectories")} | verdicts,
+        kinds={"parquet"},
+        description=f"Each row is {tables.SESSION_ANALYSES.row}. Trajectories of one agent and one turn have none.",
+    )
+    def analyses(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
+        summary = Summary()
+        rows = sessions.session_analyses(
+            context.partition_key,
+            stored["preprocessed_trajectories"],
+            {judge.name: stored[f"verdicts_{judge.name}"] for judge in judges},
+            panel.quorum,
+            measure,
+            context.log.warning,
+        )
+        table = tables.SESSION_ANALYSES
+        return dg.MaterializeResult(value=Stream(table, batched(summary.over(rows), table), summary.metadata))
+
+    return analyses
+
+
+class Summary:
+    """Counts and means over the panel's analyses, for the UI."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, list[float]] = {}
+        self._signals: Counter[str] = Counter()
+        self._sums: Counter[str] = Counter()
+
+    def over(self, rows: Iterator[sessions.Row]) -> Iterator[sessions.Row]:
+        """Pass the rows on."""
+        for row in rows:
+            if row["analyst"] == sessions.PANEL:
+                self._sums["sessions"] += 1
+                for name in ("responses", "bad_responses", "judged_responses", "unauthorized_calls", "failed_calls"):
+                    self._sums[name] += row[name]
+                self._signals[row["signal"] or "nothing done"] += 1
+                for name in _SCORES:
+                    if row[name] is not None:
+                        self._values.setdefault(name, []).append(row[name])
+            yield row
+
+    def metadata(self) -> dict[str, float | int | str]:
+        """The means as numbers, which the UI plots over drops; a drop without sessions says so."""
+        if not self._sums["sessions"]:
+            return {"sessions": 0, "note": "no trajectory has several agents or several user turns"}
+        return {
+            **dict(sorted(self._sums.items())),
+            **{f"mean_{name}": fmean(values) for name, values in sorted(self._values.items())},
+            "courses": ", ".join(f"{signal}: {count}" for signal, count in sorted(self._signals.items())),
+        }
+
+
+@dg.asset_check(
+    asset="session_analyses",
+    partitions_def=DROPS,
+    description=f"At least {MIN_JUDGED:.0%} of the responses in sessions have a judgement.",
+)
+def sessions_judged(session_analyses: Stored) -> dg.AssetCheckResult:
+    """Without sessions there is nothing to judge."""
+    rows = _of_the_panel(session_analyses)
+    responses, judged = sum(row["responses"] for row in rows), sum(row["judged_responses"] for row in rows)
+    share = judged / responses if responses else None
+    return dg.AssetCheckResult(
+        passed=share is None or share >= MIN_JUDGED,
+        severity=dg.AssetCheckSeverity.ERROR,
+        metadata={"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
+    )
+
+
+@dg.asset_check(
+    asset="session_analyses",
+    partitions_def=DROPS,
+    description="No agent called a tool that it does not have.",
+)
+def unauthorised_calls(session_analyses: Stored) -> dg.AssetCheckResult:
+    """Agents whose tools are unknown cannot fail this."""
+    rows = _of_the_panel(session_analyses)
+    found = sum(row["unauthorized_calls"] for row in rows)
+    return dg.AssetCheckResult(
+        passed=not found,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"calls": found, "sessions": sum(row["unauthorized_calls"] > 0 for row in rows)},
+    )
+
+
+@dg.asset_check(
+    asset="session_analyses",
+    partitions_def=DROPS,
+    description=f"The mean coordination of sessions with several agents is not below {LOW}.",
+)
+def coordinated(session_analyses: Stored) -> dg.AssetCheckResult:
+    """Sessions of one agent have no coordination."""
+    scores = [
+        row["coordination_score"] for row in _of_the_panel(session_analyses) if row["coordination_score"] is not None
+    ]
+    mean = fmean(scores) if scores else None
+    return dg.AssetCheckResult(
+        passed=mean is None or mean >= LOW,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
+    )
+
+
+def _of_the_panel(stored: Stored) -> list[sessions.Row]:
+    return [row for row in stored.rows(_COLUMNS) if row["analyst"] == sessions.PANEL]

@@ -1,0 +1,183 @@
+"""Sessions in Dagster: verdicts, analyses, checks."""
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests.conftest import Installation, record
+from evaluation_assets_tests.model_server import model_server
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
+
+
+def drop(installation: Installation, key: str = "teams", content: bytes | None = None) -> dg.ExecuteInProcessResult:
+    path = Path(installation.home.drops.path) / f"{key}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(EXAMPLES.read_bytes() if content is None else content)
+    return installation.run(key)
+
+
+def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
+    found = result.get_asset_check_evaluations()
+    return {check.check_name: check for check in found if check.asset_key == dg.AssetKey("session_analyses")}
+
+
+def test_the_example_sessions_are_analysed_to_the_end(installation: Installation) -> None:
+    result = drop(installation)
+    assert result.success
+    rows = installation.rows("teams", "session_analyses")
+    assert [row["analyst"] for row in rows] == ["panel"] * 7
+    worst = min(rows, key=lambda row: row["overall_score"])
+    assert (worst["session_id"], worst["unauthorized_calls"], worst["bad_responses"]) == ("order-lamps", 1, 3)
+    for row in rows:
+        analysis = json.loads(row["analysis"])
+        assert analysis["overall_score"] == row["overall_score"]
+        assert row["responses"] == analysis["conversation"]["total_responses"]
+    verdicts = installation.rows("teams", "session_verdicts", "rules")
+    assert {row["outcome"] for row in verdicts} <= {"scored", "abstained"}
+    assert {row["subject"].split("/")[0] for row in verdicts} == {"turn", "session"}
+
+
+def test_checks_name_strange_calls_and_poor_coordination(installation: Installation) -> None:
+    found = checks(drop(installation))
+    assert found["sessions_judged"].passed
+    assert not found["unauthorised_calls"].passed
+    assert found["unauthorised_calls"].metadata["calls"].value == 1
+    assert not found["coordinated"].passed
+    assert found["coordinated"].severity == dg.AssetCheckSeverity.WARN
+
+
+def test_a_drop_without_sessions_has_no_analysis_and_says_so(installation: Installation) -> None:
+    installation.drop("plain", record())
+    result = installation.run("plain")
+    assert result.success
+    assert installation.rows("plain", "session_analyses") == []
+    event = next(
+        event.materialization
+        for event in result.get_asset_materialization_events()
+        if event.asset_key == dg.AssetKey("session_analyses")
+    )
+    assert event.metadata["sessions"].value == 0
+    assert event.metadata["note"].value == "no trajectory has several agents or several user turns"
+    assert all(check.passed for check in checks(result).values())
+
+
+def test_several_judges_have_their_analyses_side_by_side(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path))
+    panel = Panel(judges=tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second")))
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, panel), instance)
+        assert drop(installation).success
+        rows = installation.rows("teams", "session_analyses")
+    assert [row["analyst"] for row in rows[:3]] == ["panel", "first", "second"]
+    assert len({row["session_id"] for row in rows}) == len(rows) / 3 == 7
+    assert [json.loads(row["analysis"])["judges"] for row in rows[:3]] == [["first", "second"], ["first"], ["second"]]
+    assert len({row["overall_score"] for row in rows[:3]}) == 1
+
+
+def test_a_judge_that_says_nothing_leaves_scores_open_and_facts_standing(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path))
+    panel = Panel(judges=(JudgeSettings(name="keyless", provider="openai", api_key_env="NO_SUCH_KEY_VARIABLE"),))
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, panel), instance)
+        found = checks(drop(installation))
+        rows = installation.rows("teams", "session_analyses")
+    assert not found["sessions_judged"].passed
+    assert sum(row["judged_responses"] for row in rows) == 0
+    assert sum(row["unauthorized_calls"] for row in rows) == 1
+    assert {row["conversation_score"] for row in rows} == {None}
+
+
+def test_a_model_judges_every_subject_once_and_a_second_run_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-test")
+    home = Home.at(str(tmp_path))
+    with model_server() as server, dg.DagsterInstance.ephemeral() as instance:
+        judge = {"name": "one", "provider": "openai_compatible", "model": "m", "base_url": server.openai_url}
+        panel = panel_of({"judges": [judge | {"api_key_env": "TEST_KEY"}]}, "panel.yaml")
+        installation = Installation(home, build_definitions(home, panel), instance)
+        assert drop(installation).success
+        verdicts = installation.rows("teams", "session_verdicts", "one")
+        subjects = [(row["trajectory_id"], row["subject"]) for row in verdicts]
+        turns = [turn for session in json.loads(EXAMPLES.read_bytes()) for turn in session["turns"]]
+        contributions = sum(len(turn["agent_interactions"]) for turn in turns)
+        assert len(set(subjects)) == len(subjects) == 7 + len(turns) + contributions
+        assert {row["outcome"] for row in verdicts} <= {"scored", "abstained"}
+        rows = installation.rows("teams", "session_analyses")
+        assert all(row["reasoning_score"] is not None for row in rows if row["session_id"] == "refund-12345")
+        assert {json.loads(row["analysis"])["intent_drift"]["measured_by"] for row in rows} == {"panel"}
+        server.reset()
+        assert drop(installation).success
+        assert server.requests() == []
+
+
+def test_where_embeddings_fail_letters_are_compared_and_the_analysis_says_so(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path))
+    panel = panel_of({"embeddings": {"model": "m", "api_key_env": "NO_SUCH_KEY_VARIABLE"}}, "panel.yaml")
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, panel), instance)
+        assert drop(installation).success
+        rows = installation.rows("teams", "session_analyses")
+    assert {json.loads(row["analysis"])["measure"] for row in rows} == {"character n-grams"}
+
+
+def test_the_report_shows_sessions_turn_by_turn_and_agents_side_by_side(installation: Installation) -> None:
+    assert drop(installation).success
+    reports = installation.home.reports("teams")
+    data = json.loads((reports / "report.json").read_text())["sessions"]
+    assert (data["total"], data["conversation"]["bad_responses"]) == (7, 6)
+    assert [entry["analysis"]["session_id"] for entry in data["sessions"]][:2] == ["order-lamps", "report-heat-pumps"]
+    ranked = [agent["overall"]["mean"] for agent in data["agents"]]
+    assert ranked == sorted(ranked, reverse=True)
+    assert len(ranked) == data["agents_total"] == 26
+    page = (reports / "report.html").read_text()
+    assert 'id="sessions"' in page
+    assert page.count('class="lane"') == 26
+    assert "## Sessions" in (reports / "report.md").read_text()
+
+
+def test_a_drop_without_sessions_has_no_section(installation: Installation) -> None:
+    installation.drop("plain", record())
+    assert installation.run("plain").success
+    reports = installation.home.reports("plain")
+    assert json.loads((reports / "report.json").read_text())["sessions"] is None
+    assert 'id="sessions"' not in (reports / "report.html").read_text()
+
+
+def test_scores_of_sessions_are_metrics_that_runs_are_compared_by(installation: Installation) -> None:
+    assert drop(installation).success
+    rows = [row for row in installation.rows("teams", "task_metrics") if row["metric"].startswith("session.")]
+    names = {"overall", "conversation", "tool_use", "coordination"}
+    assert {row["metric"] for row in rows} == {f"session.{name}" for name in names}
+    analyses = {row["task_id"]: row["overall_score"] for row in installation.rows("teams", "session_analyses")}
+    assert {row["task_id"]: row["value"] for row in rows if row["metric"] == "session.overall"} == analyses
+    history = {row["metric"] for row in installation.rows("teams", "score_history")}
+    assert "session.coordination" in history
+
+
+def test_hostile_sessions_stay_text(installation: Installation) -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(2)> | [x](javascript:alert(3))"
+    parts = [{"agent_id": agent, "agent_response": hostile, "agent_steps": []} for agent in (hostile, "b", hostile)]
+    turns = [{"user_message": f"{hostile} That is wrong.", "agent_interactions": parts}] * 2
+    content = json.dumps([{"session_id": hostile, "initial_task": hostile, "agents": [], "turns": turns}]).encode()
+    assert drop(installation, "hostile", content).success
+    reports = installation.home.reports("hostile")
+    page = (reports / "report.html").read_text()
+    assert "<script" not in page
+    assert "<img" not in page
+    section = (reports / "report.md").read_text().partition("## Sessions")[2].partition("\n## ")[0]
+    assert "alert" in section
+    assert "](javascript" not in section
+    assert "<img" not in section
+
+
+@pytest.mark.parametrize("missing", ["session_verdicts", "session_analyses"])
+def test_their_tables_are_described(missing: str) -> None:
+    page = (EXAMPLES.parent.parent.parent / "docs" / "tables.md").read_text("utf-8")
+    assert f"## {missing}" in page
