@@ -7,7 +7,7 @@ import orjson
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.tagged import trajectory_of
+from evaluation_assets.core.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.judging.subjects import Chain, clip_chain
 from evaluation_assets.core.rubrics.model import load_rubrics
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.formats.tagged import without_evaluations
+from evaluation_assets.core.formats.readers.tagged import without_evaluations
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
 from evaluation_assets.core.tables import TABLES

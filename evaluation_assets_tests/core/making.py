@@ -6,7 +6,7 @@ import orjson
 from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Record
-from evaluation_assets.core.formats.tagged import trajectory_of
+from evaluation_assets.core.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.trajectories.model import Trajectory
 
 FRAGMENTS = (

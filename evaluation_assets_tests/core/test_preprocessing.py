@@ -12,8 +12,8 @@ from upath import UPath
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import DropFile, Rejection
 from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.tagged import trajectory_of
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.preprocessing.repair import repaired
 from evaluation_assets.core.preprocessing.rules import Repetition, Settings, repetition

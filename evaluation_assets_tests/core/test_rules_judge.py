@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.tagged import trajectory_of
+from evaluation_assets.core.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.formats.transcript import Asked, Said, written
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.criteria import CALL_SCORERS, WHOLE_SCORERS

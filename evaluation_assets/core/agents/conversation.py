@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from evaluation_assets.core.agents.settings import AgentSettings, Limits
 from evaluation_assets.core.agents.tools import CallOutcome, Toolbox
-from evaluation_assets.core.formats.canonical import NAME
+from evaluation_assets.core.formats.readers.canonical import NAME
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, written
 from evaluation_assets.core.judging.asking import Answered
 from evaluation_assets.core.judging.providers.base import Message, ProviderError, Reply, Request, ToolAnswer, ToolUse

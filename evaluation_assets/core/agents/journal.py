@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Self
 import orjson
 
 from evaluation_assets.core.agents.tools import CallOutcome
-from evaluation_assets.core.formats.canonical import line_of, trajectory_of
+from evaluation_assets.core.formats.readers.canonical import line_of, trajectory_of
 from evaluation_assets.core.trajectories.model import Trajectory
 
 AttemptKey = tuple[str, int]

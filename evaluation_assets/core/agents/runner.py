@@ -19,7 +19,7 @@ from evaluation_assets.core.agents.mock_tools import mock_tools
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
-from evaluation_assets.core.formats.canonical import NAME
+from evaluation_assets.core.formats.readers.canonical import NAME
 from evaluation_assets.core.judging.asking import Answered, Asker, Budget, ModelSettings, Stopped
 from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.judging.panel import endpoint_of

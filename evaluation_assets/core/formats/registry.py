@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from evaluation_assets.core.formats import (
+from evaluation_assets.core.formats.base import DropFile, Format, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers import (
     agent_session,
     anthropic_messages,
     atif,
@@ -25,8 +27,6 @@ from evaluation_assets.core.formats import (
     tau_bench,
     who_and_when,
 )
-from evaluation_assets.core.formats.base import DropFile, Format, Rejection, UnreadableDrop
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.records import sample_of
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory

@@ -8,9 +8,9 @@ import orjson
 import pytest
 from hypothesis import given
 
-from evaluation_assets.core.formats.agent_session import detect
 from evaluation_assets.core.formats.base import Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers.agent_session import detect
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.mutations import (
     FIXTURES,

@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 import pytest
 
-from evaluation_assets.core.formats.atif import detect
 from evaluation_assets.core.formats.base import Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers.atif import detect
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data

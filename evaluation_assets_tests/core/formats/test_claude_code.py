@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.claude_code import detect
 from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers.claude_code import detect
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.mutations import FIXTURES, check_run, mutated, read_all, runs_of
 

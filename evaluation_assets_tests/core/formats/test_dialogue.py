@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.dialogue import detect
 from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers.dialogue import detect
 from evaluation_assets.core.formats.speakers import markers_in
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.mutations import (

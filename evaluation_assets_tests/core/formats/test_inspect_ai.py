@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample, UnreadableDrop
-from evaluation_assets.core.formats.inspect_ai import detect
 from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers.inspect_ai import detect
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from evaluation_assets.core.formats.base import Sample
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.swe_agent import detect
+from evaluation_assets.core.formats.readers.swe_agent import detect
 from evaluation_assets.core.formats.templates import filled_in
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.mutations import FIXTURES, check_reads, check_run, mutated, runs_of

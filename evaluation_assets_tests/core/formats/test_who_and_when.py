@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.who_and_when import detect, mistake
+from evaluation_assets.core.formats.readers.who_and_when import detect, mistake
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.mutations import (
     FIXTURES,

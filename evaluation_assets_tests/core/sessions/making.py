@@ -6,9 +6,9 @@ from typing import Any
 import orjson
 from upath import UPath
 
-from evaluation_assets.core.formats.agent_session import trajectory_of
 from evaluation_assets.core.formats.base import DropFile, Record
 from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.readers.agent_session import trajectory_of
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.judge import RulesJudge

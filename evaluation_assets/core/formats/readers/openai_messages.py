@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.anthropic_messages import is_anthropic
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.chat import ROLES, events_of, part_kinds, system_of, tools_of
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
@@ -20,7 +19,8 @@ from evaluation_assets.core.formats.conversation import (
     trajectory_from,
 )
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.openai_responses import is_item
+from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
+from evaluation_assets.core.formats.readers.openai_responses import is_item
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
