@@ -14,7 +14,7 @@ ui: .venv/.base  ## the Dagster UI and its daemon; files dropped into $(HOME_DIR
 	$(BIN)/evaluation-assets ui --home $(HOME_DIR)
 
 test: .venv/.dev  ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: .venv/.dev  ## format, lint, layers, types
 	$(BIN)/ruff format --check .
