@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -283,6 +284,16 @@ def test_any_bytes_are_read_or_told_to_be_unreadable(content: bytes, name: str) 
     except UnreadableDrop:
         return
     assert all(item.line >= 1 for item in items)
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":\n'])
+def test_a_document_nested_without_end_is_damaged_and_fills_no_memory(opening: bytes) -> None:
+    tracemalloc.start()
+    with pytest.raises(UnreadableDrop):
+        read(opening * 30_000, "deep.json")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 << 20
 
 
 # The format of a drop

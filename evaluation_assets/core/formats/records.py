@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
 import ijson
@@ -30,6 +30,7 @@ _LINES = {".jsonl", ".ndjson"}
 _BEGINNING = 1 << 20
 _SAMPLED = 20
 _DEEPEST = 150
+_DEEPEST_DOCUMENT = 500
 _SHOWN = 2000
 
 
@@ -138,7 +139,7 @@ def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record | Re
         number = 0
         try:
             with _opened(path) as stream:
-                for number, data in enumerate(ijson.items(stream, f"{prefix}.item", use_float=True), 1):
+                for number, data in enumerate(ijson.items(ijson.parse(_parsed(stream)), f"{prefix}.item"), 1):
                     yield Record(source, number, data, _as_line(data))
         except (ijson.JSONError, UnicodeDecodeError):
             yield from islice(_lenient_items(path, source, prefix), number, None)
@@ -165,7 +166,7 @@ def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, 
     builder, place = ijson.ObjectBuilder(), ""
     try:
         with _opened(path) as stream:
-            for prefix, event, value in ijson.parse(stream, use_float=True):
+            for prefix, event, value in ijson.parse(_parsed(stream)):
                 if not place and prefix in wanted and event in ("start_map", "start_array"):
                     builder, place = ijson.ObjectBuilder(), prefix
                 if place:
@@ -185,7 +186,7 @@ def read_value(path: UPath, source: str, prefix: str) -> Any:
     """
     try:
         with _opened(path) as stream:
-            return next(ijson.items(stream, prefix, use_float=True), None)
+            return next(ijson.items(ijson.parse(_parsed(stream)), prefix), None)
     except (ijson.JSONError, UnicodeDecodeError):
         return _lenient_value(path, source, prefix)
     except (EOFError, OSError, pa.ArrowException) as problem:
@@ -274,13 +275,26 @@ def _cut_document(beginning: bytes) -> tuple[Any, bool]:
     builder = ijson.ObjectBuilder()
     is_document = True
     try:
-        for event, value in ijson.basic_parse(io.BytesIO(beginning), use_float=True):
+        for event, value in _parsed(io.BytesIO(beginning)):
             builder.event(event, value)
     except ijson.JSONError as problem:
         is_document = "premature EOF" in str(problem)
     except UnicodeDecodeError:
         is_document = False
     return getattr(builder, "value", None), is_document
+
+
+def _parsed(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
+    """The events of a JSON document. The names of places grow with every level: a deep one would fill the memory."""
+    depth = 0
+    for event, value in ijson.basic_parse(stream, use_float=True):
+        if event in ("start_map", "start_array"):
+            depth += 1
+            if depth > _DEEPEST_DOCUMENT:
+                raise ijson.JSONError(f"values are nested more than {_DEEPEST_DOCUMENT} levels deep")
+        elif event in ("end_map", "end_array"):
+            depth -= 1
+        yield event, value
 
 
 def _damaged(source: str, problem: Exception) -> UnreadableDrop:
@@ -340,7 +354,7 @@ def _whole_number(digits: str) -> int | float:
 def _document(stream: io.BufferedReader, source: str) -> Iterator[Record]:
     """An array gives its items, an object itself."""
     is_array = stream.peek(1 << 16).lstrip().startswith(b"[")
-    for number, data in enumerate(ijson.items(stream, "item" if is_array else "", use_float=True), 1):
+    for number, data in enumerate(ijson.items(ijson.parse(_parsed(stream)), "item" if is_array else ""), 1):
         yield Record(source, number, data, _as_line(data))
 
 
