@@ -10,6 +10,7 @@ import yaml
 
 from evaluation_assets import definitions
 from evaluation_assets.core.formats.registry import FORMATS
+from evaluation_assets.core.tables import COLUMNS, TABLES, Table
 
 ROOT = Path(__file__).parent.parent
 
@@ -64,3 +65,10 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_the_documentation_names_every_format(name: str) -> None:
     page = ROOT / "docs" / "formats.md"
     assert f"`{name}`" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
+def test_the_documentation_describes_every_column(table: Table) -> None:
+    sections = (ROOT / "docs" / "tables.md").read_text("utf-8").split("\n## ")
+    (section,) = [text for text in sections if text.split()[0].removesuffix("/<judge>") == table.name]
+    assert all(f"| {field.name} | {field.type} | {COLUMNS[field.name]} |" in section for field in table.schema)
