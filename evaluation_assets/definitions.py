@@ -44,6 +44,7 @@ def build_definitions(
     settings = load_settings(home.gate_file)
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
+        home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,

@@ -1,6 +1,7 @@
 """Model judges in real runs, with the real SDKs, against a local model server."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from evaluation_assets.core.judging import asking
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import Panel, judges_of, panel_of
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs import judging
 from evaluation_assets_tests.conftest import Installation, call, record
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
@@ -380,7 +382,7 @@ def test_a_killed_run_pays_again_only_for_what_was_in_flight(tmp_path: Path, mon
         panel = tmp_path / "panel.yaml"
         panel.write_text(json.dumps({"judges": [judge(server, max_concurrency=in_flight)]}))
         drop = tmp_path / "d.jsonl"
-        drop.write_bytes(drop_of(80))
+        drop.write_bytes(drop_of(90))
         first = run_in_a_process(tmp_path / "home", drop, panel)
         while len(server.requests(bodies=False)) < 120:
             assert first.poll() is None, "it ended before it was killed"
@@ -389,7 +391,7 @@ def test_a_killed_run_pays_again_only_for_what_was_in_flight(tmp_path: Path, mon
         first.wait()
         assert run_in_a_process(tmp_path / "home", drop, panel).wait(300) == 0
         asked = Counter(request.sha256 for request in server.requests(bodies=False))
-    assert len(asked) == 80 * (CLIPS + 1 + 2)
+    assert len(asked) == 90 * (CLIPS + 1 + 2)
     assert sum(count - 1 for count in asked.values()) <= in_flight
 
 
@@ -458,3 +460,19 @@ def test_the_plan_counts_new_and_paid_calls_and_their_price(tmp_path: Path, serv
     assert float(before.stdout.split("at most $")[1]) > spent
     after = cli("plan", *arguments)
     assert f"clips: 0 new calls, {3 * CLIPS} in the ledger" in after.stdout
+
+
+def test_progress_tells_how_far_how_fast_for_how_much(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "PROGRESS_SECONDS", 0.0)
+    judged = installed(tmp_path, instance, judge(server, max_concurrency=1))
+    judged.drop("d", drop_of(6))
+    result = judged.run("d")
+    said = [entry.user_message for entry in instance.all_logs(result.run_id) if "from the ledger" in entry.user_message]
+    first = next(line for line in said if f" of {6 * CLIPS} verdicts" in line)
+    assert re.fullmatch(
+        rf"one: \d+ of {6 * CLIPS} verdicts, [\d.]+/s, \$[\d.]+, (\d+% of the input cached, )?0 from the ledger, "
+        r"about \d+ min left",
+        first,
+    )

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 from upath import UPath
 
+from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
@@ -78,7 +79,8 @@ def with_panel(command: Any) -> Any:
         try:
             panel = _panel_of(home, panel_file, provider, model)
             load_rubrics(home.rubrics)
-        except (InvalidPanel, InvalidRubric) as problem:
+            load_tool_types(home.tool_types)
+        except (InvalidPanel, InvalidRubric, InvalidToolTypes) as problem:
             refuse(str(problem))
         panel = panel.with_limits({name: value for name, value in limits.items() if value is not None})
         command(home=home, panel=panel, **options)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
@@ -37,7 +38,7 @@ def plan(
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for drop in inspect(list(inputs), one_drop=one_drop, say=warn):
             drop = replace(drop, forced_format=format_name)
-            planned = plan_drop(drop, settings, load_rubrics(home.rubrics), judges)
+            planned = plan_drop(drop, settings, load_rubrics(home.rubrics), load_tool_types(home.tool_types), judges)
             counts = planned.statistics
             click.echo(f"\n{planned.drop}")
             click.echo(f"  records            {counts.total}")

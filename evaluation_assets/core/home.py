@@ -67,6 +67,11 @@ class Home:
         return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
 
     @property
+    def tool_types(self) -> UPath:
+        """The installation's own tool types."""
+        return self.root / "tool_types.yaml"
+
+    @property
     def rubrics(self) -> UPath:
         """The installation's own rubrics."""
         return self.root / "rubrics"

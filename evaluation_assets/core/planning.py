@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
+from evaluation_assets.core.clips.tool_types import ToolTypes
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
@@ -58,7 +59,7 @@ class Plan:
         return self.tool_types.total()
 
 
-def plan(drop: Drop, settings: Settings, rubrics: Rubrics, judges: Sequence[Judge]) -> Plan:
+def plan(drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, judges: Sequence[Judge]) -> Plan:
     """Read and preprocess a drop and count what would be judged; model judges look into their ledger.
 
     Raises:
@@ -67,22 +68,22 @@ def plan(drop: Drop, settings: Settings, rubrics: Rubrics, judges: Sequence[Judg
     """
     preprocessor = Preprocessor(settings)
     result = Plan(drop.key, preprocessor.statistics)
-    for trajectory, clips in _kept(drop, preprocessor):
+    for trajectory, clips in _kept(drop, preprocessor, types):
         result.tool_types.update(clip.tool_type for clip in clips)
         for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
             result.subjects.update(subject.level for subject in chain.subjects)
     for judge in judges:
         if isinstance(judge, ModelJudge):
-            result.calls.append(asyncio.run(_rehearse(judge, drop, settings, rubrics)))
+            result.calls.append(asyncio.run(_rehearse(judge, drop, settings, rubrics, types)))
     return result
 
 
-async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics) -> Calls:
+async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes) -> Calls:
     calls = Calls(judge.name)
     window = judge.settings.max_input_tokens
 
     def clip_chains() -> Iterator[Chain]:
-        for trajectory, clips in _kept(drop, Preprocessor(settings)):
+        for trajectory, clips in _kept(drop, Preprocessor(settings), types):
             for chain in _later(trajectory, clips, rubrics):
                 calls.later += len(chain.subjects)
                 calls.input_tokens += sum(render(subject, [], _FENCE, window).tokens for subject in chain.subjects)
@@ -100,14 +101,14 @@ async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: 
     return calls
 
 
-def _kept(drop: Drop, preprocessor: Preprocessor) -> Iterator[tuple[Trajectory, list[Clip]]]:
+def _kept(drop: Drop, preprocessor: Preprocessor, types: ToolTypes) -> Iterator[tuple[Trajectory, list[Clip]]]:
     for item in read_trajectories(drop.sources, Losses(), drop.sidecar().format):
         if isinstance(item, Rejection):
             preprocessor.statistics.unreadable[item.reason] += 1
             continue
         kept = preprocessor.process(item)
         if not isinstance(kept, Removal):
-            yield kept, clips_of(kept)
+            yield kept, clips_of(kept, types)
 
 
 def _later(trajectory: Trajectory, clips: list[Clip], rubrics: Rubrics) -> tuple[Chain, ...]:

@@ -8,6 +8,7 @@ import dagster as dg
 
 from evaluation_assets.core import rows, tables
 from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.drops import InvalidDrop, find
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
@@ -154,15 +155,21 @@ def preprocess(
     kinds={"parquet"},
     description="One clip per tool call, and the final piece. Joined, the clips of a trajectory are its text.",
 )
-def clips(context: dg.AssetExecutionContext, preprocessed_trajectories: Stored) -> dg.MaterializeResult[Stream]:
+def clips(
+    context: dg.AssetExecutionContext, home: HomeResource, preprocessed_trajectories: Stored
+) -> dg.MaterializeResult[Stream]:
     """Cut every trajectory into clips."""
     name = context.partition_key
+    try:
+        types = load_tool_types(home.home.tool_types)
+    except InvalidToolTypes as problem:
+        raise _explained(problem) from problem
     tool_types: Counter[str] = Counter()
 
     def cut() -> Iterator[rows.Row]:
         for row in preprocessed_trajectories.rows(["trajectory", "text"]):
             trajectory: Trajectory = rows.trajectory_of(row)
-            for clip in clips_of(trajectory):
+            for clip in clips_of(trajectory, types):
                 tool_types[clip.tool_type] += 1
                 yield rows.clip_row(name, trajectory.id, clip)
 

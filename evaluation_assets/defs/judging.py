@@ -10,6 +10,7 @@ import dagster as dg
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake import Spool, Stored, Stream
@@ -75,6 +76,11 @@ class Tally:
         return spoken / self.outcomes.total() if self.outcomes else None
 
     @property
+    def cached_share(self) -> float | None:
+        """Share of the input tokens that the provider's cache served."""
+        return self.cached_tokens / self.input_tokens if self.input_tokens else None
+
+    @property
     def text_seen(self) -> float | None:
         """Mean share of a subject's text the judge was shown."""
         return self.share_seen / self.shown if self.shown else None
@@ -88,6 +94,8 @@ class Tally:
         figures |= {"output_tokens": self.output_tokens, "from_ledger": self.from_ledger}
         if self.over_budget:
             figures["over_budget"] = self.over_budget
+        if self.cached_share is not None:
+            figures["cached_share"] = self.cached_share
         if self.coverage is not None:
             figures["coverage"] = self.coverage
         if self.text_seen is not None:
@@ -205,10 +213,12 @@ class PanelRun:
 
     async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[tuple[Judge, Spool, Tally]]:
         """The verdicts of each judge; whichever is done first comes first."""
-        for done in asyncio.as_completed([self._judge_all(judge, chains()) for judge in judges]):
+        asked = any(isinstance(judge, ModelJudge) for judge in judges)
+        total = sum(len(chain.subjects) for chain in chains()) if asked else None  # rules are done before it is counted
+        for done in asyncio.as_completed([self._judge_all(judge, chains(), total) for judge in judges]):
             yield await done
 
-    async def _judge_all(self, judge: Judge, chains: Iterator[Chain]) -> tuple[Judge, Spool, Tally]:
+    async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> tuple[Judge, Spool, Tally]:
         spool, tally = Spool(self._table), Tally()
         started = said = time.monotonic()
         async with judge.opened(self._run, self._budget_usd) as ready:
@@ -219,14 +229,22 @@ class PanelRun:
                     spool.add(row)
                 if time.monotonic() - said > PROGRESS_SECONDS:
                     said = time.monotonic()
-                    self._say(_progress(judge, tally, said - started))
+                    self._say(_progress(judge, tally, total, said - started))
         return judge, spool, tally
 
 
-def _progress(judge: Judge, tally: Tally, seconds: float) -> str:
+def _progress(judge: Judge, tally: Tally, total: int | None, seconds: float) -> str:
+    """One line for people who wait: how far, how fast, for how much, how much longer."""
     done = tally.outcomes.total()
-    spent = "cost unknown" if tally.cost_usd is None else f"${tally.cost_usd:.4f}"
-    return f"{judge.name}: {done} verdicts, {done / seconds:.1f}/s, {spent}, {tally.from_ledger} from the ledger"
+    rate = done / seconds
+    parts = [f"{judge.name}: {done}{'' if total is None else f' of {total}'} verdicts", f"{rate:.1f}/s"]
+    parts.append("cost unknown" if tally.cost_usd is None else f"${tally.cost_usd:.4f}")
+    if tally.cached_share is not None:
+        parts.append(f"{tally.cached_share:.0%} of the input cached")
+    parts.append(f"{tally.from_ledger} from the ledger")
+    if total is not None and rate:
+        parts.append(f"about {max(0, total - done) / rate / 60:.0f} min left")
+    return ", ".join(parts)
 
 
 def _check(asset: dg.AssetKey, name: str, share: float | None, least: float, tally: Tally) -> dg.AssetCheckResult:

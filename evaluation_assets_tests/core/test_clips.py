@@ -1,10 +1,13 @@
 """Cutting trajectories into clips, and naming their tools."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
+from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
-from evaluation_assets.core.clips.tool_types import tool_type
+from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types, shipped_tool_types
 from evaluation_assets.core.trajectories.model import ToolCall
 from evaluation_assets_tests.core.making import answer, call, result, tagged_texts, trajectory
 
@@ -95,7 +98,7 @@ def call_of(name: str, server: str | None = None) -> ToolCall:
 
 
 def test_the_server_is_the_tool_type() -> None:
-    assert tool_type(call_of("python", "deepsearch")) == "deepsearch"
+    assert shipped_tool_types().of(call_of("python", "deepsearch")) == "deepsearch"
 
 
 @pytest.mark.parametrize(
@@ -115,12 +118,12 @@ def test_the_server_is_the_tool_type() -> None:
     ],
 )
 def test_known_names_have_a_tool_type(name: str, wanted: str) -> None:
-    assert tool_type(call_of(name)) == wanted
+    assert shipped_tool_types().of(call_of(name)) == wanted
 
 
 @pytest.mark.parametrize("name", ["get_weather", "Tool_Param", "mcp-search-tool", "搜索", "research_notes"])
 def test_an_unknown_tool_keeps_its_own_name(name: str) -> None:
-    assert tool_type(call_of(name)) == name
+    assert shipped_tool_types().of(call_of(name)) == name
 
 
 def test_a_call_to_a_tool_named_final_is_not_the_final_clip() -> None:
@@ -128,3 +131,20 @@ def test_a_call_to_a_tool_named_final_is_not_the_final_clip() -> None:
     called, last = cut(text)
     assert not called.is_final and last.is_final
     assert called.tool_type != last.tool_type
+
+
+def test_an_installation_names_its_own_tool_types(tmp_path: Path) -> None:
+    path = UPath(tmp_path / "tool_types.yaml")
+    path.write_text("categories: {crm: ['CRM_*'], terminal: ['zsh']}\nservers: {jira-prod: tickets}\n")
+    types = load_tool_types(path)
+    assert types.of(call_of("crm_lookup")) == "crm"
+    assert types.of(call_of("zsh")) == types.of(call_of("bash")) == "terminal"
+    assert types.of(call_of("create", "jira-prod")) == "tickets"
+    assert types.of(call_of("python", "deepsearch")) == "deepsearch"
+
+
+def test_tool_types_that_are_no_table_are_refused_by_name(tmp_path: Path) -> None:
+    path = UPath(tmp_path / "tool_types.yaml")
+    path.write_text("categories: [crm]\n")
+    with pytest.raises(InvalidToolTypes, match=r"tool_types\.yaml"):
+        load_tool_types(path)

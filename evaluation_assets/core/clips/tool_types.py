@@ -1,10 +1,13 @@
 """Which type of tool a call went to: what groups clips and chooses their rubric."""
 
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+from upath import UPath
 
 from evaluation_assets.core.trajectories.model import ToolCall
 
@@ -12,20 +15,70 @@ FINAL = "final"
 """The tool type of the piece after the last call."""
 
 
-def tool_type(call: ToolCall) -> str:
-    """The server of the call, else its category in `tool_types.yaml`, else the tool's own name."""
-    return call.server or _category(call.name)
+class InvalidToolTypes(ValueError):
+    """A table of tool types that cannot be used; the message names the file."""
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    categories: dict[str, list[str]] = {}
+    servers: dict[str, str] = {}
+
+
+class ToolTypes:
+    """Tool types by patterns of tool names (shell globs, compared without case), and by server."""
+
+    def __init__(self, categories: Mapping[str, Sequence[str]], servers: Mapping[str, str]) -> None:
+        self._categories = categories
+        self._servers = servers
+        self._known: dict[str, str] = {}
+
+    def of(self, call: ToolCall) -> str:
+        """The type its server stands for, else the server, else the tool's category, else the tool's own name."""
+        if call.server is not None:
+            return self._servers.get(call.server, call.server)
+        if call.name not in self._known:
+            self._known[call.name] = self._category(call.name)
+        return self._known[call.name]
+
+    def _category(self, name: str) -> str:
+        lowered = name.lower()
+        for category, patterns in self._categories.items():
+            if any(fnmatchcase(lowered, pattern.lower()) for pattern in patterns):
+                return category
+        return f"{name} (tool)" if name == FINAL else name
+
+
+def load_tool_types(path: UPath | None = None) -> ToolTypes:
+    """The tool types that ship with the package, after those of an installation's own file.
+
+    Raises:
+        InvalidToolTypes: the installation's file is no such table.
+    """
+    if path is None or not path.exists():
+        return shipped_tool_types()
+    try:
+        own = _File.model_validate(yaml.safe_load(path.read_text("utf-8")) or {})
+    except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as problem:
+        raise InvalidToolTypes(f"{path}: {problem}") from None
+    shipped = _shipped()
+    categories = {name: [*own.categories.get(name, ()), *shipped.categories.get(name, ())] for name in own.categories}
+    return ToolTypes({**categories, **_without(shipped.categories, own.categories)}, {**shipped.servers, **own.servers})
+
+
+def _without(table: Mapping[str, list[str]], taken: Mapping[str, object]) -> dict[str, list[str]]:
+    return {name: patterns for name, patterns in table.items() if name not in taken}
 
 
 @cache
-def _category(name: str) -> str:
-    lowered = name.lower()
-    for category, patterns in _categories().items():
-        if any(fnmatchcase(lowered, pattern) for pattern in patterns):
-            return category
-    return f"{name} (tool)" if name == FINAL else name
+def shipped_tool_types() -> ToolTypes:
+    """The tool types that ship with the package."""
+    shipped = _shipped()
+    return ToolTypes(shipped.categories, shipped.servers)
 
 
 @cache
-def _categories() -> dict[str, list[str]]:
-    return yaml.safe_load((files("evaluation_assets.core.clips") / "tool_types.yaml").read_text("utf-8"))["categories"]
+def _shipped() -> _File:
+    text = (files("evaluation_assets.core.clips") / "tool_types.yaml").read_text("utf-8")
+    return _File.model_validate(yaml.safe_load(text))
