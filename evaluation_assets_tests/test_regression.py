@@ -293,13 +293,13 @@ def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite(kept: Installa
         kept.drop(key, runs(1))
         assert kept.run(key).success
     schedule = kept.definitions.resolve_schedule_def("weekly_full_panel")
-    context = dg.build_schedule_context(
+    with dg.build_schedule_context(
         instance=kept.instance,
         scheduled_execution_time=datetime(2026, 1, 4),
         resources={"home": HomeResource(url=str(kept.home.root))},
         repository_def=kept.definitions.get_repository_def(),
-    )
-    requests = schedule.evaluate_tick(context).run_requests or []
+    ) as context:
+        requests = schedule.evaluate_tick(context).run_requests or []
     assert [request.partition_key for request in requests] == ["s/newer"]
 
 

@@ -26,12 +26,12 @@ class Ticker:
 
     def tick(self) -> list[str]:
         """One look; the keys of the drops that are to be run. A run key that was used before starts nothing."""
-        context = dg.build_sensor_context(
+        with dg.build_sensor_context(
             instance=self.installation.instance,
             cursor=self.cursor,
             resources={"home": HomeResource(url=str(self.installation.home.root))},
-        )
-        result = sensors.new_drops(context)
+        ) as context:
+            result = sensors.new_drops(context)
         if isinstance(result, dg.SkipReason):
             self.cursor = context.cursor
             return []
@@ -151,13 +151,13 @@ def kept(tmp_path: Path) -> Iterator[Installation]:
 
 def nightly(installation: Installation) -> list[str]:
     schedule = installation.definitions.resolve_schedule_def("nightly_stale_drops")
-    context = dg.build_schedule_context(
+    with dg.build_schedule_context(
         instance=installation.instance,
         scheduled_execution_time=datetime(2026, 1, 2),
         repository_def=installation.definitions.get_repository_def(),
         resources={"home": HomeResource(url=str(installation.home.root))},
-    )
-    requests = schedule.evaluate_tick(context).run_requests or []
+    ) as context:
+        requests = schedule.evaluate_tick(context).run_requests or []
     return [request.partition_key for request in requests if request.partition_key]
 
 

@@ -77,7 +77,7 @@ def test_hosted_tools_are_calls_with_what_the_item_tells_of_their_results() -> N
         "docs",
         "web_search",
         "file_search",
-        "shell",
+        "terminal",
         "final",
     ]
     assert [clip.call_status for clip in clips_of(run)] == ["ok", "error", "none", "ok", "ok", "none"]
