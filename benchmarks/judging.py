@@ -3,7 +3,7 @@
     python -m benchmarks.judging [--rounds 3] [--verdicts 100000] [--only cpu,wait,refused,cache,memory]
 
 Everything is measured against a model server in a process of its own. The bare loop is what one would write by hand:
-the OpenAI SDK as it comes, a semaphore, the same conversations, ready made; no ledger, no validation, no retries. Each
+the OpenAI SDK as it comes, a semaphore, the same conversations, ready made; no ledger, no validation. Each
 measurement is a process of its own, and both sides of a ratio run in the same round. Loop, engine and server need two
 cores to themselves for figures of time: the load at the start is printed, and the bare loop's own time beside ours.
 """
@@ -82,7 +82,7 @@ async def bare(url: str, load: Load) -> dict[str, float]:
     from evaluation_assets.core.judging.prompts import fence_of, render, reply_schema
     from evaluation_assets.core.judging.verdicts import Verdict
 
-    client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1", max_retries=0)
+    client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1")
     slots = asyncio.Semaphore(load.in_flight)
     conversations = []
     for chain in chains(load.trajectories, load.clips, load.characters):
@@ -187,7 +187,7 @@ def measured(what: str, server: ModelServer, load: Load) -> dict[str, float]:
     """Run one measurement in a process of its own; with its peak memory in MiB."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.judging", "--measure", what, "--server", server.url]
     command += ["--load", *map(str, (load.trajectories, load.clips, load.characters, load.in_flight, load.protocol))]
-    found = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | {KEY: "any"})
+    found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {KEY: "any"})
     return json.loads(found.stdout.splitlines()[-1])
 
 
