@@ -3,7 +3,7 @@
     python -m benchmarks.judging [--rounds 3] [--verdicts 100000] [--only cpu,wait,refused,cache,memory]
 
 Everything is measured against a model server in a process of its own. The bare loop is what one would write by hand:
-the OpenAI SDK as it comes, a semaphore, the same conversations, ready made; no ledger, no validation, no retries. Each
+the OpenAI SDK as it comes, a semaphore, the same conversations, ready made; no ledger, no validation. Each
 measurement is a process of its own, and both sides of a ratio run in the same round. Loop, engine and server need two
 cores to themselves for figures of time: the load at the start is printed, and the bare loop's own time beside ours.
 """
@@ -82,7 +82,7 @@ async def bare(url: str, load: Load) -> dict[str, float]:
     from evaluation_assets.core.judging.prompts import fence_of, render, reply_schema
     from evaluation_assets.core.judging.verdicts import Verdict
 
-    client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1", max_retries=0)
+    client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1")
     slots = asyncio.Semaphore(load.in_flight)
     conversations = []
     for chain in chains(load.trajectories, load.clips, load.characters):
@@ -124,10 +124,12 @@ async def engine(url: str, load: Load) -> dict[str, float]:
     async def judge(which: slice, folder: str) -> Tally:
         judges = judges_of(panel_of(panel(url, load), "benchmark"), f"sqlite:///{folder}/ledger.sqlite")
         run = PanelRun(CLIP_VERDICTS, "drop", "run", None, lambda _: None)
+        tallies = []
         async for _, spool, tally in run.judge(judges, lambda: iter(given[which])):
             with spool:
-                return tally
-        raise AssertionError("a panel of nobody")
+                assert sum(batch.num_rows for batch in spool.batches()) == tally.outcomes.total()
+            tallies.append(tally)
+        return tallies[0]
 
     given = list(chains(load.trajectories, load.clips, load.characters))
     with tempfile.TemporaryDirectory() as folder:
@@ -187,7 +189,7 @@ def measured(what: str, server: ModelServer, load: Load) -> dict[str, float]:
     """Run one measurement in a process of its own; with its peak memory in MiB."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.judging", "--measure", what, "--server", server.url]
     command += ["--load", *map(str, (load.trajectories, load.clips, load.characters, load.in_flight, load.protocol))]
-    found = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | {KEY: "any"})
+    found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {KEY: "any"})
     return json.loads(found.stdout.splitlines()[-1])
 
 
@@ -213,7 +215,7 @@ def waiting(rounds: int) -> list[Row]:
     rows = []
     for load, spread, goal in (
         (Load(193, 5, 1500, 64), 0.0, 1.10),
-        (Load(385, 5, 1500, 256), 0.0, 1.40),
+        (Load(513, 5, 1500, 256), 0.0, 1.40),
         (Load(193, 5, 1500, 64), 0.6, 1.25),
     ):
         over: dict[str, list[float]] = {"engine": [], "bare": []}
