@@ -40,7 +40,7 @@ class AdaptiveLimit:
     """Slots, and a pace of starts.
 
     Free slots go to the chain with the most left to do: chains then end at about the same time, which on uneven
-    latencies saves a tenth of the time against first come, first served.
+    latencies saves a tenth of the time against ending first what was begun first.
 
     A quarter of the slots is there at once; they double every tenth of a second in which nothing is refused. When the
     endpoint refuses for the first time they halve, then grow by one an answer, and starts are spread evenly over the
