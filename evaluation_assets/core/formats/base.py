@@ -6,7 +6,7 @@ from typing import Any
 
 from upath import UPath
 
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.losses import Losses, type_name
 from evaluation_assets.core.trajectories.model import Trajectory
 
 
@@ -42,6 +42,16 @@ class Record:
     line: int
     data: Any
     raw: bytes
+
+    def json_object(self) -> dict[str, Any]:
+        """The data, where it has to be an object.
+
+        Raises:
+            UnusableRecord: it is none.
+        """
+        if not isinstance(self.data, dict):
+            raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(self.data)}")
+        return self.data
 
     def rejected(self, problem: UnusableRecord) -> Rejection:
         """This record as a rejection."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.records import own_files, read_items, read_records, sample_of, usable
 from evaluation_assets.core.formats.transcript import (
     Asked,
@@ -55,9 +55,8 @@ def trajectory_of(record: Record, losses: Losses) -> Trajectory:
     Raises:
         UnusableRecord: the record is no object or nobody did anything in it.
     """
-    if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
-    with losses.reading(record.data) as fields:
+    data = record.json_object()
+    with losses.reading(data) as fields:
         settings: JsonObject = {}
         declared = [_agent(agent, settings) for agent in fields.objects("agents", "agent_definitions")]
         alone = declared[0].id if len(declared) == 1 else "agent"

@@ -17,7 +17,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.chat import tools_of
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.records import read_records, usable
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import (
@@ -171,11 +171,10 @@ class _Part:
 
 
 def _trajectory_of(record: Record, library: Library, losses: Losses) -> Trajectory:
-    if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
+    data = record.json_object()
     reading = _Reading(library, losses, seen={(record.source, record.line)})
     root: JsonObject = {}
-    text, turns = written(_events(_Part(record.data, record.source), reading, root))
+    text, turns = written(_events(_Part(data, record.source), reading, root))
     if not any(turn.interactions for turn in turns):
         raise UnusableRecord("no_trajectory_text", "no step of an agent has a message, a tool call or an observation")
     task = root.pop("task") or next((turn.user_message for turn in turns if turn.user_message), "")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.records import own_files, read_records, read_text, sample_of, usable
 from evaluation_assets.core.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.formats.transcript import Asked, Said, final_message, written
@@ -85,17 +85,16 @@ def _of_record(record: Record, losses: Losses) -> Trajectory:
     Raises:
         UnusableRecord: the record is no object or has no text.
     """
-    if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
-    name = _text_field(record.data)
+    data = record.json_object()
+    name = _text_field(data)
     if name is None:
         raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_TEXT)} is a text")
-    document = json_object(record.data[name])
-    with losses.reading(record.data) as fields:
+    document = json_object(data[name])
+    with losses.reading(data) as fields:
         fields.set_aside(name, "trace_char_len")
         told = _told(fields)
         if document is None:
-            return _trajectory(record.data[name], told)
+            return _trajectory(data[name], told)
         with losses.reading(document, f"{name}.") as inner:
             told = _told(inner).within(told)
             return _of_document(inner, told)

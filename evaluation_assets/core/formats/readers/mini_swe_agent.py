@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.patch_reports import PatchReport, is_report, reports_of
 from evaluation_assets.core.formats.records import each_own_record, sample_of
 from evaluation_assets.core.formats.templates import filled_in
@@ -49,9 +49,8 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Lo
     Raises:
         UnusableRecord: the record is no object or the agent said nothing in it.
     """
-    if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
-    with losses.reading(record.data) as fields:
+    data = record.json_object()
+    with losses.reading(data) as fields:
         fields.set_aside("trajectory_format")
         info = fields.object("info")
         config = info.object("config")

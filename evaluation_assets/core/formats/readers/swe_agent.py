@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.patch_reports import PatchReport, is_report, reports_of
 from evaluation_assets.core.formats.records import each_own_record, sample_of
 from evaluation_assets.core.formats.templates import filled_in
@@ -52,9 +52,8 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Lo
     Raises:
         UnusableRecord: the record is no object or holds no step.
     """
-    if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
-    with losses.reading(record.data) as fields, losses.reading(_config_of(record.data), "replay_config.") as config:
+    data = record.json_object()
+    with losses.reading(data) as fields, losses.reading(_config_of(data), "replay_config.") as config:
         fields.set_aside("replay_config", "environment")
         history = _History(fields.objects("history"))
         transcript = Transcript()

@@ -66,9 +66,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     Raises:
         UnusableRecord: the record is no object or has no trajectory text.
     """
-    data = record.data
-    if not isinstance(data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(data)}")
+    data = record.json_object()
     found = _text_of(data)
     if found is None:
         raise UnusableRecord("no_trajectory_text", _missing_text(data))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.records import each_own_record
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -52,12 +52,11 @@ def trajectory_of(record: Record, losses: Losses) -> Trajectory:
     Raises:
         UnusableRecord: the record is no object or has no history.
     """
-    if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(record.data)}")
-    with losses.reading(record.data) as fields:
+    data = record.json_object()
+    with losses.reading(data) as fields:
         names = _Names()
         prompts = fields.object("system_prompt").rest()
-        messages = _messages(fields, record.data.get("history"), names)
+        messages = _messages(fields, data.get("history"), names)
         question = fields.text("question", "task", "prompt")
         asked = next((message.content for message in messages if message.kind == "user"), None)
         transcript = Transcript()
@@ -84,7 +83,7 @@ def trajectory_of(record: Record, losses: Losses) -> Trajectory:
             success=fields.flag("is_correct", "is_corrected"),
             flags=() if answer else ("no_answer",),
             labels=_labels(fields, names),
-            extra={"history_steps": [steps.get(index) for index in range(len(record.data["history"]))]},
+            extra={"history_steps": [steps.get(index) for index in range(len(data["history"]))]},
         )
 
 
