@@ -54,7 +54,7 @@ def context_of(fields: Fields) -> Context:
     query, source = fields.name("query_index"), fields.name("data_source")
     task_id = fields.name(*_TASK_ID) or (":".join(part for part in (source, query) if part) if query else None)
     trial = fields.whole("trial", "trial_id", "sample_index", "epoch", "attempt") or 0
-    duration = fields.number("duration_s", "duration")
+    duration = fields.amount("duration_s", "duration")
     extra = fields.short(*_SOURCE)
     stopped = [extra.get(key) for key in ("stop_reason", "termination_reason")]
     fields.set_aside("terminated")
@@ -68,7 +68,7 @@ def context_of(fields: Fields) -> Context:
         reference_answer=reference(fields.value(*_REFERENCE)),
         success=success,
         started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
-        duration_s=duration if duration is not None and duration >= 0 else None,
+        duration_s=duration,
         cut_off=any(is_limit(reason) for reason in stopped),
         labels=labels,
         extra=extra,

@@ -90,6 +90,11 @@ class Fields:
                 self._reject(key, value)
         return None
 
+    def amount(self, *keys: str) -> float | None:
+        """As `number`, where less than nothing cannot be: of time or money."""
+        found = self.number(*keys)
+        return None if found is None or found < 0 else found
+
     def whole(self, *keys: str) -> int | None:
         """The first of these fields that is a number, as a whole one that fits 64 bits."""
         found = self.number(*keys)

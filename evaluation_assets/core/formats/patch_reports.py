@@ -4,14 +4,14 @@ Shapes that occur, all of SWE-bench: a report of one patch, alone in a folder na
 the summary of a whole evaluation, with lists of ids.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.records import read_records
-from evaluation_assets.core.trajectories.model import JsonObject
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.formats.records import each_own_record, read_records, sample_of
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 _LISTS = (("resolved_ids", True), ("unresolved_ids", False))
 
@@ -22,6 +22,19 @@ class PatchReport:
 
     resolved: bool
     labels: JsonObject
+
+
+def each_tested_run(
+    files: Sequence[DropFile],
+    detect: Callable[[Sample], bool],
+    name: str,
+    trajectory_of: Callable[[Record, Mapping[str, PatchReport]], Trajectory],
+) -> Iterator[Trajectory | Rejection]:
+    """As `each_own_record`, over the files of a drop that are no test reports; the reports go with every record."""
+    tested = [file for file in files if len(files) > 1 and is_report(sample_of(file))]
+    reports = reports_of(tested)
+    runs = [file for file in files if file not in tested]
+    return each_own_record(runs, detect, name, lambda record: trajectory_of(record, reports))
 
 
 def is_report(sample: Sample) -> bool:

@@ -73,7 +73,7 @@ def trajectory_of(record: Record, losses: Losses) -> Trajectory:
         own_id = fields.name("session_id", "id", "conversation_id", "trace_id")
         task_id = task_id_of(fields.name("task_id"), task, text)
         answer = final_message(turns)
-        latency = _positive(fields.number("total_latency_ms"))
+        latency = fields.amount("total_latency_ms")
         return Trajectory(
             id=own_id or task_id,
             task_id=task_id,
@@ -165,7 +165,7 @@ def _interaction(fields: Fields, transcript: Transcript, alone: str) -> None:
             transcript.observed(Result(content=step.observed, agent_id=agent))
     if (response := fields.text("agent_response", "response")) is not None:
         transcript.said(Said(agent_id=agent, message=response))
-    transcript.answered(_positive(fields.number("latency_ms")))
+    transcript.answered(fields.amount("latency_ms"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -191,7 +191,7 @@ def _step(fields: Fields, agent: str) -> _Step:
 def _call(fields: Fields) -> tuple[Call, Result | None]:
     call = Call(name=fields.name("tool_name", "name") or "tool", arguments=fields.value("parameters", "arguments"))
     content, error = _text(fields, "result", "output"), _text(fields, "error")
-    latency = _positive(fields.number("latency_ms"))
+    latency = fields.amount("latency_ms")
     if content is None and error is None:
         return call, None
     return call, Result(content=content or error or "", error=error, latency_ms=latency)
@@ -220,10 +220,6 @@ def _text(fields: Fields, *keys: str) -> str | None:
     """A value as text; results and observations are texts or any JSON."""
     value = fields.value(*keys)
     return None if value is None else as_text(value)
-
-
-def _positive(number: float | None) -> float | None:
-    return None if number is None or number < 0 else number
 
 
 def _is_session(record: Any) -> bool:

@@ -146,7 +146,7 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
             reference_answer=_target(sample),
             success=_success(scores.get("scores", {})),
             started_at=sample.text("started_at") or asked.started_at,
-            duration_s=_positive(sample.number("total_time")),
+            duration_s=sample.amount("total_time"),
             usage=_usage_of(sample, turns, final),
             flags=tuple(flag for flag, on in (("step_limit", limit is not None), ("no_answer", answer is None)) if on),
             labels=scores,
@@ -279,7 +279,7 @@ def _model_calls(events: list[Fields], losses: Losses) -> _Asked:
             used = output.object("usage")
             name = messages[0].name("id") if messages else None
             if name is not None:
-                seconds = _positive(output.number("time")) or _positive(event.number("working_time"))
+                seconds = output.amount("time") or event.amount("working_time")
                 asked.usages[name] = (_usage(used), seconds)
             for tool in tools_of(event, "tools") or ():
                 asked.tools.setdefault(tool.name, tool)
@@ -397,10 +397,6 @@ def _described(agent: Agent, prompts: list[str]) -> Agent:
 
 def _line(text: str | None) -> str | None:
     return None if text is None else " ".join(text[:1000].split())[:200]
-
-
-def _positive(number: float | None) -> float | None:
-    return number if number is not None and number >= 0 else None
 
 
 def _object(value: Any) -> JsonObject:

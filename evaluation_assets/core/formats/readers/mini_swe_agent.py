@@ -10,8 +10,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.patch_reports import PatchReport, is_report, reports_of
-from evaluation_assets.core.formats.records import each_own_record, sample_of
+from evaluation_assets.core.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.formats.templates import filled_in
 from evaluation_assets.core.formats.times import moment
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, written
@@ -37,10 +36,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a record of a run; test reports give the outcomes."""
-    tested = [file for file in files if len(files) > 1 and is_report(sample_of(file))]
-    reports = reports_of(tested)
-    runs = [file for file in files if file not in tested]
-    return each_own_record(runs, detect, NAME, lambda record: trajectory_of(record, reports, losses))
+    return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, losses))
 
 
 def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Losses) -> Trajectory:
