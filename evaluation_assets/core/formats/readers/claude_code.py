@@ -358,13 +358,12 @@ class _Session:
             content = "\n".join(self._part(part) for part in _blocks(block))
         latency = None
         if outcome is not None:
-            latency = outcome.number("totalDurationMs", "durationMs")
+            latency = outcome.amount("totalDurationMs", "durationMs")
             agent = outcome.name("agentId")
             if agent is not None and call_id is not None:
                 self._agent_of_call[call_id] = agent
         failed = block.flag("is_error")
         error = (content.strip()[:200] or "error") if failed else None
-        latency = latency if latency is not None and latency >= 0 else None
         return Result(content=content, call_id=call_id, error=error, latency_ms=latency, succeeded=failed is False)
 
     def _part(self, part: Fields) -> str:

@@ -70,7 +70,7 @@ def _span(fields: Fields, trace_id: str, services: dict[str, str], losses: Losse
         fields.rest()
         return None
     tags = _tags(fields.items("tags"))
-    start, duration = fields.number("startTime"), fields.number("duration")
+    start, duration = fields.number("startTime"), fields.amount("duration")
     fields.set_aside("traceID", "flags", "warnings", "process")
     parent = fields.name("parentSpanID")
     for reference in fields.objects("references"):
@@ -94,7 +94,7 @@ def _span(fields: Fields, trace_id: str, services: dict[str, str], losses: Losse
         scope=str(tags.pop("otel.scope.name", "")),
         service=services.get(fields.text("processID") or "", ""),
         start_s=None if start is None else start / 1e6,
-        duration_ms=None if duration is None or duration < 0 else duration / 1000,
+        duration_ms=None if duration is None else duration / 1000,
         error=error if failed else None,
         attributes={key: value for key, value in tags.items() if key not in _OWN_TAGS},
         events=events,

@@ -131,9 +131,9 @@ class _History:
 def _step(fields: Fields, transcript: Transcript, history: _History) -> None:
     action, observation = fields.text("action"), fields.text("observation")
     response, thought = fields.text("response"), fields.text("thought")
-    seconds = fields.number("execution_time")
+    seconds = fields.amount("execution_time")
     fields.set_aside("state", "messages", "query", "extra_info", "tool_calls", "tool_call_ids", "thinking_blocks")
-    latency = None if seconds is None or seconds < 0 else seconds * 1000
+    latency = None if seconds is None else seconds * 1000
     if action is None:
         transcript.said(Said(message=thought or response))
         if observation is not None:

@@ -98,7 +98,7 @@ def trajectory_of(losses: Losses, setting: Setting, tasks: Mapping[str, Task], r
             model=setting.model,
             success=None if reward is None else succeeded(reward),
             started_at=fields.text("start_time", "timestamp"),
-            duration_s=_duration(fields.number("duration")),
+            duration_s=fields.amount("duration"),
             cut_off=(fields.text("termination_reason") or _ENDED[0]) not in _ENDED,
             labels={
                 **({} if reward is None else {"reward": reward}),
@@ -174,10 +174,6 @@ def _whole_usage(events: Sequence[Event], agent_cost: float | None) -> Usage | N
     if agent_cost is None:
         return tokens
     return replace(tokens or Usage(), cost_usd=agent_cost if agent_cost > 0 else None)
-
-
-def _duration(seconds: float | None) -> float | None:
-    return seconds if seconds is not None and seconds >= 0 else None
 
 
 def _where_any(name: str, values: Any) -> JsonObject:
