@@ -12,7 +12,6 @@ from evaluation_assets.core.judging.providers.base import (
     NO_PARAMETERS,
     Finish,
     Message,
-    ProviderError,
     Reply,
     Request,
     TokenUsage,
@@ -20,7 +19,7 @@ from evaluation_assets.core.judging.providers.base import (
     with_schema,
 )
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
-from evaluation_assets.core.judging.providers.errors import connection_error, status_error
+from evaluation_assets.core.judging.providers.errors import in_our_words
 from evaluation_assets.core.trajectories.model import Tool
 
 _MARK = {"type": "ephemeral"}
@@ -67,14 +66,13 @@ class AnthropicMessages:
 
     async def complete(self, request: Request) -> Reply:
         """Send a request once."""
-        try:
+        with in_our_words(
+            status=anthropic.APIStatusError,
+            connection=anthropic.APIConnectionError,
+            timeout=anthropic.APITimeoutError,
+            other=anthropic.AnthropicError,
+        ):
             answer = await self._client.post("/v1/messages", body=self.body(request), cast_to=AnthropicMessage)
-        except anthropic.APIStatusError as problem:
-            raise status_error(problem.status_code, problem.response.headers, problem.body) from None
-        except anthropic.APIConnectionError as problem:
-            raise connection_error(problem, timed_out=isinstance(problem, anthropic.APITimeoutError)) from None
-        except (anthropic.AnthropicError, ValueError) as problem:
-            raise ProviderError("server", f"unreadable response: {type(problem).__name__}", retryable=True) from None
         return _reply(answer)
 
     async def close(self) -> None:

@@ -1,7 +1,8 @@
 """What went wrong with a request, in our words. Nothing of a prompt, a body or a key gets into a message."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -19,6 +20,32 @@ _FINAL: Mapping[int, tuple[ErrorKind, str]] = {
     404: ("auth", "there is no such model or endpoint (404): check model and base_url in the panel"),
     413: ("context_length", "the request is larger than the endpoint takes (413)"),
 }
+
+
+@contextmanager
+def in_our_words(
+    *, status: type[Exception], connection: type[Exception], timeout: type[Exception], other: type[Exception]
+) -> Iterator[None]:
+    """What one of the SDKs raises inside, as a `ProviderError`. Their exceptions have the same shape in both.
+
+    Args:
+        status: The endpoint answered with an HTTP status that is an error.
+        connection: There was no answer.
+        timeout: A kind of `connection`: not in time.
+        other: Everything else of the SDK.
+
+    Raises:
+        ProviderError: instead of the SDK's own.
+    """
+    try:
+        yield
+    except status as problem:
+        answer: Any = problem
+        raise status_error(answer.status_code, answer.response.headers, answer.body) from None
+    except connection as problem:
+        raise connection_error(problem, timed_out=isinstance(problem, timeout)) from None
+    except (other, ValueError) as problem:
+        raise ProviderError("server", f"unreadable response: {type(problem).__name__}", retryable=True) from None
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any) -> ProviderError:

@@ -18,7 +18,7 @@ from evaluation_assets.core.judging.providers.base import (
     with_schema,
 )
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
-from evaluation_assets.core.judging.providers.errors import connection_error, status_error
+from evaluation_assets.core.judging.providers.errors import in_our_words
 from evaluation_assets.core.trajectories.model import Tool
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
@@ -60,14 +60,13 @@ class OpenAIChat:
 
     async def complete(self, request: Request) -> Reply:
         """Send a request once."""
-        try:
+        with in_our_words(
+            status=openai.APIStatusError,
+            connection=openai.APIConnectionError,
+            timeout=openai.APITimeoutError,
+            other=openai.OpenAIError,
+        ):
             answer = await self._client.post("/chat/completions", body=self.body(request), cast_to=ChatCompletion)
-        except openai.APIStatusError as problem:
-            raise status_error(problem.status_code, problem.response.headers, problem.body) from None
-        except openai.APIConnectionError as problem:
-            raise connection_error(problem, timed_out=isinstance(problem, openai.APITimeoutError)) from None
-        except (openai.OpenAIError, ValueError) as problem:
-            raise ProviderError("server", f"unreadable response: {type(problem).__name__}", retryable=True) from None
         return _reply(answer)
 
     async def close(self) -> None:
