@@ -20,8 +20,8 @@ from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
 from evaluation_assets.core.formats.readers.canonical import NAME
-from evaluation_assets.core.judging.asking import Answered, Asker, Budget, ModelSettings, Stopped
-from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.judging.asking import Answered, Asker, Budget, Stopped
+from evaluation_assets.core.judging.ledger import Entry, Ledger
 from evaluation_assets.core.judging.panel import endpoint_of
 from evaluation_assets.core.judging.providers.base import Message, ProviderError, Request, TokenUsage
 from evaluation_assets.core.lake import publish
@@ -99,7 +99,7 @@ async def run_agent(
             return tally
         try:
             asker = Asker(model, provider, ledger, pricing, settings.run, budget)
-            run = _Run(agent, suite, functions, model, asker, journal, tally, settings.trials, say)
+            run = _Run(agent, suite, functions, asker, journal, tally, settings.trials, say)
             await run.attempt_all([key for key in keys if not journal.has(key)])
         finally:
             await provider.close()
@@ -117,7 +117,6 @@ class _Run:
         agent: AgentSettings,
         suite: Suite,
         functions: Sequence[FunctionTool],
-        model: ModelSettings,
         asker: Asker,
         journal: Journal,
         tally: RunTally,
@@ -127,7 +126,6 @@ class _Run:
         self._agent = agent
         self._suite = suite
         self._functions = functions
-        self._model = model
         self._asker = asker
         self._journal = journal
         self._tally = tally
@@ -194,17 +192,11 @@ class _Run:
         return answered
 
     def _key(self, request: Request, sample: str) -> str:
-        own = self._model
-        return question_key(
+        return self._asker.key_of(
             {
                 "system": request.system,
                 "turns": [_told(turn) for turn in request.turns],
                 "tools": [[tool.name, tool.description, tool.parameters] for tool in request.tools],
-                "provider": own.provider,
-                "endpoint": own.endpoint,
-                "model": own.model,
-                "parameters": dict(own.parameters),
-                "max_output_tokens": own.max_output_tokens,
                 "sample": sample,
             }
         )

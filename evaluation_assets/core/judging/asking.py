@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.judging.ledger import Entry, Ledger
+from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.judging.limits import AdaptiveLimit
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.providers.base import Provider, ProviderError, Reply, Request
@@ -99,6 +99,18 @@ class Asker:
         self._budget = budget
         self._stopped = stopped
         self._limit = AdaptiveLimit(settings.max_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+
+    def key_of(self, asked: Mapping[str, Any]) -> str:
+        """The content address of a question to this model: what is asked, of whom, with which parameters."""
+        own = self._settings
+        of_whom = {
+            "provider": own.provider,
+            "endpoint": own.endpoint,
+            "model": own.model,
+            "parameters": dict(own.parameters),
+            "max_output_tokens": own.max_output_tokens,
+        }
+        return question_key({**asked, **of_whom})
 
     async def ask(self, key: str, request: Request, usable: Usable, *, left: int = 0, tokens: int = 0) -> Answered:
         """The reply to the question with this key: from the ledger where one will do, else paid for.

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from evaluation_assets.core.judging.asking import Asker, Budget, ModelSettings, Stopped
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.judging.ledger import Entry, Ledger
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
@@ -217,19 +217,13 @@ class _OpenJudge:
         return answered.entry
 
     def _key(self, request: Request) -> str:
-        """What was asked of whom: exact messages, schema, model, parameters, endpoint and sample number."""
-        own = self.settings
-        return question_key(
+        """The address of a question: exact messages, schema and sample number."""
+        return self._asker.key_of(
             {
                 "system": request.system,
                 "turns": [[turn.role, turn.text] for turn in request.turns],
                 "schema": request.schema,
-                "provider": own.provider,
-                "endpoint": own.endpoint,
-                "model": own.model,
-                "parameters": dict(own.parameters),
-                "max_output_tokens": own.max_output_tokens,
-                "sample": own.sample,
+                "sample": self.settings.sample,
             }
         )
 
