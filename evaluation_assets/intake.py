@@ -13,6 +13,7 @@ from upath import UPath
 from evaluation_assets.core.agents.settings import AgentSettings, load_agent
 from evaluation_assets.core.drops import (
     DIRECTORY_SIDECAR,
+    NO_DATA,
     SIDECAR_SUFFIX,
     Drop,
     InvalidDrop,
@@ -21,7 +22,6 @@ from evaluation_assets.core.drops import (
     find,
     scan,
 )
-from evaluation_assets.core.formats.records import EXTENSIONS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, as_document, find_suite, load_suite
@@ -149,9 +149,7 @@ def _scan_file(path: UPath) -> Scan:
 
 def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
     if not found.drops:
-        reasons = (
-            " ".join(found.problems) or f"it holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
-        )
+        reasons = " ".join(found.problems) or f"it {NO_DATA}"
         raise InvalidDrop(f"{path}: {reasons}")
     for problem in found.problems:
         say(f"left out: {problem}")

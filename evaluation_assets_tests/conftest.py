@@ -1,5 +1,8 @@
 """An installation in a folder of its own, and runs in it."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +12,13 @@ import orjson
 import pytest
 
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging import asking
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests.model_server import ModelServer, model_server
 
+KEY = "sk-secret-key-for-tests"
 SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl"
 
 
@@ -48,10 +54,47 @@ class Installation:
 
 
 @pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+@pytest.fixture
+def installation(tmp_path: Path, instance: dg.DagsterInstance) -> Installation:
     home = Home.at(str(tmp_path / "home"))
-    with dg.DagsterInstance.ephemeral() as instance:
+    return Installation(home, build_definitions(home, Panel()), instance)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Installation]:
+    """An installation whose instance lies on disk: a schedule opens it by itself."""
+    home = Home.at(str(tmp_path / "home"))
+    (tmp_path / "dagster").mkdir()
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
         yield Installation(home, build_definitions(home, Panel()), instance)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    """A model server whose key is in the environment, and judges that do not wait long before they ask again."""
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setattr(asking, "_FIRST_BACKOFF_S", 0.02)
+    with model_server() as started:
+        yield started
+
+
+def command(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"EVALUATION_HOME": str(home)} | environment,
+    )
+
+
+def failed_checks(result: dg.ExecuteInProcessResult) -> set[str]:
+    return {check.check_name for check in result.get_asset_check_evaluations() if not check.passed}
 
 
 def record(task_id: str = "t1", text: str = "<think>why</think><answer>42</answer>", **fields: object) -> bytes:

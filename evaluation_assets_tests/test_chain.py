@@ -14,11 +14,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
 from evaluation_assets.core.tables import TABLES
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.conftest import SAMPLE, Installation, call, record
-
-
-def failed_checks(result: dg.ExecuteInProcessResult) -> set[str]:
-    return {check.check_name for check in result.get_asset_check_evaluations() if not check.passed}
+from evaluation_assets_tests.conftest import SAMPLE, Installation, call, failed_checks, record
 
 
 def test_the_sample_drop_is_evaluated_to_the_end(installation: Installation) -> None:

@@ -1,24 +1,13 @@
 """The commands, as processes: what they print, where, and their exit status."""
 
 import hashlib
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from evaluation_assets_tests.conftest import SAMPLE, call, record
-
-
-def command(*arguments: str | Path, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"EVALUATION_HOME": str(home)} | environment,
-    )
+from evaluation_assets_tests.conftest import SAMPLE, call, command, record
 
 
 def checksums(folder: Path) -> dict[str, str]:

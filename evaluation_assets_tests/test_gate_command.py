@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from evaluation_assets_tests.test_cli import command
+from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.test_regression import TASKS, runs
 
 WORKFLOW = Path(__file__).parent.parent / "docs" / "ci" / "evaluation.yml"

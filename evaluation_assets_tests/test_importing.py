@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.home import Home
+from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.formats.reading import FIXTURES
-from evaluation_assets_tests.test_cli import command
 
 
 def shown(*arguments: str | Path) -> Result:

@@ -1,6 +1,5 @@
 """What a change costs: only what it touches is asked again."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -12,16 +11,8 @@ from evaluation_assets.core.judging import model_judge
 from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets_tests.conftest import call, record
+from evaluation_assets_tests.model_judging import installed, judge
 from evaluation_assets_tests.model_server import ModelServer
-from evaluation_assets_tests.test_model_judges import installed, judge, server
-
-__all__ = ["server"]
-
-
-@pytest.fixture
-def instance() -> Iterator[dg.DagsterInstance]:
-    with dg.DagsterInstance.ephemeral() as made:
-        yield made
 
 
 def drop() -> bytes:

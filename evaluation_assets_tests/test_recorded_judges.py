@@ -1,13 +1,12 @@
 """Verdicts that came with the trajectories, as a judge of the panel."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
 
 from evaluation_assets_tests.conftest import call, record
-from evaluation_assets_tests.test_model_judges import Judged, installed
+from evaluation_assets_tests.model_judging import Judged, installed
 from evaluation_assets_tests.third_party import data
 
 PANEL: tuple[dict[str, object], ...] = (
@@ -17,9 +16,8 @@ PANEL: tuple[dict[str, object], ...] = (
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> Iterator[Judged]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield installed(tmp_path, instance, *PANEL)
+def judged(tmp_path: Path, instance: dg.DagsterInstance) -> Judged:
+    return installed(tmp_path, instance, *PANEL)
 
 
 def evaluation(**scores: str) -> str:

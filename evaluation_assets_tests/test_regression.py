@@ -20,14 +20,10 @@ from evaluation_assets.core.regression.settings import InvalidSettings
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.home import HomeResource
 from evaluation_assets_tests.conftest import Installation, call, record
-from evaluation_assets_tests.test_triggers import kept
 from evaluation_assets_tests.third_party import data
 
 TASKS = 10
 GATE = "regression_gate"
-
-
-__all__ = ["kept"]
 
 
 def run_of(number: int, *, good: bool) -> bytes:

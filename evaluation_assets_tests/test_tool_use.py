@@ -10,9 +10,7 @@ from upath import UPath
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.tool_use.suite_formats.registry import load_suite
 from evaluation_assets.intake import take_in_suite
-from evaluation_assets_tests.conftest import Installation, record
-from evaluation_assets_tests.test_chain import failed_checks
-from evaluation_assets_tests.test_cli import command
+from evaluation_assets_tests.conftest import Installation, command, failed_checks, record
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 WEATHER = EXAMPLES / "suites" / "weather.yaml"

@@ -1,6 +1,5 @@
 """What starts evaluations: the sensor on the drops folder and the nightly schedule."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -8,9 +7,6 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.core.drops import find
-from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import sensors
 from evaluation_assets.resources.home import HomeResource
 from evaluation_assets_tests.conftest import Installation, record
@@ -138,15 +134,6 @@ def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Installation) 
     config = run_config_of(installation.instance, "a")
     assert config["ops"]["preprocess"]["config"] == {"beta_threshold": 3, "on_violation": "remove"}
     assert installation.run("a", **config).success
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Installation]:
-    """An installation whose instance lies on disk: a schedule opens it by itself."""
-    home = Home.at(str(tmp_path / "home"))
-    (tmp_path / "dagster").mkdir()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
-        yield Installation(home, build_definitions(home, Panel()), instance)
 
 
 def nightly(installation: Installation) -> list[str]:

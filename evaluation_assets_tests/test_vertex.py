@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
+from evaluation_assets_tests.model_judging import drop_of, installed
 from evaluation_assets_tests.model_server import ModelServer, model_server
-from evaluation_assets_tests.test_model_judges import drop_of, installed
 
 TOKEN = "ya29.secret-token-for-tests"
 

@@ -15,6 +15,7 @@ from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
 
 DIRECTORY_SIDECAR = "_drop.yaml"
 SIDECAR_SUFFIX = ".drop.yaml"
+NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
 
@@ -172,7 +173,7 @@ def as_one(folder: UPath) -> Drop:
     files = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.path)
     readable = [path for path in files if _is_data(path.name) and not _is_ignored(_relative(path, folder))]
     if not readable:
-        raise InvalidDrop(f"{folder} holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst")
+        raise InvalidDrop(f"{folder} {NO_DATA}")
     sidecar = next((path for path in files if path == folder / DIRECTORY_SIDECAR), None)
     return _included(Drop(folder.name, tuple(readable), folder.parent, sidecar))
 
