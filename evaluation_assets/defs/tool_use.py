@@ -9,11 +9,11 @@ import dagster as dg
 from evaluation_assets.core import rows, tables
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.tool_use.calls import run_of
 from evaluation_assets.core.tool_use.case_results import CaseIndex, evaluate
 from evaluation_assets.core.tool_use.failure_patterns import failure_patterns as patterns_of
-from evaluation_assets.core.tool_use.failure_patterns import mean_of
 from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, find_suite, load_suite
 from evaluation_assets.core.tool_use.suites import InvalidSuite
 from evaluation_assets.core.trajectories.identity import digest

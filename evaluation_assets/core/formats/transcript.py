@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from evaluation_assets.core.formats.base import UnusableRecord
+from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.model import (
     Interaction,
@@ -133,7 +134,7 @@ class Transcript:
             written = self._call(call)
             answer = None if result is None else self._result(result)
             if index == 0:
-                latency = _sum((said.latency_ms, None if result is None else result.latency_ms))
+                latency = sum_of((said.latency_ms, None if result is None else result.latency_ms))
                 self._step(thought, message, written, answer, latency, said.usage)
             else:
                 self._step(None, None, written, answer, None if result is None else result.latency_ms, None)
@@ -340,7 +341,7 @@ def total(usages: Iterable[Usage | None]) -> Usage | None:
         return None
     return Usage(
         input_tokens=_whole([usage.input_tokens for usage in reported]),
-        cached_tokens=_sum(usage.cached_tokens for usage in reported),  # endpoints are silent where there were none
+        cached_tokens=sum_of(usage.cached_tokens for usage in reported),  # endpoints are silent where there were none
         output_tokens=_whole([usage.output_tokens for usage in reported]),
         cost_usd=_whole([usage.cost_usd for usage in reported]),
     )
@@ -348,8 +349,3 @@ def total(usages: Iterable[Usage | None]) -> Usage | None:
 
 def _whole(values: Sequence[Any]) -> Any:
     return None if any(value is None for value in values) else sum(values)
-
-
-def _sum(values: Iterable[Any]) -> Any:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

@@ -24,6 +24,7 @@ from evaluation_assets.core.judging.providers.base import Message, Provider, Pro
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
+from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
 
@@ -41,10 +42,10 @@ class _Cost:
     def add(self, key: str, entry: Entry, *, from_ledger: bool) -> None:
         tokens = entry.reply.usage
         self.usage = Usage(
-            input_tokens=_plus(self.usage.input_tokens, tokens.input_tokens),
-            cached_tokens=_plus(self.usage.cached_tokens, tokens.cached_tokens),
-            output_tokens=_plus(self.usage.output_tokens, tokens.output_tokens),
-            cost_usd=_plus(self.usage.cost_usd, entry.cost_usd),
+            input_tokens=sum_of((self.usage.input_tokens, tokens.input_tokens)),
+            cached_tokens=sum_of((self.usage.cached_tokens, tokens.cached_tokens)),
+            output_tokens=sum_of((self.usage.output_tokens, tokens.output_tokens)),
+            cost_usd=sum_of((self.usage.cost_usd, entry.cost_usd)),
         )
         self.latency_ms += entry.latency_ms
         self.attempts += 0 if from_ledger else entry.attempts
@@ -250,8 +251,3 @@ def _verdict(cost: _Cost, rendered: Rendered, outcome: Any, kind: ErrorKind | No
         share_seen=rendered.share_seen if cost.keys else None,
         ledger_key=cost.keys[-1] if cost.keys else None,
     )
-
-
-def _plus(total: Any, more: Any) -> Any:
-    """A sum that stays unknown only while nothing is known."""
-    return total if more is None else more + (total or 0)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.lake import Stored, grouped
 from evaluation_assets.core.reporting.statistics import Statistic, statistic
 from evaluation_assets.core.sessions.analysing import PANEL
@@ -89,8 +90,8 @@ class _Agent:
             failed_calls=own.failed_calls,
             issues=len(own.issues),
         )
-        self.latency_ms = _plus(self.latency_ms, own.latency_ms.value)
-        self.cost_usd = _plus(self.cost_usd, own.cost_usd.value)
+        self.latency_ms = sum_of((self.latency_ms, own.latency_ms.value))
+        self.cost_usd = sum_of((self.cost_usd, own.cost_usd.value))
 
 
 def sessions_summary(analyses: Stored) -> SessionsSummary | None:
@@ -146,7 +147,3 @@ def _comparison(agent: str, own: _Agent) -> AgentComparison:
 def _rank(agent: AgentComparison) -> tuple[float, str]:
     """Highest score first, those without a score last."""
     return (2.0 if agent.overall.mean is None else -agent.overall.mean, agent.agent_id)
-
-
-def _plus(total: float | None, more: float | None) -> float | None:
-    return total if more is None else more + (total or 0.0)

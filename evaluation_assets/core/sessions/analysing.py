@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.sessions import attribution, scores
 from evaluation_assets.core.sessions.analysis import (
     AgentScores,
@@ -28,7 +29,7 @@ from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
 from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.recommendations import recommend
-from evaluation_assets.core.sessions.scores import Detection, Weighted, capped, mean
+from evaluation_assets.core.sessions.scores import Detection, Weighted, capped
 from evaluation_assets.core.sessions.tool_validation import ToolIssue, validity
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -73,9 +74,9 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     detections = [_detection(seen, turn, means.get(f"turn/{turn}", {})) for turn in range(len(trajectory.turns))]
     whole = means.get("session", {})
     coordination = {name: whole[name] for name in COORDINATION if name in whole} if seen.has_several_agents else {}
-    coordinated = mean(list(coordination.values()))
-    conversation = mean([scores.turn_score(found) for found in detections])
-    tool_use, reasoning = mean([part.tool_use for part in parts]), mean([part.reasoning for part in parts])
+    coordinated = mean_of(list(coordination.values()))
+    conversation = mean_of([scores.turn_score(found) for found in detections])
+    tool_use, reasoning = mean_of([part.tool_use for part in parts]), mean_of([part.reasoning for part in parts])
     overall = scores.session_score(
         conversation=conversation,
         tool_use=tool_use,
@@ -156,10 +157,10 @@ def _means_of(parts: Sequence[_Part]) -> _Part:
     """The parts of an agent averaged to one."""
     return _Part(
         parts[0].contribution,
-        mean([part.tool_use for part in parts]),
-        mean([part.reasoning for part in parts]),
-        mean([part.handoff for part in parts]),
-        mean([part.response_quality for part in parts]),
+        mean_of([part.tool_use for part in parts]),
+        mean_of([part.reasoning for part in parts]),
+        mean_of([part.handoff for part in parts]),
+        mean_of([part.response_quality for part in parts]),
     )
 
 
@@ -207,7 +208,7 @@ def _intent_drift(seen: SessionEvidence, drift: Drift, source: str | None) -> In
 
 
 def _turn_drift(seen: SessionEvidence, turn: int, drift: Drift) -> float | None:
-    return mean([value for part, value in zip(seen.parts, drift.values, strict=True) if part.turn == turn])
+    return mean_of([value for part, value in zip(seen.parts, drift.values, strict=True) if part.turn == turn])
 
 
 def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_Part], drift: Drift) -> TurnResult:
@@ -452,7 +453,7 @@ def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
                 source=source,
                 target=target,
                 count=count,
-                completeness=mean([finding.completeness for finding in own]),
+                completeness=mean_of([finding.completeness for finding in own]),
                 asked_back=sum(finding.asked for finding in own),
             )
         )

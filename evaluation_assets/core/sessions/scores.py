@@ -106,12 +106,6 @@ def agent_score(
     )
 
 
-def mean(values: Sequence[float | None]) -> float | None:
-    """The mean of the values that exist."""
-    known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known else None
-
-
 def detection(
     *, satisfaction: float | None, settled: float | None, faithfulness: float | None, progress: float | None
 ) -> Detection:

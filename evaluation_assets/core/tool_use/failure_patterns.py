@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any, Literal
 
+from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.tool_use.case_results import IssueKind
 
 Row = Mapping[str, Any]
@@ -256,12 +256,6 @@ def by_tool(results: Iterable[Row]) -> list[ToolTotals]:
         )
         for tool, rows in sorted(groups.items())
     ]
-
-
-def mean_of(values: Iterable[float | None]) -> float | None:
-    """Mean of the values that are there; `None` without any."""
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
 
 
 def _is_low(*figures: float | None) -> bool:

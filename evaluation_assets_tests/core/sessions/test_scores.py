@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.sessions.scores import (
     AGENT_WEIGHTS,
     SESSION_WEIGHTS,
@@ -13,7 +14,6 @@ from evaluation_assets.core.sessions.scores import (
     counts,
     detection,
     is_frequent,
-    mean,
     session_score,
     turn_score,
     weighted,
@@ -102,8 +102,8 @@ def test_counts_have_a_bucket_for_everything_and_add_up() -> None:
 
 
 def test_a_missing_value_is_not_in_a_mean() -> None:
-    assert mean([0.5, None, 1.0]) == pytest.approx(0.75)
-    assert mean([None]) is None
+    assert mean_of([0.5, None, 1.0]) == pytest.approx(0.75)
+    assert mean_of([None]) is None
 
 
 @pytest.mark.parametrize(("detected", "possible", "frequent"), [(1, 5, True), (1, 6, False), (0, 0, False)])

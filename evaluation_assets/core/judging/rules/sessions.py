@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 from evaluation_assets.core.judging.rules.criteria import Finding
 from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.reactions import is_refusal
-from evaluation_assets.core.sessions.scores import mean
 from evaluation_assets.core.sessions.tool_validation import validity
 
 TurnScorer = Callable[[SessionEvidence, int], Finding]
@@ -124,7 +124,7 @@ def coordination_boundaries(seen: SessionEvidence) -> Finding:
 def coordination_context(seen: SessionEvidence) -> Finding:
     """Mean completeness of the hand-offs, less those where the receiver asked back."""
     found = list(seen.handoffs.values())
-    complete = mean([finding.completeness for finding in found])
+    complete = mean_of([finding.completeness for finding in found])
     if complete is None:
         return Finding(None, "no agent used anything in particular that was known before")
     asked = sum(finding.asked and bool(finding.missing) for finding in found) / len(found)
