@@ -15,10 +15,10 @@ import pytest
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.judging.panel import judges_of, panel_of
+from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
 from evaluation_assets.defs import judging
 from evaluation_assets_tests.conftest import KEY, call, record
-from evaluation_assets_tests.model_judging import CLIPS, drop_of, installed, judge
+from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
 
@@ -73,6 +73,52 @@ def test_a_new_judge_makes_only_its_own_calls(
     assert len(both.verdicts("clip", "two")) == 2 * CLIPS
     assert all(row["from_ledger"] for row in both.verdicts("clip", "one"))
     assert len(clip_calls) <= 2 * 3
+
+
+def test_a_judge_that_repeats_itself_gives_verdicts_side_by_side_and_has_one_voice(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path, instance, judge(server))
+    judged.drop("d", drop_of(2))
+    assert judged.run("d").success
+    once = len(server.requests())
+    server.reset()
+    full_marks = {"reasoning": "all of it", "scores": dict.fromkeys(_asked_of_the_end(judged), 10), "summary": "fine"}
+    server.script([rule("text", contains="The end of the work", text=json.dumps(full_marks), times=2)])
+    thrice = installed(tmp_path, instance, judge(server, repeats=3))
+    assert thrice.run("d").success
+    rows = thrice.verdicts()
+    assert [(row["clip_index"], row["sample"]) for row in rows[: 3 * CLIPS]] == [
+        (clip, sample) for clip in range(CLIPS) for sample in range(3)
+    ]
+    assert len(rows) == 2 * CLIPS * 3
+    assert {row["sample"] for row in rows if row["from_ledger"]} == {0}  # said before it repeated itself
+    assert len(server.requests()) <= 3 * once - 2 * CLIPS
+    scores = thrice.rows("d", "clip_scores")
+    assert {(row["n_judges"], row["n_scored"]) for row in scores if row["mean"] is not None} == {(1, 1)}
+    for row in scores:
+        own = [
+            verdict["scores"][row["criterion"]]
+            for verdict in rows
+            if (verdict["trajectory_id"], verdict["clip_index"]) == (row["trajectory_id"], row["clip_index"])
+        ]
+        known = [score for score in own if score is not None]
+        assert row["mean"] == (pytest.approx(sum(known) / len(known)) if known else None)
+    retested = [row for row in thrice.rows("d", "panel_reliability") if row["level"] == "clip"]
+    assert max(row["n_retested"] for row in retested) == 2 * (CLIPS - 1)  # the last piece is asked other criteria
+    assert max(row["retest_std"] for row in retested) > 0
+    server.reset()
+    assert thrice.run("d").success
+    assert server.requests() == []
+
+
+def test_a_judge_that_says_the_same_every_time_is_not_repeated() -> None:
+    with pytest.raises(InvalidPanel, match="leave repeats out"):
+        panel_of({"judges": [{"name": "rules", "provider": "rules", "repeats": 2}]}, "panel.yaml")
+
+
+def _asked_of_the_end(judged: Judged) -> list[str]:
+    return list(judged.verdicts()[CLIPS - 1]["scores"])
 
 
 def test_clips_of_a_trajectory_are_judged_in_order_and_the_prompt_grows(
@@ -409,6 +455,9 @@ def test_the_plan_counts_new_and_paid_calls_and_their_price(tmp_path: Path, serv
     assert float(before.stdout.split("at most $")[1]) > spent
     after = cli("plan", *arguments)
     assert f"clips: 0 new calls, {3 * CLIPS} in the ledger" in after.stdout
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, repeats=2)]}))
+    repeated = cli("plan", *arguments)
+    assert f"clips: {3 * CLIPS} new calls, {3 * CLIPS} in the ledger; up to 18 calls later" in repeated.stdout
 
 
 def test_progress_tells_how_far_how_fast_for_how_much(

@@ -11,7 +11,7 @@ from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.prompts import render
 from evaluation_assets.core.judging.sessions import session_chain
@@ -28,7 +28,7 @@ _FENCE = "untrusted-" + 20 * "0"
 
 @dataclass(slots=True)
 class Calls:
-    """What one model judge would ask in a drop.
+    """What one model judge would ask in a drop; where it repeats itself, every sample counts.
 
     `clips_known` clips are in the ledger; `clips_new` are not. Categories and trajectories show the panel's means, so
     whether they are known is seen only when the clips are judged: `later` counts them all. `input_tokens` is estimated
@@ -85,18 +85,22 @@ async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: 
     def clip_chains() -> Iterator[Chain]:
         for trajectory, clips in _kept(drop, Preprocessor(settings), types):
             for chain in _later(trajectory, clips, rubrics):
-                calls.later += len(chain.subjects)
-                calls.input_tokens += sum(render(subject, [], _FENCE, window).tokens for subject in chain.subjects)
+                calls.later += len(chain.subjects) * judge.samples
+                shown = sum(render(subject, [], _FENCE, window).tokens for subject in chain.subjects)
+                calls.input_tokens += shown * judge.samples
             yield clip_chain(trajectory, clips, rubrics)
 
     with judge.rehearsed() as ready:
         async for judgements in judge_chains(ready, clip_chains()):
-            for position, judgement in enumerate(judgements):
-                if judgement.verdict.outcome != "not_run":
+            earlier: dict[int, list[Judgement]] = {}
+            for judgement in judgements:
+                conversation = earlier.setdefault(judgement.sample, [])
+                if judgement.verdict.outcome == "not_run":
+                    calls.clips_new += 1
+                    calls.input_tokens += render(judgement.subject, conversation, _FENCE, window).tokens
+                else:
                     calls.clips_known += 1
-                    continue
-                calls.clips_new += 1
-                calls.input_tokens += render(judgement.subject, judgements[:position], _FENCE, window).tokens
+                conversation.append(judgement)
     calls.at_most_usd = judge.dearest(calls.input_tokens, calls.clips_new + calls.later)
     return calls
 

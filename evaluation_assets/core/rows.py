@@ -122,6 +122,7 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         "trajectory_id": subject.trajectory.id,
         **place,
         "judge": judge.name,
+        "sample": judgement.sample,
         "provider": judge.provider,
         "model": judge.model,
         "rubric": subject.rubric.name,

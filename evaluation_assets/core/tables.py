@@ -50,6 +50,7 @@ _REJECTED = _schema(drop=_NAME, source=_NAME, line=_INT, stage=_NAME, reason=_NA
 
 _VERDICT = (
     ("judge", _NAME),
+    ("sample", _INT),
     ("provider", _NAME),
     ("model", _NAME),
     ("rubric", _NAME),
@@ -329,6 +330,8 @@ PANEL_RELIABILITY = Table(
         icc_panel=_FLOAT,
         leniency=_FLOAT,
         influence=_FLOAT,
+        retest_std=_FLOAT,
+        n_retested=_INT,
     ),
 )
 LEADERBOARD = Table(
@@ -473,6 +476,7 @@ COLUMNS: dict[str, str] = {
     "category": "tool type; in tool_use_results the category of the case",
     "subject": "the category; trajectory or answer; session, turn/0, turn/0/interaction/1",
     "judge": "name in the panel",
+    "sample": "which of the judge's verdicts on the subject, from 0; only judges with repeats have several",
     "provider": "who runs the judge",
     "model": "what the judge is",
     "rubric": "the criteria it was asked",
@@ -602,7 +606,8 @@ COLUMNS: dict[str, str] = {
     "sensitivity_high": "upper end of its 95 % interval",
     "specificity_low": "lower end of its 95 % interval",
     "specificity_high": "upper end of its 95 % interval",
-    "retest_std": "spread of repeated verdicts on a subject",
+    "retest_std": "how far repeated verdicts on a subject lie apart (within-subject standard deviation); null without",
+    "n_retested": "subjects the judge scored more than once",
     "effective_judges": "for how many independent judges the panel counts",
     "may_gate": "false below the configured kappa, null with too few labels to tell",
     "raw": "all of the record; of a pass rate: what judges alone say",

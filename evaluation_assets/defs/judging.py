@@ -224,6 +224,7 @@ class PanelRun:
     async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> tuple[Judge, Spool, Tally]:
         spool, tally = Spool(self._table), Tally()
         started = said = time.monotonic()
+        total = None if total is None else total * judge.samples
         async with judge.opened(self._run, self._budget_usd) as ready:
             async for judgements in judge_chains(ready, chains):
                 for judgement in judgements:

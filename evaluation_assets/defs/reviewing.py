@@ -83,9 +83,13 @@ def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
             level: {judge: stored[f"{table.name}_{judge}"] for judge in judges} for level, table in levels.items()
         }
         table = tables.PANEL_RELIABILITY
-        return dg.MaterializeResult(
-            value=Stream(table, batched(reliability_rows(context.partition_key, verdicts), table))
-        )
+        rows = list(reliability_rows(context.partition_key, verdicts))
+        figures: dict[str, float] = {}
+        for row in rows:
+            if row["retest_std"] is not None:
+                name = f"largest_retest_std_{row['judge']}"
+                figures[name] = max(figures.get(name, 0.0), row["retest_std"])
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
 
     return panel_reliability
 

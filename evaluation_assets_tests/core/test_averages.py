@@ -65,13 +65,23 @@ def test_adjusted_means_stay_within_the_scale(score: float, leniency: float, adj
 
 def test_only_scored_verdicts_enter() -> None:
     rows = {
-        "a": {"outcome": "scored", "scores": {"x": 0.0, "y": None}},
-        "b": {"outcome": "abstained", "scores": {"x": 0.9, "y": 0.9}},
-        "c": {"outcome": "failed", "scores": {"x": 0.9}},
-        "d": {"outcome": "not_run", "scores": None},
-        "e": {"outcome": "failed", "scores": {}},
+        "a": [{"outcome": "scored", "scores": {"x": 0.0, "y": None}}],
+        "b": [{"outcome": "abstained", "scores": {"x": 0.9, "y": 0.9}}],
+        "c": [{"outcome": "failed", "scores": {"x": 0.9}}],
+        "d": [{"outcome": "not_run", "scores": None}],
+        "e": [{"outcome": "failed", "scores": {}}],
     }
     assert panel_scores(rows) == {"x": {"a": 0.0}, "y": {}}
+
+
+def test_a_judge_that_repeats_itself_has_one_voice() -> None:
+    repeated = [
+        {"outcome": "scored", "scores": {"x": 0.2, "y": None}},
+        {"outcome": "failed", "scores": {}},
+        {"outcome": "scored", "scores": {"x": 0.6, "y": 1.0}},
+    ]
+    panel = panel_scores({"a": repeated, "b": [{"outcome": "scored", "scores": {"x": 1.0}}]})
+    assert panel == {"x": {"a": pytest.approx(0.4), "b": 1.0}, "y": {"a": 1.0}}
 
 
 # Leniency
@@ -305,6 +315,6 @@ def test_verdicts_on_clips_that_are_gone_are_told() -> None:
 
 
 def test_a_judge_without_a_verdict_on_a_subject_is_left_out_there() -> None:
-    tables = {"one": [{"t": "a"}, {"t": "c"}], "two": [{"t": "b"}]}
-    found = [(subject, sorted(rows)) for subject, rows in by_subject(tables, [("a",), ("b",), ("c",)], ["t"])]
-    assert found == [(("a",), ["one"]), (("b",), ["two"]), (("c",), ["one"])]
+    one, two = [{"t": "a"}, {"t": "c", "sample": 0}, {"t": "c", "sample": 1}], [{"t": "b"}]
+    found = list(by_subject({"one": one, "two": two}, [("a",), ("b",), ("c",)], ["t"]))
+    assert found == [(("a",), {"one": one[:1]}), (("b",), {"two": two}), (("c",), {"one": one[1:]})]

@@ -16,6 +16,7 @@ from evaluation_assets.core.scoring.reliability import (
     effective_judges,
     influence,
     kappa_interval,
+    retest_std,
     table_of,
 )
 
@@ -30,6 +31,12 @@ def test_kappa_is_1_for_agreement_and_does_not_depend_on_order_or_side(pairs: li
     assert cohen_kappa(first[::-1], second[::-1]) == kappa
     assert kappa is None or kappa <= 1
     assert cohen_kappa(first, first) == (1.0 if len(set(first)) == 2 else None)
+
+
+def test_retest_spread_by_hand() -> None:
+    """Two verdicts that differ by d have the variance d**2 / 2; a subject judged once says nothing."""
+    assert retest_std([[0.9, 0.7], [0.5, 0.5], [0.1]]) == pytest.approx((0.02 / 2) ** 0.5)
+    assert retest_std([[0.1], []]) is None
 
 
 def test_kappa_by_hand() -> None:

@@ -84,6 +84,37 @@ def test_any_json_is_an_evaluation_or_invalid(value: object) -> None:
         read_reply(json.dumps({"scores": value, "reasoning": "", "summary": ""}), RUBRIC.criteria, RUBRIC.scale)
 
 
+def _tau2_judges() -> list[dict]:
+    """What two judges said: a verdict, a justification and a list of issues each."""
+    folder = data("tau2-bench/judge")
+    return [entry for path in sorted(folder.iterdir()) for entry in json.loads(path.read_text("utf-8"))["entries"]]
+
+
+def test_recorded_justifications_come_through_whole() -> None:
+    """Quotes, code, line breaks and braces in what judges wrote do not end the reply."""
+    entries = _tau2_judges()
+    assert len(entries) == 228
+    for entry in entries:
+        said, issues = entry["judge_justification"], json.dumps(entry["judge_issues"])
+        text = reply(listed(10, 5, None, 0), reasoning=said, summary=issues)
+        for form in (text, f"```json\n{text}\n```", f"My evaluation {{as asked}}:\n```\n{text}\n```", f"Here:\n{text}"):
+            found = read_reply(form, RUBRIC.criteria, RUBRIC.scale)
+            assert (found.reasoning, found.summary) == (said.strip(), " ".join(issues.split()))
+            assert found.scores == dict(zip(KEYS, (1.0, 0.5, None, 0.0), strict=True))
+
+
+def test_recorded_verdicts_in_words_are_no_scores() -> None:
+    """`pass`, `satisfactory` or `partially_satisfied` is an answer to another question."""
+    kinds = set()
+    for entry in _tau2_judges():
+        own = {name: entry[f"judge_{name}"] for name in ("verdict", "justification", "issues")}
+        for text in (json.dumps(own), reply(dict.fromkeys(KEYS, own["verdict"]))):
+            with pytest.raises(InvalidReply) as problem:
+                read_reply(text, RUBRIC.criteria, RUBRIC.scale)
+            kinds.add(problem.value.kind)
+    assert kinds == {"invalid_json"}
+
+
 def test_recorded_evaluations_of_another_system_are_read() -> None:
     """They gave fractions of 1 by criterion: inside a scale of 0 to 10, if at its bottom."""
     for line in data("dataeva/demo0101_eva.jsonl").read_text("utf-8").splitlines():

@@ -108,7 +108,7 @@ def test_missing_scores_lower_coverage_and_repeats_show_their_spread() -> None:
     labels = {"a": 1.0, "b": 0.0, "c": 1.0}
     found = judge_card("j", "passed", labels, {"a": [0.9, 0.7], "b": [0.2]}, SETTINGS, costs=[0.01, 0.03])
     assert found.coverage == pytest.approx(2 / 3)
-    assert found.retest_std == pytest.approx(0.1)
+    assert found.retest_std == pytest.approx(0.02**0.5)
     assert found.cost_usd == pytest.approx(0.02)
     empty = judge_card("j", "passed", {}, {}, SETTINGS)
     assert (empty.kappa, empty.bias, empty.coverage, empty.cost_usd) == (None, None, None, None)

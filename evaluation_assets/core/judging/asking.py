@@ -60,7 +60,6 @@ class ModelSettings:
     max_output_tokens: int
     max_input_tokens: int
     parameters: Mapping[str, Any]
-    sample: int = 0
 
 
 @dataclass(frozen=True, slots=True)

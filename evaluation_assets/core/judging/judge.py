@@ -13,10 +13,11 @@ from evaluation_assets.core.judging.verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A subject and what one judge said about it."""
+    """A subject and what one judge said about it; the number of the `sample` where it says so several times."""
 
     subject: Subject
     verdict: Verdict
+    sample: int = 0
 
 
 class Judge(Protocol):
@@ -47,6 +48,11 @@ class Judge(Protocol):
         """How many trajectories it works on at a time."""
         ...
 
+    @property
+    def samples(self) -> int:
+        """How many verdicts it gives on each subject, in conversations that know nothing of each other."""
+        ...
+
     def opened(self, run: str, budget_usd: float | None) -> AbstractAsyncContextManager["Judge"]:
         """The judge ready to judge in the running event loop, for one level of the run with this id.
 
@@ -54,8 +60,8 @@ class Judge(Protocol):
         """
         ...
 
-    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
-        """The verdict on a subject, given its own verdicts on the subjects before it in the chain.
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
+        """The verdict on a subject, given its own verdicts on the subjects before it in the chain of this sample.
 
         Never raises because a model or an endpoint failed: that is a `failed` verdict.
         """
@@ -64,6 +70,8 @@ class Judge(Protocol):
 
 async def judge_chains(judge: Judge, chains: Iterable[Chain]) -> AsyncIterator[list[Judgement]]:
     """Judge chains side by side and the subjects of each in order; the results come in the order of the chains.
+
+    All samples of a subject come together, in their order.
 
     `chains` is read only as far as the judge keeps up, so that memory does not grow with their number.
     """
@@ -81,11 +89,16 @@ async def judge_chains(judge: Judge, chains: Iterable[Chain]) -> AsyncIterator[l
 
 
 async def _judge_chain(judge: Judge, chain: Chain) -> list[Judgement]:
+    samples = await asyncio.gather(*(_conversation(judge, chain, sample) for sample in range(judge.samples)))
+    return [judgement for of_subject in zip(*samples, strict=True) for judgement in of_subject]
+
+
+async def _conversation(judge: Judge, chain: Chain, sample: int) -> list[Judgement]:
     judgements: list[Judgement] = []
     for subject in chain.subjects:
         try:
-            verdict = await judge.judge(subject, judgements)
+            verdict = await judge.judge(subject, judgements, sample)
         except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down; its message may quote text
             verdict = Verdict(outcome="failed", error_kind="internal", error=type(problem).__name__)
-        judgements.append(Judgement(subject, verdict))
+        judgements.append(Judgement(subject, verdict, sample))
     return judgements

@@ -65,8 +65,10 @@ class ModelJudge:
         connect: Callable[[], Provider],
         ledger: Callable[[], Ledger],
         pricing: Pricing,
+        samples: int = 1,
     ) -> None:
         self.settings = settings
+        self.samples = samples
         self._connect = connect
         self._open_ledger = ledger
         self._pricing = pricing
@@ -87,7 +89,8 @@ class ModelJudge:
     def version(self) -> str:
         """Everything that decides what is asked, but the rubrics."""
         own = self.settings
-        return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, repr(sorted(own.parameters.items())))
+        parameters = repr(sorted(own.parameters.items()))
+        return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples))
 
     @property
     def chains_in_flight(self) -> int:
@@ -129,7 +132,7 @@ class ModelJudge:
         usage = TokenUsage(input_tokens=input_tokens, output_tokens=calls * own.max_output_tokens)
         return self._pricing.cost(usage)
 
-    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """Not without connections."""
         raise RuntimeError("a model judge judges inside `opened` only")
 
@@ -142,6 +145,7 @@ class _OpenJudge:
         self.settings = own
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
+        self.samples = description.samples
         self._asker = asker
         self._secret = secret
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
@@ -151,13 +155,13 @@ class _OpenJudge:
         """It is open already."""
         yield self
 
-    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; whatever goes wrong is in it."""
         fence = fence_of(self._secret, subject.trajectory.text)
         rendered = render(subject, earlier, fence, self.settings.max_input_tokens, self._pieces)
         cost = _Cost()
         try:
-            evaluation = await self._evaluate(subject, rendered, cost)
+            evaluation = await self._evaluate(subject, rendered, sample, cost)
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, str(problem))
         except (ProviderError, InvalidReply) as problem:
@@ -170,7 +174,7 @@ class _OpenJudge:
             reasoning=evaluation.reasoning,
         )
 
-    async def _evaluate(self, subject: Subject, rendered: Rendered, cost: _Cost) -> Evaluation:
+    async def _evaluate(self, subject: Subject, rendered: Rendered, sample: int, cost: _Cost) -> Evaluation:
         """Ask; when the reply is not valid, say what is wrong with it, once."""
         if rendered.tokens > self.settings.max_input_tokens:
             raise ProviderError("context_length", "too long even when cut: raise max_input_tokens", retryable=False)
@@ -187,7 +191,7 @@ class _OpenJudge:
             _refuse_unfinished(entry)
             return read_reply(entry.reply.text, subject.criteria, subject.rubric.scale)
 
-        entry = await self._answer(request, read, subject.later, cost)
+        entry = await self._answer(request, sample, read, subject.later, cost)
         try:
             return read(entry)
         except InvalidReply as problem:
@@ -195,9 +199,11 @@ class _OpenJudge:
                 raise
             repair = (Message("assistant", entry.reply.text), Message("user", repair_request(str(problem))))
             turns = (*request.turns, *repair)
-            return read(await self._answer(replace(request, turns=turns), read, subject.later, cost))
+            return read(await self._answer(replace(request, turns=turns), sample, read, subject.later, cost))
 
-    async def _answer(self, request: Request, read: Callable[[Entry], Evaluation], left: int, cost: _Cost) -> Entry:
+    async def _answer(
+        self, request: Request, sample: int, read: Callable[[Entry], Evaluation], left: int, cost: _Cost
+    ) -> Entry:
         """The reply to a question, counted in what the verdict took."""
 
         def usable(entries: Sequence[Entry]) -> Entry | None:
@@ -211,20 +217,20 @@ class _OpenJudge:
                 return entry
             return None
 
-        key = self._key(request)
+        key = self._key(request, sample)
         tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
         answered = await self._asker.ask(key, request, usable, left=left, tokens=tokens)
         cost.add(key, answered.entry, from_ledger=answered.from_ledger)
         return answered.entry
 
-    def _key(self, request: Request) -> str:
+    def _key(self, request: Request, sample: int) -> str:
         """The address of a question: exact messages, schema and sample number."""
         return self._asker.key_of(
             {
                 "system": request.system,
                 "turns": [[turn.role, turn.text] for turn in request.turns],
                 "schema": request.schema,
-                "sample": self.settings.sample,
+                "sample": sample,
             }
         )
 

@@ -37,6 +37,7 @@ class JudgeSettings(BaseModel):
     """One judge of the panel. Its key is read from the environment and stands in no file.
 
     `project` and `location` are of models on Vertex; by default GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION.
+    With `repeats` a model gives several verdicts on every subject, each in a conversation of its own.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -54,6 +55,7 @@ class JudgeSettings(BaseModel):
     max_input_tokens: int | None = Field(default=None, ge=1)
     max_output_tokens: int = Field(default=2000, ge=1)
     parameters: dict[str, Any] = {}
+    repeats: int = Field(default=1, ge=1)
     price: Price | None = None
 
     @property
@@ -91,6 +93,8 @@ class JudgeSettings(BaseModel):
     @model_validator(mode="after")
     def _is_complete(self) -> Self:
         if self.provider in (EMBEDDED, RECORDED):
+            if self.repeats > 1:
+                raise ValueError(f"a judge of provider {self.provider} says the same every time: leave repeats out")
             return self
         if self.provider not in PROVIDERS:
             raise ValueError(f"provider {self.provider!r}; there are: {', '.join((EMBEDDED, RECORDED, *PROVIDERS))}")
@@ -167,7 +171,7 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name)
     settings, connected, pricing = endpoint_of(own)
-    return ModelJudge(settings, connected, partial(Ledger, ledger_url), pricing)
+    return ModelJudge(settings, connected, partial(Ledger, ledger_url), pricing, own.repeats)
 
 
 def endpoint_of(own: JudgeSettings) -> tuple[ModelSettings, Callable[[], Provider], Pricing]:

@@ -22,13 +22,14 @@ class RecordedJudge:
     provider: str = "recorded"
     version: str = "1"
     chains_in_flight: int = 1
+    samples: int = 1
 
     @asynccontextmanager
     async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
         """What is recorded needs no connection and costs nothing."""
         yield self
 
-    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The recorded verdict on a subject."""
         criteria = [criterion.key for criterion in subject.criteria]
         on_subject = [verdict for verdict in recorded_verdicts(subject.trajectory) if self._is_on(verdict, subject)]

@@ -51,9 +51,10 @@ class JudgeSummary(_Model):
 
 
 class Opinion(_Model):
-    """What one judge said about one clip."""
+    """What one judge said about one clip; one for each sample where it repeats itself."""
 
     judge: str
+    sample: int
     outcome: str
     scores: dict[str, float | None]
     summary: str | None

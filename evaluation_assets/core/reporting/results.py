@@ -114,7 +114,7 @@ def _result_record(
 
 
 def _evaluation(means: Mapping[str, float | None], verdicts: list[Row]) -> str:
-    """One judge's scores as elements; a panel's averages as JSON, with every judge's words."""
+    """One judge's scores as elements; averages of several as JSON, with all of their words."""
     known = {criterion: mean for criterion, mean in means.items() if mean is not None}
     scored = [row for row in verdicts if row["outcome"] == "scored"]
     if not scored:
@@ -133,7 +133,8 @@ def _evaluation(means: Mapping[str, float | None], verdicts: list[Row]) -> str:
         f"<reasoning>{_combined(scored, 'reasoning')}</reasoning>",
     ]
     if len(verdicts) > 1:
-        lines.append(f"<model_info>Averaged from {len(scored)} of {len(verdicts)} models</model_info>")
+        judges, voices = {row["judge"] for row in scored}, {row["judge"] for row in verdicts}
+        lines.append(f"<model_info>Averaged from {len(judges)} of {len(voices)} models</model_info>")
     return "\n".join([*lines, "</clip_evaluation>"])
 
 
@@ -154,6 +155,7 @@ def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row]
         "evaluations": [
             {
                 "clip_index": row["clip_index"],
+                "sample": row["sample"],
                 "tool_type": row["tool_type"],
                 "clip_content": contents[row["clip_index"]].content,
                 "evaluation_input": {

@@ -221,7 +221,7 @@ def _with_opinions(worst: list[tuple[str, int, Row, float]], tables: DropTables)
         if (row["trajectory_id"], row["clip_index"]) in wanted
     }
     opinions: dict[tuple[str, int], list[Opinion]] = {}
-    columns = ["trajectory_id", "clip_index", "judge", "outcome", "scores", "summary", "reasoning", "error"]
+    columns = ["trajectory_id", "clip_index", "judge", "sample", "outcome", "scores", "summary", "reasoning", "error"]
     for table in tables.clip_verdicts.values():
         for row in table.rows(columns):
             place = (row.pop("trajectory_id"), row.pop("clip_index"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from evaluation_assets.core.regression.settings import ReviewSettings
 from evaluation_assets.core.reviewing.labels import PASSED
 from evaluation_assets.core.scoring.intervals import wilson
-from evaluation_assets.core.scoring.reliability import alpha_interval, alpha_of, cohen_kappa, kappa_interval
+from evaluation_assets.core.scoring.reliability import alpha_interval, alpha_of, cohen_kappa, kappa_interval, retest_std
 
 Row = dict[str, Any]
 Interval = tuple[float | None, float | None]
@@ -23,7 +23,7 @@ class JudgeCard:
     A score of `pass_score` or more is a pass, a label of one half or more too. `kappa` is agreement on pass and fail
     beyond chance, `alpha` Krippendorff's on scores. `sensitivity` is the share of good ones passed, `specificity` that
     of bad ones failed, each with Wilson's interval; `bias` is the judge's pass rate less that of people. `retest_std`
-    is the spread of repeated verdicts on the same subject. `coverage` is the share of labelled subjects it scored.
+    is how far repeated verdicts on the same subject lie apart. `coverage` is the share of labelled subjects it scored.
     `may_gate` is false below the configured kappa; `None` with too few labels to tell. `cost_usd` is the mean cost of
     a verdict.
     """
@@ -64,7 +64,6 @@ def judge_card(
     wrong = [not verdict for verdict, good in zip(judged, truth, strict=True) if not good]
     ratings = np.array([[labels[subject] for subject in both], given], float).T.reshape(-1, 2)
     kappa = cohen_kappa(judged, truth)
-    repeats = [pstdev(values) for values in scores.values() if len(values) > 1]
     prices = list(costs)
     return JudgeCard(
         judge=judge,
@@ -80,7 +79,7 @@ def judge_card(
         specificity=fmean(wrong) if wrong else None,
         specificity_interval=wilson(sum(wrong), len(wrong)) if wrong else (None, None),
         bias=fmean(judged) - fmean(truth) if both else None,
-        retest_std=fmean(repeats) if repeats else None,
+        retest_std=retest_std(scores.values()),
         coverage=len(both) / len(labels) if labels else None,
         cost_usd=fmean(prices) if prices else None,
         may_gate=None if kappa is None or len(both) < settings.min_labels else kappa >= settings.min_kappa,

@@ -25,8 +25,8 @@ def card_rows(home: Home, judges: Sequence[str], labels: Iterable[Row], settings
     drops = sorted({drop for subjects in by_criterion.values() for drop, _ in subjects})
     verdicts = {judge: _verdicts(home, drops, judge) for judge in judges}
     for criterion, truth in sorted(by_criterion.items()):
-        scores = {judge: _scores(own, criterion) for judge, own in verdicts.items()}
-        n_eff = _effective(truth, scores)
+        samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
+        n_eff = _effective(truth, {judge: _means(own) for judge, own in samples.items()})
         for judge in judges:
             costs = [
                 row["cost_usd"]
@@ -35,7 +35,8 @@ def card_rows(home: Home, judges: Sequence[str], labels: Iterable[Row], settings
                 if row["cost_usd"] is not None
             ]
             labelled = {"/".join(subject): value for subject, value in truth.items()}
-            found = asdict(judge_card(judge, criterion, labelled, _listed(scores[judge]), settings, costs))
+            said = {"/".join(subject): values for subject, values in samples[judge].items()}
+            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs))
             for name in ("kappa", "alpha", "sensitivity", "specificity"):
                 found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
             yield {**found, "effective_judges": n_eff}
@@ -62,10 +63,13 @@ def _verdicts(home: Home, drops: Sequence[str], judge: str) -> dict[Subject, lis
     return found
 
 
-def _scores(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[Subject, float]:
-    """A judge's score by subject: of one criterion, or for whole trajectories the mean of its criteria."""
+def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[Subject, list[float]]:
+    """A judge's scores by subject: of one criterion, or for whole trajectories the mean of its criteria.
+
+    Several where the judge repeats itself.
+    """
     level, dot, name = criterion.partition(".")
-    found: dict[Subject, float] = {}
+    found: dict[Subject, list[float]] = {}
     for subject, rows in verdicts.items():
         for row in rows:
             if row["outcome"] != "scored" or row["subject"] != (level if dot else "trajectory"):
@@ -74,12 +78,12 @@ def _scores(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[S
             values = given.values() if criterion == PASSED else [given.get(name if dot else criterion)]
             known = [value for value in values if value is not None]
             if known:
-                found[subject] = fmean(known)
+                found.setdefault(subject, []).append(fmean(known))
     return found
 
 
-def _listed(scores: Mapping[Subject, float]) -> dict[str, list[float]]:
-    return {"/".join(subject): [score] for subject, score in scores.items()}
+def _means(samples: Mapping[Subject, Sequence[float]]) -> dict[Subject, float]:
+    return {subject: fmean(values) for subject, values in samples.items()}
 
 
 def _effective(truth: Mapping[Subject, float], scores: Mapping[str, Mapping[Subject, float]]) -> float | None:
@@ -106,7 +110,9 @@ def pass_rate_rows(home: Home, judges: Sequence[str], labels: Iterable[Row], set
             for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
             if row["criterion"] == "overall" and row["adjusted_mean"] is not None
         }
-        by_judge = {PANEL: panel} | {judge: _scores(_verdicts(home, [drop], judge), PASSED) for judge in judges}
+        by_judge = {PANEL: panel} | {
+            judge: _means(_samples(_verdicts(home, [drop], judge), PASSED)) for judge in judges
+        }
         for judge, scores in by_judge.items():
             judged = {subject: float(score >= settings.pass_score) for subject, score in scores.items()}
             yield {"drop": drop, "judge": judge, **_corrected(judged, truth, queue)}

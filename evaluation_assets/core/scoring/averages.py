@@ -79,14 +79,28 @@ class Leniency:
         return {judge: float(solution[index]) for judge, index in self._position.items()}
 
 
-def panel_scores(verdicts: Mapping[str, Row]) -> dict[str, dict[str, float]]:
-    """Scores by criterion and judge, of one subject's verdict rows by judge. Only `scored` verdicts count."""
-    found: dict[str, dict[str, float]] = {}
-    for judge, row in verdicts.items():
+def samples_of(verdicts: Iterable[Row]) -> dict[str, list[float]]:
+    """One judge's scores of one subject by criterion, of its verdict rows. Only `scored` verdicts count.
+
+    A judge without repeats has one at most. A criterion without a score is there, with none.
+    """
+    found: dict[str, list[float]] = {}
+    for row in verdicts:
         for criterion, score in (row["scores"] or {}).items():
-            by_judge = found.setdefault(criterion, {})
+            samples = found.setdefault(criterion, [])
             if row["outcome"] == "scored" and score is not None:
-                by_judge[judge] = score
+                samples.append(score)
+    return found
+
+
+def panel_scores(verdicts: Mapping[str, Iterable[Row]]) -> dict[str, dict[str, float]]:
+    """Scores by criterion and judge, of one subject's verdict rows by judge: each judge's mean over its samples."""
+    found: dict[str, dict[str, float]] = {}
+    for judge, rows in verdicts.items():
+        for criterion, samples in samples_of(rows).items():
+            by_judge = found.setdefault(criterion, {})
+            if samples:
+                by_judge[judge] = fmean(samples)
     return found
 
 
@@ -96,7 +110,7 @@ class StaleVerdicts(ValueError):
 
 def by_subject(
     tables: Mapping[str, Iterable[Row]], order: Iterable[tuple[Any, ...]], key: Sequence[str]
-) -> Iterator[tuple[tuple[Any, ...], dict[str, Row]]]:
+) -> Iterator[tuple[tuple[Any, ...], dict[str, list[Row]]]]:
     """Bring the judges' tables together: every subject of `order` with the verdicts there are on it, by judge.
 
     All tables are in that order; a judge without a verdict on a subject is left out there.
@@ -107,13 +121,11 @@ def by_subject(
     iterators = {judge: iter(rows) for judge, rows in tables.items()}
     waiting = {judge: next(rows, None) for judge, rows in iterators.items()}
     for subject in order:
-        found = {
-            judge: row
-            for judge, row in waiting.items()
-            if row is not None and tuple(row[name] for name in key) == subject
-        }
-        for judge in found:
-            waiting[judge] = next(iterators[judge], None)
+        found: dict[str, list[Row]] = {}
+        for judge, rows in iterators.items():
+            while (row := waiting[judge]) is not None and tuple(row[name] for name in key) == subject:
+                found.setdefault(judge, []).append(row)
+                waiting[judge] = next(rows, None)
         yield subject, found
     for judge, row in waiting.items():
         if row is not None:

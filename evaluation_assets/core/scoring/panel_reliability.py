@@ -1,25 +1,37 @@
 """What the judges of a panel are worth to each other on one drop, criterion by criterion."""
 
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.lake import Stored
-from evaluation_assets.core.scoring.averages import Leniency
-from evaluation_assets.core.scoring.reliability import alpha_of, components, influence, table_of
+from evaluation_assets.core.lake import Stored, grouped
+from evaluation_assets.core.scoring.averages import Leniency, samples_of
+from evaluation_assets.core.scoring.reliability import alpha_of, components, influence, retest_std, table_of
 
 Row = dict[str, Any]
+Subject = tuple[Any, ...]
 
 
 def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) -> Iterator[Row]:
-    """Rows of `panel_reliability`, from verdict tables by level and judge. A panel of one has none."""
+    """Rows of `panel_reliability`, from verdict tables by level and judge.
+
+    A panel of one has rows only where its judge repeats itself.
+    """
     for level, tables in verdicts.items():
-        if len(tables) < 2:
-            continue
-        for criterion, by_subject in sorted(_scores(tables).items()):
-            scores = {judge: [by_subject[subject].get(judge) for subject in sorted(by_subject)] for judge in tables}
+        for criterion, by_subject in sorted(_samples(tables).items()):
+            repeated = {
+                judge: [own[judge] for own in by_subject.values() if len(own.get(judge, ())) > 1] for judge in tables
+            }
+            if len(tables) < 2 and not any(repeated.values()):
+                continue
+            means = [
+                {judge: fmean(samples) for judge, samples in by_subject[subject].items()}
+                for subject in sorted(by_subject)
+            ]
+            scores = {judge: [own.get(judge) for own in means] for judge in tables}
             table = table_of(scores)
             leniency = Leniency(list(tables))
-            for own in by_subject.values():
+            for own in means:
                 leniency.add(criterion, own)
             effects, moves = leniency.effects(criterion), influence(scores)
             reliability = components(table)
@@ -29,26 +41,26 @@ def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) ->
                     "level": level,
                     "criterion": criterion,
                     "judge": judge,
-                    "n_subjects": sum(len(own) >= 2 for own in by_subject.values()),
+                    "n_subjects": sum(len(own) >= 2 for own in means),
                     "alpha": alpha_of(table),
                     "icc_single": reliability.icc_single,
                     "icc_panel": reliability.icc_panel,
                     "leniency": effects.get(judge),
                     "influence": moves[judge],
+                    "retest_std": retest_std(repeated[judge]),
+                    "n_retested": len(repeated[judge]),
                 }
 
 
-def _scores(tables: Mapping[str, Stored]) -> dict[str, dict[tuple[Any, ...], dict[str, float]]]:
-    """Scores by criterion, subject and judge."""
-    found: dict[str, dict[tuple[Any, ...], dict[str, float]]] = {}
+def _samples(tables: Mapping[str, Stored]) -> dict[str, dict[Subject, dict[str, list[float]]]]:
+    """Scores by criterion, subject and judge; several where a judge repeats itself."""
+    found: dict[str, dict[Subject, dict[str, list[float]]]] = {}
     for judge, table in tables.items():
         place = "clip_index" if "clip_index" in table.table.schema.names else "subject"
-        for row in table.rows(["trajectory_id", place, "outcome", "scores"]):
-            if row["outcome"] != "scored":
-                continue
-            prefix = "answer." if row[place] == "answer" else ""
-            for criterion, score in (row["scores"] or {}).items():
-                if score is not None:
-                    subjects = found.setdefault(prefix + criterion, {})
-                    subjects.setdefault((row["trajectory_id"], row[place]), {})[judge] = score
+        for trajectory_id, of_trajectory in grouped(table.rows(["trajectory_id", place, "outcome", "scores"])):
+            for name, verdicts in grouped(of_trajectory, place):
+                prefix = "answer." if name == "answer" else ""
+                for criterion, samples in samples_of(verdicts).items():
+                    if samples:
+                        found.setdefault(prefix + criterion, {}).setdefault((trajectory_id, name), {})[judge] = samples
     return found

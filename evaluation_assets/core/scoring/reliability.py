@@ -3,9 +3,10 @@
 Agreement between judges is not validity: judges of different makers err alike. Only labels of people tell.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from math import sqrt
+from statistics import fmean, variance
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,16 @@ def effective_judges(scores: np.ndarray, labels: Sequence[float]) -> float | Non
         return None
     correlation = float(np.asarray(np.corrcoef(residuals.T))[np.triu_indices(k, 1)].mean())
     return k / (1 + (k - 1) * max(correlation, 0.0))
+
+
+def retest_std(repeated: Iterable[Sequence[float]]) -> float | None:
+    """How far a judge's verdicts on the same subject lie apart: the within-subject standard deviation.
+
+    The root of the mean variance of the subjects judged more than once; `None` without any. Source: Bland and Altman,
+    Measurement error, British Medical Journal 313 (1996).
+    """
+    variances = [variance(scores) for scores in repeated if len(scores) > 1]
+    return sqrt(fmean(variances)) if variances else None
 
 
 def influence(scores: Mapping[str, Sequence[float | None]]) -> dict[str, float | None]:

@@ -59,10 +59,10 @@ def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
 
 def panel_means(verdicts: Mapping[str, list[Row]], quorum: int) -> PanelMeans:
     """Mean score by subject and criterion, where at least `quorum` judges scored."""
-    subjects: dict[str, dict[str, Row]] = {}
+    subjects: dict[str, dict[str, list[Row]]] = {}
     for judge, rows in verdicts.items():
         for row in rows:
-            subjects.setdefault(row["subject"], {})[judge] = row
+            subjects.setdefault(row["subject"], {}).setdefault(judge, []).append(row)
     return {
         subject: {
             criterion: fmean(scores.values())

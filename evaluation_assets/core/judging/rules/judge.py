@@ -30,6 +30,7 @@ class RulesJudge:
     model: str = "embedded"
     version: str = RULES_VERSION
     chains_in_flight: int = 1
+    samples: int = 1
 
     def __post_init__(self) -> None:
         self._evidence: Evidence | None = None
@@ -40,7 +41,7 @@ class RulesJudge:
         """Rules need no connection and cost nothing."""
         yield self
 
-    async def judge(self, subject: Subject, earlier: Sequence[Judgement]) -> Verdict:
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; its reasoning lists the evidence for each criterion."""
         findings = self._findings(subject)
         scores = {key: None if f.points is None else round(f.points / 10, 4) for key, f in findings.items()}
