@@ -43,9 +43,10 @@ def nightly_schedule(evaluation_key: str, cron: str) -> dg.ScheduleDefinition:
 
 
 def weekly_schedule(cron: str) -> dg.ScheduleDefinition:
-    """Evaluates the newest drop of every suite again, stale or not: a hosted judge may change without a word.
+    """Evaluates the newest drop of every suite with every judge, stale or not.
 
-    It is off until somebody turns it on. What the ledger has is not paid for again.
+    What failed or was over the budget is asked then; what the ledger has is not paid for again. It is off until
+    somebody turns it on.
     """
 
     @dg.schedule(
