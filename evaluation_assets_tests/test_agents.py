@@ -584,7 +584,7 @@ def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> 
     ("arguments", "reason"),
     [
         (["nothing"], "no suite of that name"),
-        (["sums", "--agent", "BROKEN"], "rules only judges"),
+        (["sums", "--agent", "BROKEN"], "provider 'rules'; there are"),
         (["broken"], "broken.yaml"),
     ],
 )

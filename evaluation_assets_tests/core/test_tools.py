@@ -302,7 +302,7 @@ def test_hostile_text_stays_text_in_the_report() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("name: a\nprovider: rules", "rules only judges"),
+        ("name: a\nprovider: rules", "provider 'rules'; there are"),
         ("name: A b\nprovider: openai", "lower-case"),
         ("name: a\nprovider: openai\nkey: sk-1", "key: Extra inputs"),
         ("name: a\nprovider: openai\ntools: {mcp: [{name: x}]}", "either a command or a url"),

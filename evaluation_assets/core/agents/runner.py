@@ -21,8 +21,8 @@ from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolb
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
 from evaluation_assets.core.formats.readers.canonical import NAME
 from evaluation_assets.core.judging.asking import Answered, Asker, Budget, Stopped
+from evaluation_assets.core.judging.endpoints import endpoint_of
 from evaluation_assets.core.judging.ledger import Entry, Ledger
-from evaluation_assets.core.judging.panel import endpoint_of
 from evaluation_assets.core.judging.providers.base import Message, ProviderError, Request, TokenUsage
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.tool_use.suite_formats.registry import as_document

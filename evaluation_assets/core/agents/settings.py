@@ -1,16 +1,14 @@
 """`agent.yaml`: a model with its instructions, its tools and its limits."""
 
 from collections.abc import Iterable
-from typing import Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
-from evaluation_assets.core.judging.panel import JudgeSettings
-from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
+from evaluation_assets.core.judging.endpoints import EndpointSettings
 from evaluation_assets.core.trajectories.identity import digest
 
 SYSTEM_PROMPT = """\
@@ -62,8 +60,8 @@ class Limits(_Model):
     max_result_characters: int = Field(default=MAX_RESULT_CHARACTERS, ge=100)
 
 
-class AgentSettings(JudgeSettings):
-    """One agent. Its model is named, connected and priced as a judge's is; its key is read from the environment."""
+class AgentSettings(EndpointSettings):
+    """One agent. Its model is named, connected and priced as a judge's is."""
 
     version: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
     system: str = SYSTEM_PROMPT
@@ -72,14 +70,12 @@ class AgentSettings(JudgeSettings):
     max_concurrency: int = Field(default=8, ge=1)
     max_output_tokens: int = Field(default=4096, ge=1)
 
-    @model_validator(mode="after")
-    def _is_a_model(self) -> Self:
-        if self.provider not in PROVIDERS:
-            raise ValueError(f"an agent needs a model; {self.provider} only judges")
+    def check(self) -> None:
+        """An endpoint, and servers that can be told apart."""
+        super().check()
         names = [server.name for server in self.tools.mcp]
         if len(set(names)) < len(names):
             raise ValueError("every MCP server needs a name of its own")
-        return self
 
     @property
     def identity(self) -> str:

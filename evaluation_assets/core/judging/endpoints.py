@@ -1,0 +1,118 @@
+"""A model at a provider, as people name it in `panel.yaml` and in the files of agents."""
+
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from evaluation_assets.core.judging.asking import ModelSettings
+from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
+from evaluation_assets.core.judging.providers.base import Provider
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of, google_address
+from evaluation_assets.core.judging.providers.connections import Endpoint, connect
+
+
+class EndpointSettings(BaseModel):
+    """A model with its provider, its limits and its price. Its key is read from the environment and stands in no file.
+
+    `project` and `location` are of models on Vertex; by default GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    provider: str
+    model: str | None = None
+    api_key_env: str | None = None
+    base_url: str | None = None
+    project: str | None = None
+    location: str | None = None
+    max_concurrency: int = Field(default=16, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    max_input_tokens: int | None = Field(default=None, ge=1)
+    max_output_tokens: int = Field(default=2000, ge=1)
+    parameters: dict[str, Any] = {}
+    price: Price | None = None
+
+    @property
+    def model_name(self) -> str:
+        """The model, or the provider's default one."""
+        return self.model or PROVIDERS[self.provider].default_model or ""
+
+    @property
+    def key_variable(self) -> str | None:
+        """The variable that holds the key; `None` where none is needed."""
+        known = PROVIDERS.get(self.provider)
+        return None if known is None else self.api_key_env or known.key_env
+
+    @property
+    def google_project(self) -> str:
+        """The Google Cloud project that pays for a model on Vertex."""
+        return self.project or os.environ.get("GOOGLE_CLOUD_PROJECT", "")
+
+    @property
+    def google_location(self) -> str:
+        """Where a model on Vertex is served."""
+        return self.location or os.environ.get("GOOGLE_CLOUD_LOCATION", "global")
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_plain_name(cls, name: str) -> str:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise ValueError("a name is lower-case letters, digits and underscores: it becomes an asset's name")
+        return name
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        self.check()
+        return self
+
+    def check(self) -> None:
+        """Raise `ValueError` where the model cannot be reached as it is described."""
+        if self.provider not in PROVIDERS:
+            raise ValueError(f"provider {self.provider!r}; there are: {', '.join(PROVIDERS)}")
+        known = PROVIDERS[self.provider]
+        if self.model is None and known.default_model is None:
+            raise ValueError(f"provider {self.provider} needs a model")
+        if self.base_url is None and known.base_url is None:
+            raise ValueError(f"provider {self.provider} needs a base_url, e.g. http://localhost:8000/v1")
+        if known.credentials == "google" and not self.google_project:
+            raise ValueError(f"provider {self.provider} needs a project, or GOOGLE_CLOUD_PROJECT")
+
+
+def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Provider], Pricing]:
+    """How a model is asked, how its endpoint is connected to, and what its replies cost."""
+    model = own.model_name
+    known = capabilities_of(own.provider, model)
+    google = known.credentials == "google"
+    address = own.base_url or known.base_url or ""
+    if google and own.base_url is None:
+        address = google_address(address, own.google_project, own.google_location)
+    priced = model.rsplit("/", 1)[-1].split("@", 1)[0] if google else model
+    pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, priced)
+    window = min(int(known.context_window * 0.8), pricing.cliff or known.context_window)
+    settings = ModelSettings(
+        name=own.name,
+        provider=own.provider,
+        model=model,
+        endpoint=f"{address} {own.google_project} {own.google_location}" if google else address,
+        max_concurrency=own.max_concurrency,
+        requests_per_minute=own.requests_per_minute,
+        tokens_per_minute=own.tokens_per_minute,
+        max_output_tokens=own.max_output_tokens,
+        max_input_tokens=own.max_input_tokens or window - own.max_output_tokens,
+        parameters=own.parameters,
+    )
+    endpoint = Endpoint(
+        abilities=known,
+        model=model,
+        base_url=address,
+        key_variable=own.key_variable,
+        project=own.google_project if google else "",
+        location=own.google_location if google else "",
+    )
+    return settings, partial(connect, endpoint), pricing
