@@ -1,9 +1,11 @@
 """An MCP server for tests, in a process of its own: tools that answer, fail, hang, flood, and end the server.
 
-`python -m evaluation_assets_tests.mcp_server` speaks over stdio, with `--http PORT` over streamable HTTP at `/mcp`.
+`python -m evaluation_assets_tests.mcp_server` speaks over stdio, with `--http PORT` over streamable HTTP at `/mcp`. With
+`--log FILE` it notes there what it was asked to measure.
 """
 
 import argparse
+import asyncio
 import contextlib
 import os
 import socket
@@ -22,12 +24,26 @@ COMMAND = [sys.executable, "-m", "evaluation_assets_tests.mcp_server"]
 
 server = MCPServer("test tools", log_level="ERROR")
 _counted = 0
+_log = Path(os.devnull)
+
+
+def _note(line: str) -> None:
+    with _log.open("a") as log:
+        log.write(f"{line}\n")
 
 
 @server.tool()
 def calculate(expression: str) -> str:
     """Work out an arithmetic expression."""
     return calculator(expression)
+
+
+@server.tool()
+async def measure(expression: str) -> str:
+    """Work out an arithmetic expression slowly, and say when: the result is never the same again."""
+    _note(expression)
+    await asyncio.sleep(0.3)
+    return f"{calculator(expression)} at {time.time()}"
 
 
 @server.tool()
@@ -64,13 +80,13 @@ def die() -> str:
 
 
 @contextlib.contextmanager
-def http_server() -> Iterator[str]:
+def http_server(log: str = os.devnull) -> Iterator[str]:
     """The server over HTTP, for the length of a block; its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [*COMMAND, "--http", str(port)], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*COMMAND, "--http", str(port), "--log", log], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         while True:
@@ -86,13 +102,16 @@ def http_server() -> Iterator[str]:
 
 
 def main() -> None:
+    global _log
     parser = argparse.ArgumentParser(description="An MCP server for tests.")
     parser.add_argument("--http", type=int, metavar="PORT")
-    port = parser.parse_args().http
-    if port is None:
+    parser.add_argument("--log", type=Path, default=Path(os.devnull), metavar="FILE")
+    options = parser.parse_args()
+    _log = options.log
+    if options.http is None:
         server.run()
     else:
-        server.run("streamable-http", host="127.0.0.1", port=port)
+        server.run("streamable-http", host="127.0.0.1", port=options.http)
 
 
 if __name__ == "__main__":

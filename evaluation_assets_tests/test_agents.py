@@ -1,6 +1,7 @@
 """Agents on suites: real SDKs against a local model server, real MCP servers, real runs."""
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import dagster as dg
 import orjson
 import pytest
+import yaml
 from click.testing import CliRunner
 from upath import UPath
 
@@ -31,6 +33,7 @@ from evaluation_assets.core.judging import asking
 from evaluation_assets.core.judging.asking import Budget
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.tool_use.suite_formats.registry import load_suite
 from evaluation_assets.core.tool_use.suites import Suite
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.definitions import build_definitions
@@ -368,15 +371,22 @@ def test_mock_tools_answer_from_the_case(running: Running, server: ModelServer) 
 # MCP.
 
 
-@pytest.fixture(params=["stdio", "http"])
-def mcp(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
-    if request.param == "stdio":
-        yield {"name": "tests", "command": COMMAND[0], "args": COMMAND[1:], "cwd": ROOT}
+@pytest.fixture
+def calls_file(tmp_path: Path) -> Path:
+    """Where the MCP server notes what it was asked to measure."""
+    return tmp_path / "measured.txt"
+
+
+@pytest.fixture
+def mcp(transport: str, calls_file: Path) -> Iterator[dict[str, Any]]:
+    if transport == "stdio":
+        yield {"name": "tests", "command": COMMAND[0], "args": [*COMMAND[1:], "--log", str(calls_file)], "cwd": ROOT}
         return
-    with http_server() as url:
+    with http_server(str(calls_file)) as url:
         yield {"name": "tests", "url": url}
 
 
+@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_tools_of_an_mcp_server(running: Running, server: ModelServer, mcp: dict, protocol: str) -> None:
     doing = [
@@ -415,50 +425,88 @@ def test_a_server_that_does_not_start_fails_the_case_without_a_call(running: Run
 # A kill in the middle.
 
 
-def counted(expression: str) -> str:
-    """Work out a sum slowly, and remember in a file that it was asked: a tool whose results differ every time."""
-    path = Path(sys.argv[1]) / "asked.txt"
-    with path.open("a") as file:
-        file.write(f"{expression}\n")
-    time.sleep(0.3)
-    return f"{expression} at {time.time()}"
+EXPRESSIONS = {
+    "compound_interest": "10000 * (1 + 0.05 / 12) ** 36",
+    "projectile": "hypot(50 * cos(pi / 4) * 2, 50 * sin(pi / 4) * 2 - 9.8 / 2 * 2 ** 2)",
+    "sphere": "4 * pi * (3 * 500 / (4 * pi)) ** (2 / 3)",
+    "standard_deviation": "sqrt((12**2 + 15**2 + 18**2 + 22**2 + 25**2 + 30**2 + 35**2) / 7 - (157 / 7) ** 2)",
+    "acidity": "-log10(3.5e-5)",
+    "mortgage": "200000 * (0.045 / 12) / (1 - (1 + 0.045 / 12) ** -360)",
+    "photon": "6.626e-34 * 3e8 / 550e-9",
+    "quadratic": "(7 + sqrt(7 ** 2 - 4 * 3 * 2)) / (2 * 3)",
+}
+SLOTS = 3
 
 
-def main() -> None:
-    """A run in a process of its own: folder, agent."""
-    who = AgentSettings.model_validate_json(sys.argv[2])
-    Running(Path(sys.argv[1])).run(who, suite(*_MANY))
-
-
-_MANY = [{"id": f"case{n}", "message": f"Task {n}", "answer": "4"} for n in range(6)]
-
-
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_killed_run_goes_on_where_it_was(
-    running: Running, server: ModelServer, tmp_path: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("transport", "protocol"), [("stdio", "openai"), ("http", "anthropic")])
+def test_the_calculator_suite_survives_a_kill(
+    tmp_path: Path, server: ModelServer, mcp: dict[str, Any], calls_file: Path, protocol: str
 ) -> None:
-    doing = [{"calls": [call(f"{n} + {n}", "counted")]} for n in range(4)]
-    server.script([steps("Task", *doing, {"text": DONE.format("4")})])
-    tools = {"python": ["evaluation_assets_tests.test_agents:counted"]}
-    who = agent(server, protocol, tools=tools, max_concurrency=2)
-    command = [sys.executable, "-c", "from evaluation_assets_tests import test_agents; test_agents.main()"]
-    killed = subprocess.Popen([*command, str(tmp_path), who.model_dump_json()], cwd=ROOT)
-    while len(server.requests(bodies=False)) < 11:
-        assert killed.poll() is None
-        time.sleep(0.05)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    before = len(server.requests(bodies=False))
-    monkeypatch.setattr(sys, "argv", ["", str(tmp_path)])
-    tally = running.run(who, suite(*_MANY))
-    assert tally.resumed + tally.ended["answered"] == 6
-    total = 6 * 5
-    # Only what was in flight, or answered and not yet committed, may be asked again: one request per slot.
-    assert total <= len(server.requests(bodies=False)) <= total + 2 and before < total
-    asked = (tmp_path / "asked.txt").read_text().split("\n")[:-1]
-    assert total - 6 <= len(asked) <= total - 6 + 2  # nor is a tool asked twice, but for the calls in flight
-    for found in running.trajectories(tally).values():
-        assert len(found.calls) == 4 and found.final_answer == "4"
+    path = Path(ROOT) / "examples" / "suites" / "calculator.xml"
+    cases = {case.id: case for case in load_suite(UPath(path)).suite.cases}
+    answers = {name: case.answer.value for name, case in cases.items() if case.answer is not None}
+    assert answers.keys() == EXPRESSIONS.keys()
+    server.script(
+        [
+            steps(
+                cases[name].prompt[:20],
+                {"calls": [call(expression), call(expression, "measure")]},
+                {"calls": [call(f"2 * ({expression})", "measure")]},
+                {"text": DONE.format(answers[name])},
+            )
+            for name, expression in EXPRESSIONS.items()
+        ]
+    )
+    who = agent(server, protocol, tools={"python": ["calculator"], "mcp": [mcp]}, max_concurrency=SLOTS)
+    file = tmp_path / "solver.yaml"
+    file.write_text(yaml.safe_dump(who.model_dump(mode="json", exclude_unset=True)))
+    home = Home.at(str(tmp_path / "home"))
+
+    def begun() -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "evaluation_assets.cli", "suite", "run", str(path), "--agent", str(file)]
+        return subprocess.Popen(
+            [*command, "--home", home.root.path, "--quiet"],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    with begun() as killed:
+        # Attempts ask three questions each: some are finished by now, and others in the middle.
+        while len(server.requests(bodies=False)) < 5 * SLOTS - 1:
+            assert killed.poll() is None
+            time.sleep(0.02)
+        os.killpg(killed.pid, signal.SIGKILL)
+    before = server.requests()
+    (journal,) = home.unfinished_runs.glob("*.jsonl")
+    with Journal.opened(journal, "") as kept:
+        finished = [name for name in answers if kept.has((name, 0))]
+    assert 0 < len(finished) < 8 and not scan(home.drops).drops
+
+    with begun() as resumed:
+        said, _ = resumed.communicate()
+    assert resumed.returncode == 0, said
+    assert "right answers      8 of 8 (100.0%)" in said and "8 of 8 runs passed" in said
+    asked = server.requests()
+    words = {name: cases[name].prompt[:20] for name in finished}
+    again = [str(request.body) for request in asked[len(before) :]]
+    assert not [name for name, begins in words.items() if any(begins in body for body in again)]
+    # Every question and every call once, but for what was in flight: one of either for each slot.
+    measured = calls_file.read_text().splitlines()
+    assert len({request.sha256 for request in asked}) == 24 and len(set(measured)) == 16
+    assert len(asked) - 24 + len(measured) - 16 <= SLOTS
+
+    (drop,) = scan(home.drops).drops.values()
+    found = {item.id: item for item in read_trajectories(drop.sources, Losses()) if isinstance(item, Trajectory)}
+    for name, answer in answers.items():
+        assert found[name].final_answer == answer
+        own, first, second = (float(result.split()[0]) for result in results(found[name]))
+        assert own == first == second / 2 == pytest.approx(float(answer), rel=2e-3)
+        assert [step.call.server for step in found[name].calls if step.call] == [None, "tests", "tests"]
+    assert [row["passed"] for row in home.table(drop.key, "tool_use_results").rows()] == [True] * 8
+    assert (home.reports(drop.key) / "report.html").exists()
 
 
 def test_only_one_process_at_a_time_runs_an_agent_on_a_suite(running: Running, server: ModelServer) -> None:
