@@ -14,7 +14,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.agents import STOPPED
+from evaluation_assets.defs.agents import STOPPED, run_key
 from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY, RUN_AGENTS
 from evaluation_assets.progress import RunProgress
 
@@ -75,7 +75,7 @@ def evaluate_drops(
 
 @dataclass(frozen=True, slots=True)
 class SuiteOutcome:
-    """How agents' runs on a suite ended. `metadata` is what each agent's asset said; it names the drop."""
+    """How agents' runs on a suite ended. `metadata` is what each asset said; that of an agent's names the drop."""
 
     status: Status
     message: str | None
@@ -87,7 +87,8 @@ def run_suite(
 ) -> SuiteOutcome:
     """Run agents on a suite of the installation, side by side. `config` is that of the asset."""
     definitions = build_definitions(home, Panel(), progress.loggers(), agents)
-    keys = [dg.AssetKey("task_suites"), *(dg.AssetKey(["agent_runs", agent.name]) for agent in agents)]
+    runs = [run_key(agent) for agent in agents]
+    keys = [dg.AssetKey("task_suites"), *runs, dg.AssetKey("agent_comparison")]
     with instance_of(home) as instance, progress.over(1):
         instance.add_dynamic_partitions("suites", [suite])
         progress.start(suite)

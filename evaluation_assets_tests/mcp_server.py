@@ -1,7 +1,7 @@
 """An MCP server for tests, in a process of its own: tools that answer, fail, hang, flood, and end the server.
 
-`python -m evaluation_assets_tests.mcp_server` speaks over stdio, with `--http PORT` over streamable HTTP at `/mcp`. With
-`--log FILE` it notes there what it was asked to measure.
+`python -m evaluation_assets_tests.mcp_server` speaks over stdio, with `--http PORT` over streamable HTTP at `/mcp`.
+With `--log FILE` it notes there what it was asked to measure.
 """
 
 import argparse

@@ -33,6 +33,7 @@ from evaluation_assets.core.judging import asking
 from evaluation_assets.core.judging.asking import Budget
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.reporting.agent_comparison import AgentComparison
 from evaluation_assets.core.tool_use.suite_formats.registry import load_suite
 from evaluation_assets.core.tool_use.suites import Suite
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -608,6 +609,40 @@ def test_without_agents_the_lineage_has_none(tmp_path: Path) -> None:
 def commanded(home: Path, *arguments: str) -> tuple[int, str]:
     done = CliRunner().invoke(command_line, ["suite", "run", *arguments, "--home", str(home), "--quiet"])
     return done.exit_code, done.output
+
+
+def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "bad1", "half0")
+    refused = rule("refusal", contains="Task 1:", model="half0")
+    server.script([refused, *answering("bad1", "half0")])
+    _, said = commanded(Path(home.root.path), "sums")
+    page = home.reports("sums") / "agents.html"
+    assert f"side by side         {page}" in said
+
+    def compared() -> AgentComparison:
+        return AgentComparison.model_validate_json(page.with_suffix(".json").read_bytes())
+
+    found = compared()
+    assert [(each.agent, each.passed.count, each.right.count) for each in found.agents] == [
+        ("half0", 2, 2),
+        ("bad1", 0, 0),
+    ]
+    assert [row.case_id for row in found.cases] == ["case0", "case2", "case1"]
+    assert found.cases[-1].outcomes["half0"].ended == {"refused": 1}
+    (pair,) = found.pairs
+    assert (pair.better, pair.worse, pair.cases, pair.p) == (2, 0, 3, 0.5)
+
+    server.script(answering("half0"))
+    again = str(Path(home.agents.path) / "half0.yaml")
+    _, said = commanded(Path(home.root.path), "sums", "--agent", again, "--fresh", "--trials", "2")
+    assert "side by side" in said
+    renewed = compared()
+    assert [(each.agent, each.passed.count, each.attempts) for each in renewed.agents] == [
+        ("half0", 6, 6),
+        ("bad1", 0, 3),
+    ]
+    assert [rate.pass_hat for rate in renewed.agents[0].trials] == [1.0, 1.0]
+    assert renewed.agents[0].drop != found.agents[0].drop and renewed.agents[1].drop == found.agents[1].drop
 
 
 def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> None:

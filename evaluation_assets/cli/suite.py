@@ -138,6 +138,9 @@ def run_suite_command(
     runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith("agent_runs/")]
     for about in runs:
         _print_run(about)
+    side_by_side = ran.metadata.get("agent_comparison", {})
+    if side_by_side.get("agents", 0) > 1:
+        click.echo(f"\nside by side         {side_by_side['path']}")
     if ran.message:
         click.echo(ran.message, err=True)
     drops = [find(home.drops, about["drop"]) for about in runs]

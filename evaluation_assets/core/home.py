@@ -110,9 +110,9 @@ class Home:
     def _local(self) -> Path:
         return Path(self.root.path) if _is_local(self.root) else Path(_DEFAULT).resolve()
 
-    def reports(self, drop: str) -> UPath:
-        """The report files of a drop."""
-        return self.root / "reports" / drop
+    def reports(self, name: str) -> UPath:
+        """The report files of a drop, by its key, or of a suite."""
+        return self.root / "reports" / name
 
     def table(self, drop: str, *path: str) -> Stored:
         """A table of a drop: the table's name, then the judge where there is one file a judge."""

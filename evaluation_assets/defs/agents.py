@@ -10,22 +10,26 @@ import dagster as dg
 from evaluation_assets.core.agents.journal import JournalInUse
 from evaluation_assets.core.agents.runner import Places, RunSettings, RunTally, run_agent
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
-from evaluation_assets.core.drops import find
+from evaluation_assets.core.drops import Drop, find, scan
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.asking import Budget
 from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.reporting.agent_comparison import as_markdown as comparison_as_markdown
+from evaluation_assets.core.reporting.agent_comparison import compare_agents, write_agent_comparison
 from evaluation_assets.core.reporting.agent_report import AgentReport, agent_report, as_markdown, write_agent_report
-from evaluation_assets.core.tool_use.suite_formats.files import EXTENSIONS
-from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, find_suite, load_suite
+from evaluation_assets.core.tool_use.suite_formats.registry import find_suite, load_suite, load_suites
 from evaluation_assets.core.tool_use.suites import InvalidSuite, Suite
+from evaluation_assets.defs.freshness import latest_metadata
 from evaluation_assets.defs.partitions import SUITES
 from evaluation_assets.resources.home import HomeResource
 
 STOPPED = "stopped"
 """Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""
+
+AGENT_RUNS = "agent_runs"
 
 PROGRESS_SECONDS = 2.0
 
@@ -42,8 +46,8 @@ class AgentRunConfig(dg.Config):
 
 
 def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
-    """The suites and one asset per agent; nothing where no agent is configured."""
-    return [task_suites, _agent_runs(agents)] if agents else []
+    """The suites, one asset per agent, and the agents side by side; nothing where no agent is configured."""
+    return [task_suites, _agent_runs(agents), _agent_comparison(agents)] if agents else []
 
 
 @dg.asset(
@@ -53,15 +57,7 @@ def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
 )
 def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
     """Read every suite, and make those that can be used known."""
-    folder = home.home.suites
-    paths = [path for path in folder.iterdir() if path.suffix in EXTENSIONS] if folder.exists() else []
-    usable: dict[str, LoadedSuite] = {}
-    problems: list[str] = []
-    for path in sorted(paths, key=lambda path: path.path):
-        try:
-            usable[path.stem] = load_suite(path)
-        except InvalidSuite as problem:
-            problems.append(str(problem))
+    usable, problems = load_suites(home.home.suites)
     for problem in problems:
         context.log.warning(problem)
     context.instance.add_dynamic_partitions(SUITES.name or "", list(usable))
@@ -78,7 +74,7 @@ def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.Mat
 
 def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     """One subsettable multi-asset: all agents run side by side in one event loop."""
-    keys = {agent.name: dg.AssetKey(["agent_runs", agent.name]) for agent in agents}
+    keys = {agent.name: run_key(agent) for agent in agents}
 
     @dg.multi_asset(
         name="run_agents",
@@ -112,13 +108,54 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                 done = f"{tally.finished} of {tally.attempts} attempts are done and kept"
                 stops.append((tally.stopped.kind, f"{agent.name}: {tally.stopped}; {done}. Run again to go on."))
             else:
-                report, folder = _reported(home.home, suite, tally)
-                yield dg.MaterializeResult(asset_key=keys[agent.name], metadata=_metadata(tally, report, folder))
+                drop = find(home.home.drops, tally.drop or "")
+                report = _report_of(drop, suite)
+                place = write_agent_report(home.home.reports(drop.key), report)
+                yield dg.MaterializeResult(asset_key=keys[agent.name], metadata=_metadata(tally, report, str(place)))
         if stops:
             kind = "budget" if any(kind == "budget" for kind, _ in stops) else stops[0][0]
             raise dg.Failure(" ".join(message for _, message in stops), {STOPPED: kind}, allow_retries=False)
 
     return run_agents
+
+
+def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
+    @dg.asset(
+        partitions_def=SUITES,
+        group_name="agents",
+        deps=[run_key(agent) for agent in agents],
+        kinds={"json", "markdown", "html"},
+        description="Agents side by side: the newest run of every agent on a suite, case by case and pair by pair.",
+    )
+    def agent_comparison(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
+        suite = _suite(home.home, context.partition_key)
+        there = scan(home.home.drops).drops
+        newest = [drop for drop in _newest_runs(context.instance, context.partition_key) if drop in there]
+        reports = {drop: _report_of(there[drop], suite) for drop in newest}
+        comparison = compare_agents(suite, {drop: report for drop, report in reports.items() if report.attempts})
+        page = write_agent_comparison(home.home.reports(context.partition_key), comparison)
+        return dg.MaterializeResult(
+            metadata={
+                "path": dg.MetadataValue.path(str(page)),
+                "comparison": dg.MetadataValue.md(comparison_as_markdown(comparison)),
+                "agents": len(comparison.agents),
+                "differing_cases": len(comparison.differing),
+            }
+        )
+
+    return agent_comparison
+
+
+def run_key(agent: AgentSettings) -> dg.AssetKey:
+    """The asset of an agent's runs."""
+    return dg.AssetKey([AGENT_RUNS, agent.name])
+
+
+def _newest_runs(instance: dg.DagsterInstance, suite: str) -> list[str]:
+    """The drop of every agent's last finished run on a suite, also of agents that are not part of this run."""
+    keys = sorted(instance.get_asset_keys(prefix=[AGENT_RUNS]))
+    found = (latest_metadata(instance, key, suite) for key in keys)
+    return [about["drop"] for about in found if about is not None]
 
 
 async def _run_all(
@@ -163,12 +200,10 @@ def _suite(home: Home, name: str) -> Suite:
         raise dg.Failure(str(problem), {STOPPED: "unusable"}, allow_retries=False) from problem
 
 
-def _reported(home: Home, suite: Suite, tally: RunTally) -> tuple[AgentReport, str]:
-    """Read the drop as anybody's and write the report of the run."""
-    key = tally.drop or ""
-    items = read_trajectories(find(home.drops, key).sources, Losses())
-    report = agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
-    return report, str(write_agent_report(home.reports(key), report))
+def _report_of(drop: Drop, suite: Suite) -> AgentReport:
+    """Read the drop as anybody's."""
+    items = read_trajectories(drop.sources, Losses())
+    return agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
 
 
 def _metadata(tally: RunTally, report: AgentReport, path: str) -> dict[str, dg.MetadataValue | str | int | float]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
 from evaluation_assets.core.agents.tool_quality import findings
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.reporting.files import write_texts
 from evaluation_assets.core.reporting.render import environment
 from evaluation_assets.core.tool_use.answers import RIGHT, AnswerOutcome, compare_answer
 from evaluation_assets.core.tool_use.calls import run_of
@@ -190,9 +190,9 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
 
 def write_agent_report(folder: UPath, report: AgentReport) -> UPath:
     """Write `agent_run.json` and `agent_run.md`; gives the latter."""
-    written = {"agent_run.json": report.model_dump_json(indent=2) + "\n", "agent_run.md": as_markdown(report)}
-    for name, text in written.items():
-        publish(folder / name, lambda sink, text=text: sink.writelines([text.encode("utf-8", "replace")]))
+    write_texts(
+        folder, {"agent_run.json": report.model_dump_json(indent=2) + "\n", "agent_run.md": as_markdown(report)}
+    )
     return folder / "agent_run.md"
 
 

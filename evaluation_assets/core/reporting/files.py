@@ -1,6 +1,6 @@
 """The report files of a drop."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -37,12 +37,8 @@ def report_files(folder: UPath, drop: str) -> ReportFiles:
 def write_report(folder: UPath, report: DropReport, tables: DropTables) -> ReportFiles:
     """Write all files; each appears whole. Files of judges and trajectories that are gone are removed."""
     paths = report_files(folder, report.drop)
-    for path, text in (
-        (paths.json, as_json(report)),
-        (paths.markdown, as_markdown(report)),
-        (paths.html, as_html(report)),
-    ):
-        publish(path, lambda sink, text=text: _write(sink, text.encode()))
+    texts = {paths.json: as_json(report), paths.markdown: as_markdown(report), paths.html: as_html(report)}
+    write_texts(folder, {path.name: text for path, text in texts.items()})
     written: set[str] = set()
 
     def records() -> Iterator[dict[str, Any]]:
@@ -59,6 +55,12 @@ def write_report(folder: UPath, report: DropReport, tables: DropTables) -> Repor
             if path.name not in written:
                 path.unlink()
     return paths
+
+
+def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:
+    """Write texts by file name; each file appears whole. Half a surrogate pair, which is no text, becomes `?`."""
+    for name, text in texts.items():
+        publish(folder / name, lambda sink, text=text: _write(sink, text.encode("utf-8", "replace")))
 
 
 def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:

@@ -114,6 +114,20 @@ def find_suite(folder: UPath, name: str) -> UPath | None:
     return found[0] if found else None
 
 
+def load_suites(folder: UPath) -> tuple[dict[str, LoadedSuite], list[str]]:
+    """All suites in a folder by name, and what is wrong with those that cannot be used."""
+    paths = [path for path in folder.iterdir() if path.suffix in EXTENSIONS] if folder.exists() else []
+    usable: dict[str, LoadedSuite] = {}
+    problems: list[str] = []
+    for name in sorted({path.stem for path in paths}):
+        try:
+            if path := find_suite(folder, name):
+                usable[name] = load_suite(path)
+        except InvalidSuite as problem:
+            problems.append(str(problem))
+    return usable, problems
+
+
 def as_document(suite: Suite) -> Mapping[str, Any]:
     """A suite as the content of a JSON or YAML file; reading it gives the same suite."""
     return suite.model_dump(mode="json", by_alias=True, exclude_unset=True)
