@@ -26,7 +26,7 @@ from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.regression import gate_check, regression_assets
 from evaluation_assets.defs.reviewing import reviewing_assets
-from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, weekly_schedule
+from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
 from evaluation_assets.resources.home import HomeResource
 from evaluation_assets.resources.parquet import ParquetIOManager
@@ -94,6 +94,7 @@ def build_definitions(
             nightly_schedule(evaluation_key, settings.schedules.nightly),
             weekly_schedule(settings.schedules.weekly),
             overview_schedule(settings.schedules.overview),
+            *([suites_schedule(settings.schedules.suites, settings.nightly_suites)] if agents else []),
         ],
         resources={
             "home": HomeResource(url=str(home.root), **urls),

@@ -8,6 +8,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ from evaluation_assets.core.tool_use.suites import Suite
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.intake import prepare
+from evaluation_assets.resources.home import HomeResource
+from evaluation_assets_tests.conftest import Installation
 from evaluation_assets_tests.mcp_server import COMMAND, ROOT, http_server
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
@@ -601,9 +604,50 @@ def test_agents_side_by_side_write_drops_that_are_evaluated_like_any_other(tmp_p
             assert (home.reports(drop) / "agent_run.md").exists()
 
 
-def test_without_agents_the_lineage_has_none(tmp_path: Path) -> None:
-    graph = build_definitions(Home.at(str(tmp_path)), Panel()).resolve_asset_graph()
-    assert not [key for key in graph.get_all_asset_keys() if key.path[0] in ("agent_runs", "task_suites")]
+def test_without_agents_there_is_nothing_to_run(tmp_path: Path) -> None:
+    definitions = build_definitions(Home.at(str(tmp_path)), Panel())
+    graph = definitions.resolve_asset_graph()
+    assert "agents" not in {graph.get(key).group_name for key in graph.get_all_asset_keys()}
+    assert "nightly_suites" not in {schedule.name for schedule in definitions.schedules or ()}
+
+
+def nightly(definitions: dg.Definitions, kept: Installation) -> Any:
+    """What the schedule asks for tonight."""
+    with dg.build_schedule_context(
+        instance=kept.instance,
+        scheduled_execution_time=datetime(2026, 1, 2),
+        repository_def=definitions.get_repository_def(),
+        resources={"home": HomeResource(url=str(kept.home.root))},
+    ) as context:
+        return definitions.resolve_schedule_def("nightly_suites").evaluate_tick(context)
+
+
+def test_the_nightly_schedule_asks_every_agent_anew(tmp_path: Path, server: ModelServer, kept: Installation) -> None:
+    home = installed(tmp_path, server, "good0", "bad1")
+    home.gate_file.write_text('schedules: {suites: "30 1 * * *"}\nnightly_suites: {budget_usd: 0.5}')
+    server.script(answering("good0", "bad1"))
+    definitions = build_definitions(home, Panel(), agents=load_agents(agent_files(home.agents)))
+    schedule = definitions.resolve_schedule_def("nightly_suites")
+    assert schedule.cron_schedule == "30 1 * * *" and schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+    (request,) = nightly(definitions, kept).run_requests or []
+    assert kept.instance.get_dynamic_partitions("suites") == ["sums"]  # and not the broken one
+    job = definitions.resolve_job_def("run_agents")
+    assert job.execute_in_process(partition_key="sums", instance=kept.instance).success
+    asked = len(server.requests())
+    tonight = dict(request.run_config)
+    assert tonight["ops"]["run_agents"]["config"]["budget_usd"] == 0.5
+    assert job.execute_in_process(
+        partition_key=request.partition_key, run_config=tonight, instance=kept.instance
+    ).success
+    assert len(server.requests()) == 2 * asked
+    assert [drop.sidecar().agent for drop in scan(home.drops).drops.values()] == ["bad1", "bad1", "good0", "good0"]
+
+
+def test_a_night_without_a_suite_says_so(tmp_path: Path, server: ModelServer, kept: Installation) -> None:
+    home = installed(tmp_path, server, "good0")
+    Path(home.suites.path, "sums.json").unlink()
+    tick = nightly(build_definitions(home, Panel(), agents=load_agents(agent_files(home.agents))), kept)
+    assert tick.skip_message == "there is no suite that can be used" and not tick.run_requests
 
 
 def commanded(home: Path, *arguments: str) -> tuple[int, str]:

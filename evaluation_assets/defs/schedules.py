@@ -6,8 +6,10 @@ import dagster as dg
 
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.regression.records import suites
+from evaluation_assets.core.regression.settings import NightlyRunSettings
+from evaluation_assets.core.tool_use.suite_formats.registry import load_suites
 from evaluation_assets.defs.freshness import is_stale, run_config_of
-from evaluation_assets.defs.jobs import EVALUATE, OVERVIEW
+from evaluation_assets.defs.jobs import EVALUATE, OVERVIEW, RUN_AGENTS
 from evaluation_assets.resources.home import HomeResource
 
 
@@ -70,6 +72,37 @@ def weekly_schedule(cron: str) -> dg.ScheduleDefinition:
             )
 
     return weekly_full_panel
+
+
+def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefinition:
+    """Runs every agent on every suite of the installation; the drops this gives are evaluated like any other.
+
+    It is off until somebody turns it on, because models cost money.
+    """
+
+    @dg.schedule(
+        name="nightly_suites",
+        cron_schedule=cron,
+        job_name=RUN_AGENTS,
+        description="Runs all agents on every suite, within the budget of a suite.",
+    )
+    def nightly_suites(
+        context: dg.ScheduleEvaluationContext, home: HomeResource
+    ) -> Iterator[dg.RunRequest | dg.SkipReason]:
+        usable, problems = load_suites(home.home.suites)
+        for problem in problems:
+            context.log.warning(problem)
+        if not usable:
+            yield dg.SkipReason("there is no suite that can be used")
+        context.instance.add_dynamic_partitions("suites", list(usable))
+        for suite in usable:
+            yield dg.RunRequest(
+                run_key=f"suites {context.scheduled_execution_time:%Y-%m-%d}:{suite}",
+                partition_key=suite,
+                run_config={"ops": {"run_agents": {"config": settings.model_dump(exclude_none=True)}}},
+            )
+
+    return nightly_suites
 
 
 def overview_schedule(cron: str) -> dg.ScheduleDefinition:

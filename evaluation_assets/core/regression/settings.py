@@ -75,11 +75,27 @@ class ReviewSettings(_Section):
 
 
 class ScheduleSettings(_Section):
-    """When things run, as cron: stale drops, then what is known over all drops; weekly every suite's newest drop."""
+    """When things run, as cron.
 
+    Agents on suites, stale drops, then what is known over all drops; weekly every suite's newest drop.
+    """
+
+    suites: Cron = "0 22 * * *"
     nightly: Cron = "0 2 * * *"
     overview: Cron = "0 5 * * *"
     weekly: Cron = "0 3 * * 0"
+
+
+class NightlyRunSettings(_Section):
+    """How agents are run on suites at night.
+
+    `budget_usd` is what all agents together may spend on one suite; `null` is no limit. Models are asked anew; without
+    `fresh` only what was never asked is.
+    """
+
+    trials: int = Field(default=1, ge=1)
+    budget_usd: float | None = Field(default=10.0, ge=0)
+    fresh: bool = True
 
 
 class NotificationSettings(_Section):
@@ -94,6 +110,7 @@ class Settings(_Section):
     gate: GateSettings = GateSettings()
     review: ReviewSettings = ReviewSettings()
     schedules: ScheduleSettings = ScheduleSettings()
+    nightly_suites: NightlyRunSettings = NightlyRunSettings()
     notifications: NotificationSettings = NotificationSettings()
 
 
