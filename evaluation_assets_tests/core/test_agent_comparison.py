@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from upath import UPath
 
+from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.reporting.agent_comparison import AgentComparison, compare_agents, write_agent_comparison
 from evaluation_assets.core.reporting.agent_report import AgentReport, TaskSection
 from evaluation_assets.core.scoring.intervals import wilson
@@ -37,7 +38,16 @@ def attempt(case: str, passed: bool, trial: int = 0, ended: str = "answered", co
 
 
 def report(agent: str, attempts: Sequence[TaskSection]) -> AgentReport:
-    return AgentReport.model_construct(agent=agent, agent_version="1", model="m", tasks=list(attempts))
+    return AgentReport.model_construct(
+        agent=agent,
+        agent_version="1",
+        model="m",
+        tasks=list(attempts),
+        mean_duration_s=2.0,
+        total_calls=3 * len(attempts),
+        mean_calls=3.0,
+        cost_usd=sum_of(each.cost_usd for each in attempts),
+    )
 
 
 def compared(cases: Sequence[str], **attempts: Sequence[TaskSection]) -> AgentComparison:

@@ -1,13 +1,17 @@
 """Public suites read by their importers, with gold calls, recorded predictions and the official verdicts on them."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
+import jsonschema
 import pytest
 from upath import UPath
 
+from evaluation_assets.core.agents.mock_tools import mock_tools
+from evaluation_assets.core.agents.tools import Toolbox
 from evaluation_assets.core.tool_use import metrics
 from evaluation_assets.core.tool_use.call_schemas import defects
 from evaluation_assets.core.tool_use.calls import Call, Run
@@ -125,6 +129,24 @@ def test_the_definitions_of_tools_find_only_real_defects_in_gold_calls() -> None
         ("parallel_multiple_26", "undeclared_parameter", "type"): 1,
         ("parallel_multiple_94", "wrong_type", "elements"): 5,
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "tools"),
+    [
+        ("bfcl/v4/BFCL_v4_multiple.json", 557),
+        ("bfcl/v4/BFCL_v4_irrelevance.json", 240),
+        ("nestful/executable/executable-data.json", 3315),
+    ],
+)
+def test_an_agent_can_be_given_the_tools_of_a_suite(path: str, tools: int) -> None:
+    loaded = suite(path)
+    offered = [tool for case in loaded.suite.cases for tool in Toolbox(mock_tools(loaded.suite, case)).offered]
+    assert len(offered) == tools
+    for tool in offered:
+        assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", tool.name)
+        assert tool.parameters is not None and tool.parameters["type"] == "object"
+        jsonschema.Draft202012Validator.check_schema(tool.parameters)
 
 
 def test_tasks_of_several_turns_are_listed_not_dropped() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
-from evaluation_assets.core.known import mean_of, sum_of
 from evaluation_assets.core.regression.statistics import Evidence, compare_outcomes, compare_scores, holm
 from evaluation_assets.core.reporting.agent_report import AgentReport, TaskSection
 from evaluation_assets.core.reporting.files import write_texts
@@ -165,10 +164,10 @@ def _figures(drop: str, report: AgentReport) -> AgentFigures:
         right=_rate([[task.right is True for task in own] for own in answerable.values()]),
         passed=_rate(passed.values()),
         trials=trials if len(trials) > 1 else [],
-        mean_duration_s=mean_of(task.duration_s for task in tasks),
-        total_calls=sum(task.calls for task in tasks),
-        mean_calls=mean_of(task.calls for task in tasks),
-        cost_usd=sum_of(task.cost_usd for task in tasks),
+        mean_duration_s=report.mean_duration_s,
+        total_calls=report.total_calls,
+        mean_calls=report.mean_calls,
+        cost_usd=report.cost_usd,
         unpriced=sum(task.cost_usd is None for task in tasks),
     )
 

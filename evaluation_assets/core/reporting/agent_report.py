@@ -3,20 +3,20 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from statistics import fmean
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
 from evaluation_assets.core.agents.tool_quality import findings
+from evaluation_assets.core.known import mean_of, sum_of
 from evaluation_assets.core.reporting.files import write_texts
 from evaluation_assets.core.reporting.render import environment
 from evaluation_assets.core.tool_use.answers import RIGHT, AnswerOutcome, compare_answer
 from evaluation_assets.core.tool_use.calls import run_of
 from evaluation_assets.core.tool_use.case_results import CaseIndex, evaluate
 from evaluation_assets.core.tool_use.suites import Suite
-from evaluation_assets.core.trajectories.model import Tool, Trajectory
+from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
@@ -110,7 +110,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
     errors: Counter[str] = Counter()
     tools: dict[str, Tool] = {}
     agent = version = model = ""
-    totals: dict[str, list[float]] = {"input_tokens": [], "output_tokens": [], "cost_usd": []}
+    usages: list[Usage] = []
     for trajectory in trajectories:
         case = index.find(trajectory.task_id, trajectory.task)
         if case is None:
@@ -124,9 +124,8 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         called: dict[str, dict[str, Any]] = trajectory.extra.get("tool_calls") or {}
         for name, about in called.items():
             durations[name] += about["durations_ms"]
-        for name, known in totals.items():
-            value = None if trajectory.usage is None else getattr(trajectory.usage, name)
-            known += [] if value is None else [value]
+        usage = trajectory.usage or Usage()
+        usages.append(usage)
         compared = None if case.answer is None else compare_answer(case.answer, trajectory.final_answer)
         sections.append(
             TaskSection(
@@ -141,7 +140,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
                 ended=str(trajectory.extra.get("ended", "")),
                 error=trajectory.extra.get("error"),
                 duration_s=trajectory.duration_s,
-                cost_usd=None if trajectory.usage is None else trajectory.usage.cost_usd,
+                cost_usd=usage.cost_usd,
                 calls=len(trajectory.calls),
                 tools=called,
                 summary=trajectory.extra.get("summary"),
@@ -150,7 +149,6 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         )
     names = list(dict.fromkeys([*tools, *durations]))
     remarks, general = _by_tool(names, sections)
-    seconds = [section.duration_s for section in sections if section.duration_s is not None]
     answerable = [section for section in sections if section.right is not None]
     return AgentReport(
         suite=suite.name,
@@ -163,18 +161,18 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         passed=sum(section.passed for section in sections),
         not_found=sum(section.compared == "not_found" for section in sections),
         ended=dict(sorted(Counter(section.ended for section in sections).items())),
-        mean_duration_s=fmean(seconds) if seconds else None,
+        mean_duration_s=mean_of(section.duration_s for section in sections),
         total_calls=sum(section.calls for section in sections),
-        mean_calls=fmean(section.calls for section in sections) if sections else None,
-        input_tokens=int(sum(totals["input_tokens"])) if totals["input_tokens"] else None,
-        output_tokens=int(sum(totals["output_tokens"])) if totals["output_tokens"] else None,
-        cost_usd=sum(totals["cost_usd"]) if totals["cost_usd"] else None,
+        mean_calls=mean_of(section.calls for section in sections),
+        input_tokens=sum_of(usage.input_tokens for usage in usages),
+        output_tokens=sum_of(usage.output_tokens for usage in usages),
+        cost_usd=sum_of(usage.cost_usd for usage in usages),
         tools=[
             ToolSection(
                 name=name,
                 calls=len(durations[name]),
                 errors=errors[name],
-                mean_duration_ms=fmean(durations[name]) if durations[name] else None,
+                mean_duration_ms=mean_of(durations[name]),
                 remarks=remarks[name],
             )
             for name in names
