@@ -450,17 +450,15 @@ def test_the_calculator_suite_survives_a_kill(
     cases = {case.id: case for case in load_suite(UPath(path)).suite.cases}
     answers = {name: case.answer.value for name, case in cases.items() if case.answer is not None}
     assert answers.keys() == EXPRESSIONS.keys()
-    server.script(
-        [
-            steps(
-                cases[name].prompt[:20],
-                {"calls": [call(expression), call(expression, "measure")]},
-                {"calls": [call(f"2 * ({expression})", "measure")]},
-                {"text": DONE.format(answers[name])},
-            )
-            for name, expression in EXPRESSIONS.items()
-        ]
-    )
+    solving = [
+        steps(
+            cases[name].prompt[:20],
+            {"calls": [call(expression), call(expression, "measure")]},
+            {"calls": [call(f"2 * ({expression})", "measure")]},
+            {"text": DONE.format(answers[name])},
+        )
+        for name, expression in EXPRESSIONS.items()
+    ]
     who = agent(server, protocol, tools={"python": ["calculator"], "mcp": [mcp]}, max_concurrency=SLOTS)
     file = tmp_path / "solver.yaml"
     file.write_text(yaml.safe_dump(who.model_dump(mode="json", exclude_unset=True)))
@@ -477,12 +475,15 @@ def test_the_calculator_suite_survives_a_kill(
             start_new_session=True,
         )
 
+    # An attempt asks three questions: after so many, some are finished and others under way. The next gets no reply.
+    answered = 5 * SLOTS - 1
+    server.script([rule("slow", after=answered, seconds=3600), *solving])
     with begun() as killed:
-        # Attempts ask three questions each: some are finished by now, and others in the middle.
-        while len(server.requests(bodies=False)) < 5 * SLOTS - 1:
+        while len(server.requests(bodies=False)) <= answered:
             assert killed.poll() is None
             time.sleep(0.02)
         os.killpg(killed.pid, signal.SIGKILL)
+    server.script(solving)
     before = server.requests()
     (journal,) = home.unfinished_runs.glob("*.jsonl")
     with Journal.opened(journal, "") as kept:
