@@ -14,7 +14,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.agents import STOPPED, run_key
+from evaluation_assets.defs.agents import AGENT_RUNS, STOPPED, run_key
 from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY, RUN_AGENTS
 from evaluation_assets.progress import RunProgress
 
@@ -96,7 +96,7 @@ def run_suite(
             partition_key=suite,
             instance=instance,
             asset_selection=keys,
-            run_config={"loggers": {"console": {}}, "ops": {"run_agents": {"config": dict(config)}}},
+            run_config={"loggers": {"console": {}}, "ops": {AGENT_RUNS: {"config": dict(config)}}},
             raise_on_error=False,
         )
         progress.finish()

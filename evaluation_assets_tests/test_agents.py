@@ -636,7 +636,7 @@ def test_the_nightly_schedule_asks_every_agent_anew(tmp_path: Path, server: Mode
     assert job.execute_in_process(partition_key="sums", instance=kept.instance).success
     asked = len(server.requests())
     tonight = dict(request.run_config)
-    assert tonight["ops"]["run_agents"]["config"]["budget_usd"] == 0.5
+    assert tonight["ops"]["agent_runs"]["config"]["budget_usd"] == 0.5
     assert job.execute_in_process(
         partition_key=request.partition_key, run_config=tonight, instance=kept.instance
     ).success

@@ -1,5 +1,6 @@
 """The house stays in order: layers, code location, package contents."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,18 @@ def test_the_code_location_of_workspace_and_project_loads(tmp_path: Path, monkey
     loaded = definitions.defs()
     assert isinstance(loaded, dg.Definitions)
     dg.Definitions.validate_loadable(loaded)
+
+
+def test_an_installation_with_everything_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The web server loads all jobs at once, which a run does not."""
+    monkeypatch.setenv("EVALUATION_HOME", str(tmp_path))
+    shutil.copytree(ROOT / "examples" / "agents", tmp_path / "agents")
+    judges = [{"name": "rules", "provider": "rules"}, {"name": "haiku", "provider": "anthropic", "repeats": 2}]
+    (tmp_path / "panel.yaml").write_text(yaml.safe_dump({"judges": judges}))
+    loaded = definitions.defs()
+    assert isinstance(loaded, dg.Definitions)
+    dg.Definitions.validate_loadable(loaded)
+    assert loaded.resolve_job_def("run_agents")
 
 
 def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ STOPPED = "stopped"
 """Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""
 
 AGENT_RUNS = "agent_runs"
+"""First part of the keys of agents' assets, and the name of the op that runs them, which its configuration goes to."""
 
 PROGRESS_SECONDS = 2.0
 
@@ -77,7 +78,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     keys = {agent.name: run_key(agent) for agent in agents}
 
     @dg.multi_asset(
-        name="run_agents",
+        name=AGENT_RUNS,
         partitions_def=SUITES,
         can_subset=True,
         specs=[
@@ -93,7 +94,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
             for agent in agents
         ],
     )
-    async def run_agents(
+    async def run_all_agents(
         context: dg.AssetExecutionContext, config: AgentRunConfig, home: HomeResource
     ):  # Dagster refuses an async annotation
         chosen = [agent for agent in agents if keys[agent.name] in context.selected_asset_keys]
@@ -116,7 +117,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
             kind = "budget" if any(kind == "budget" for kind, _ in stops) else stops[0][0]
             raise dg.Failure(" ".join(message for _, message in stops), {STOPPED: kind}, allow_retries=False)
 
-    return run_agents
+    return run_all_agents
 
 
 def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:

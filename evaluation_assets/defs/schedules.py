@@ -8,6 +8,7 @@ from evaluation_assets.core.drops import scan
 from evaluation_assets.core.regression.records import suites
 from evaluation_assets.core.regression.settings import NightlyRunSettings
 from evaluation_assets.core.tool_use.suite_formats.registry import load_suites
+from evaluation_assets.defs.agents import AGENT_RUNS
 from evaluation_assets.defs.freshness import is_stale, run_config_of
 from evaluation_assets.defs.jobs import EVALUATE, OVERVIEW, RUN_AGENTS
 from evaluation_assets.resources.home import HomeResource
@@ -99,7 +100,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
             yield dg.RunRequest(
                 run_key=f"suites {context.scheduled_execution_time:%Y-%m-%d}:{suite}",
                 partition_key=suite,
-                run_config={"ops": {"run_agents": {"config": settings.model_dump(exclude_none=True)}}},
+                run_config={"ops": {AGENT_RUNS: {"config": settings.model_dump(exclude_none=True)}}},
             )
 
     return nightly_suites
