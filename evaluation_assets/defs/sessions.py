@@ -15,7 +15,7 @@ from evaluation_assets.core.scoring import sessions
 from evaluation_assets.core.sessions.scores import LOW
 from evaluation_assets.defs.partitions import DROPS
 
-SESSIONS_VERSION = "1"
+SESSIONS_VERSION = "2"
 """Raise it when the same sessions and verdicts are analysed differently."""
 
 MIN_JUDGED = 0.9
@@ -34,6 +34,14 @@ _COLUMNS = [
     "bad_responses",
     "unauthorized_calls",
 ]
+_COUNTS = (
+    "responses",
+    "bad_responses",
+    "judged_responses",
+    "unauthorized_calls",
+    "ungrounded_values",
+    "failed_calls",
+)
 _SCORES = tuple(column for column in _COLUMNS if column.endswith("_score"))
 
 
@@ -80,10 +88,10 @@ class Summary:
         for row in rows:
             if row["analyst"] == sessions.PANEL:
                 self._sums["sessions"] += 1
-                for name in ("responses", "bad_responses", "judged_responses", "unauthorized_calls", "failed_calls"):
+                for name in _COUNTS:
                     self._sums[name] += row[name]
                 self._signals[row["signal"] or "nothing done"] += 1
-                for name in _SCORES:
+                for name in (*_SCORES, "tool_chain"):
                     if row[name] is not None:
                         self._values.setdefault(name, []).append(row[name])
             yield row

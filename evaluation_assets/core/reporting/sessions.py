@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.lake import Stored, grouped
 from evaluation_assets.core.reporting.statistics import Statistic, statistic
-from evaluation_assets.core.sessions.analysing import PANEL
-from evaluation_assets.core.sessions.analysis import AgentScores, Conversation, SessionAnalysis
+from evaluation_assets.core.sessions.analysis import PANEL, AgentScores, Conversation, SessionAnalysis
 
 Row = dict[str, Any]
 
@@ -27,6 +26,7 @@ SCORES = (
     "coordination_score",
     "reasoning_score",
     "intent_drift_score",
+    "tool_chain",
 )
 
 
