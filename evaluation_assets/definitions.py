@@ -62,7 +62,7 @@ def build_definitions(
             *scores.scores_assets(judges, panel.quorum),
             tool_use.tool_use_results,
             tool_use.failure_patterns,
-            sessions.session_analyses(judges, panel),
+            sessions.session_analyses(judges, panel, home.ledger_url),
             reports.preprocessed_files,
             *regression_assets(judges, rubrics, panel.quorum, settings),
             *reviewing_assets(judges, settings.review),
