@@ -63,6 +63,8 @@ def build_definitions(
             tool_use.tool_use_results,
             tool_use.failure_patterns,
             sessions.session_analyses(judges, panel, home.ledger_url),
+            sessions.session_agents,
+            sessions.session_agent_ranks,
             reports.preprocessed_files,
             *regression_assets(judges, rubrics, panel.quorum, settings),
             *reviewing_assets(judges, settings.review),

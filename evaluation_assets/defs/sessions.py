@@ -12,10 +12,13 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.judging.vectors import Taken
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.regression import session_agents as agents
+from evaluation_assets.core.regression.metrics import read_metrics
 from evaluation_assets.core.scoring import sessions
 from evaluation_assets.core.sessions.scores import LOW
 from evaluation_assets.defs.judging import JudgingConfig
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.resources.home import HomeResource
 
 SESSIONS_VERSION = "2"
 """Raise it when the same sessions and verdicts are analysed differently."""
@@ -81,6 +84,35 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
         return dg.MaterializeResult(value=Stream(table, batched(summary.over(rows()), table), summary.metadata))
 
     return analyses
+
+
+@dg.asset(
+    partitions_def=DROPS,
+    group_name="sessions",
+    code_version=SESSIONS_VERSION,
+    kinds={"parquet"},
+    description=f"Each row is {tables.SESSION_AGENTS.row}.",
+)
+def session_agents(
+    context: dg.AssetExecutionContext, session_analyses: Stored, task_metrics: Stored
+) -> dg.MaterializeResult[Stream]:
+    """Scores with their intervals, issues, latency and cost of every agent that acted."""
+    table = tables.SESSION_AGENTS
+    rows = agents.session_agents(session_analyses, read_metrics(context.partition_key, task_metrics))
+    return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
+
+
+@dg.asset(
+    group_name="sessions",
+    code_version=SESSIONS_VERSION,
+    deps=["session_agents", "score_history"],
+    kinds={"parquet"},
+    description=f"Each row is {tables.SESSION_AGENT_RANKS.row}.",
+)
+def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:
+    """Every agent against itself: in which drop of the suite it did best."""
+    table = tables.SESSION_AGENT_RANKS
+    return dg.MaterializeResult(value=Stream(table, batched(agents.rank_rows(home.home), table)))
 
 
 class Summary:
