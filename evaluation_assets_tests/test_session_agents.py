@@ -138,12 +138,14 @@ def test_only_drops_that_were_judged_like_the_last_one_are_ranked() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.floats(0, 1)), max_size=12))
-def test_ranks_of_an_agent_run_from_1_and_follow_its_score(scores: list[tuple[str, float | None]]) -> None:
+def test_the_rank_of_an_agent_is_how_many_drops_are_better_plus_1(scores: list[tuple[str, float | None]]) -> None:
     rows = ranked([row_of(number, agent, overall) for number, (agent, overall) in enumerate(scores)])
     assert len(rows) == len(scores)
     for agent in {agent for agent, _ in scores}:
         own = [row for row in rows if row["agent_id"] == agent]
-        known = [row for row in own if row["rank"] is not None]
-        assert [row["rank"] for row in known] == list(range(1, len(known) + 1))
-        assert [row["overall_mean"] for row in known] == sorted((row["overall_mean"] for row in known), reverse=True)
+        known = [row["overall_mean"] for row in own if row["rank"] is not None]
+        assert known == sorted(known, reverse=True)
+        assert [row["rank"] for row in own] == [
+            None if (mean := row["overall_mean"]) is None else 1 + sum(other > mean for other in known) for row in own
+        ]
         assert {row["n_ranked"] for row in own} == {len(known)}

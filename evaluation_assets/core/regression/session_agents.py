@@ -86,18 +86,19 @@ def _estimate(name: str, by_task: dict[str, list[float]]) -> Row:
 def ranked(rows: Sequence[Row]) -> list[Row]:
     """Rows of `session_agents` of one suite, oldest drop first, with the rank of each drop for its agent, best first.
 
-    Only drops under the comparability key of the last one count. A drop in which the agent has no score has no rank.
+    Equal scores share a rank. Only drops under the comparability key of the last one count. A drop in which the agent
+    has no score has no rank.
     """
     key = rows[-1]["comparability_key"] if rows else None
     alike = [row for row in rows if row["comparability_key"] == key]
     found: list[Row] = []
     for agent_id in sorted({row["agent_id"] for row in alike}):
         own = sorted((row for row in alike if row["agent_id"] == agent_id), key=_order)
-        scored = sum(row["overall_mean"] is not None for row in own)
-        found += [
-            {**row, "rank": rank if row["overall_mean"] is not None else None, "n_ranked": scored}
-            for rank, row in enumerate(own, 1)
-        ]
+        scores = [row["overall_mean"] for row in own if row["overall_mean"] is not None]
+        for row in own:
+            mean = row["overall_mean"]
+            rank = None if mean is None else 1 + scores.index(mean)
+            found.append({**row, "rank": rank, "n_ranked": len(scores)})
     return found
 
 

@@ -14,7 +14,7 @@ import orjson
 
 from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.tool_validation import Severity
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 _LONGEST = 200
 """Longer values are text."""
@@ -88,8 +88,8 @@ def ungrounded_values(trajectory: Trajectory, parts: list[Contribution]) -> list
                 read = max(read, end)
             if step.call is None:
                 continue
-            for parameter, value in _leaves("", trajectory.arguments(step.call)):
-                if value not in found and not all(map(seen.holds, _identifiers(parameter, value))):
+            for parameter, value, identifiers in identifiers_in(trajectory.arguments(step.call)):
+                if value not in found and not all(map(seen.holds, identifiers)):
                     found[value] = UngroundedValue(
                         contribution=part,
                         step=number,
@@ -100,6 +100,13 @@ def ungrounded_values(trajectory: Trajectory, parts: list[Contribution]) -> list
                     )
         seen.add(part.interaction.response or "")
     return list(found.values())
+
+
+def identifiers_in(arguments: JsonObject | None) -> Iterator[tuple[str, str, list[str]]]:
+    """The values of a call's arguments that cannot be guessed: parameter, value, and the identifiers in it."""
+    for parameter, value in _leaves("", arguments):
+        if identifiers := _identifiers(parameter, value):
+            yield parameter, value, identifiers
 
 
 class _Seen:

@@ -68,9 +68,7 @@ def _value_issues(seen: SessionEvidence) -> list[Issue]:
     for value in seen.ungrounded:
         part = value.contribution
         step = part.steps[value.step]
-        message = (
-            f"Value from nowhere in turn {part.turn + 1}: {value.parameter} of {value.tool} is in nothing before it"
-        )
+        message = f"Value from nowhere in turn {part.turn + 1}: nothing before holds {value.parameter} of {value.tool}"
         error = step.result.error if step.result else None
         evidence = f"{value.parameter} = {value.value}" + (f", and the call failed: {error}" if error else "")
         found.append(_issue("ungrounded_value", value.severity, part, value.step, message, evidence))
