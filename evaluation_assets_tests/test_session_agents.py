@@ -4,20 +4,24 @@ import json
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.cli.main import main
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.regression.session_agents import ranked
 from evaluation_assets.core.scoring.intervals import mean_of_tasks
+from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Installation, record
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
 
 
-def drop(installation: Installation, key: str, *, unlike: bool = False) -> None:
+def drop(installation: Installation, key: str, *, unlike: bool = False, passes: bool = True) -> None:
     """The example sessions; `unlike`: in each, the first agent calls a tool it does not have."""
     sessions = json.loads(EXAMPLES.read_bytes())
     if unlike:
@@ -28,7 +32,7 @@ def drop(installation: Installation, key: str, *, unlike: bool = False) -> None:
     path = Path(installation.home.drops.path) / f"{key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(json.dumps(sessions).encode())
-    assert installation.run(key).success
+    assert installation.run(key).success == passes
 
 
 @pytest.fixture
@@ -121,6 +125,20 @@ def test_a_drop_without_sessions_has_no_agents(installation: Installation) -> No
     installation.drop("plain", record())
     assert installation.run("plain").success
     assert installation.rows("plain", "session_agents") == []
+
+
+def test_a_gate_may_look_at_the_scores_of_sessions(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path))
+    home.gate_file.write_text("gate:\n  metrics: [session.tool_use]\n  rule: tolerance\n")
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Installation(home, build_definitions(home, Panel()), instance)
+        drop(installation, "teams/first")
+        accepted = {"baseline": {"config": {"promoted_by": "ada", "reason": "release 1"}}}
+        assert installation.run("teams/first", "promote_baseline", ops=accepted).success
+        drop(installation, "teams/second", unlike=True, passes=False)
+    gate = json.loads((home.reports("teams/second") / "report.json").read_text())["gate"]
+    assert gate["verdict"] == "fail"
+    assert [metric["metric"] for metric in gate["metrics"] if metric["gates"]] == ["session.tool_use"]
 
 
 def row_of(drop: int, agent: str, overall: float | None, key: str = "k") -> dict[str, Any]:
