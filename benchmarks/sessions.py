@@ -1,16 +1,20 @@
-"""How well sessions are read without a model: reactions of users, and who decided a failure.
+"""How well sessions are read without a model: reactions of users, who decided a failure, values from nowhere.
 
     python benchmarks/sessions.py [DATA]
 
-DATA is a folder with the data sets `eurtad` (EURTAD: dialogues with users' reactions to errors of a system) and
-`who-and-when` (Who&When: failed sessions with the agent and the step that people found responsible); default: the
-folder that the tests use. Every rate is printed with its counts and its 95 % interval (Wilson). The cues for reactions
-were written with EURTAD in view, so that these rates are those of the data they were made on.
+DATA is a folder with the data sets `eurtad` (EURTAD: dialogues with users' reactions to errors of a system),
+`who-and-when` (Who&When: failed sessions with the agent and the step that people found responsible), `tau-bench` and
+`tau2-bench` (conversations with tools); default: the folder that the tests use. Every rate is printed with its counts
+and its 95 % interval (Wilson). The cues for reactions were written with EURTAD in view, so that these rates are those
+of the data they were made on; so were the shapes of identifiers with the conversations.
 """
 
+import random
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
 from math import sqrt
 from pathlib import Path
 
@@ -23,10 +27,13 @@ from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.sessions.analysing import analyse
 from evaluation_assets.core.sessions.analysis import FailureAttribution
 from evaluation_assets.core.sessions.attribution import hit_rate
+from evaluation_assets.core.sessions.contributions import contributions
 from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.grounding import UngroundedValue, identifiers_in, ungrounded_values
 from evaluation_assets.core.sessions.reactions import Reaction, reaction
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.sessions.tool_chain import ToolChain
+from evaluation_assets.core.trajectories.model import ToolCall, Trajectory
 
 MEASURE = LexicalSimilarity()
 
@@ -36,6 +43,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else beside
     reactions(folder / "eurtad")
     attributions(folder / "who-and-when")
+    values([folder / "tau-bench", folder / "tau2-bench" / "ab"])
 
 
 def reactions(folder: Path) -> None:
@@ -82,6 +90,47 @@ def attributions(folder: Path) -> None:
         near_by_chance.append(sum(abs(step - label) <= 5 for step in steps) / len(steps))
     print(f"  step:  exact          {_rate(exact)}, random {_mean(chance):.1%}")
     print(f"  step:  within 5 steps {_rate(near)}, random {_mean(near_by_chance):.1%}")
+
+
+def values(folders: list[Path]) -> None:
+    """Identifiers in arguments: how many are called ungrounded as recorded, and with their digits changed."""
+    trajectories = [trajectory for folder in folders for trajectory in _trajectories(folder)]
+    calls = [(trajectory, step.call) for trajectory in trajectories for step in trajectory.calls if step.call]
+    print(f"Values from nowhere ({len(trajectories)} conversations, {len(calls)} calls):")
+    found = [each.value for each in chain.from_iterable(map(_ungrounded, trajectories))]
+    identifiers = [
+        (trajectory, call, value)
+        for trajectory, call in calls
+        for value in dict.fromkeys(value for _, value, _ in identifiers_in(trajectory.arguments(call)))
+    ]
+    print(f"  identifiers called ungrounded as recorded: {len(found)} of {len(identifiers)}")
+    draw = random.Random(0)
+    changed = [_is_found(trajectory, call, value, draw) for trajectory, call, value in identifiers]
+    print(f"  found with other digits:  {_rate(hit for hit in changed if hit is not None)}")
+    chains = [SessionEvidence(trajectory, MEASURE).tool_chain for trajectory in trajectories]
+    for why in ("ignored_result", "repeated_call", "unchanged_retry"):
+        print(f"  calls wasted as {why:16} {_rate(_wasted(chains, why))}")
+
+
+def _wasted(chains: list[ToolChain], why: str) -> list[bool]:
+    """Whether each call is wasted for this reason."""
+    found = sum(call.why == why for each in chains for call in each.wasted)
+    return [True] * found + [False] * (sum(each.calls for each in chains) - found)
+
+
+def _is_found(trajectory: Trajectory, call: ToolCall, value: str, draw: random.Random) -> bool | None:
+    """Whether the value is found with other digits; `None` where the change cannot be made in the text."""
+    other = "".join(draw.choice("0123456789") if character.isdigit() else character for character in value)
+    start, end = call.raw
+    raw = trajectory.piece(call.raw)
+    if other == value or value not in raw or call.arguments is not None:
+        return None
+    changed = replace(trajectory, text=trajectory.text[:start] + raw.replace(value, other) + trajectory.text[end:])
+    return other in [each.value for each in _ungrounded(changed)]
+
+
+def _ungrounded(trajectory: Trajectory) -> list[UngroundedValue]:
+    return ungrounded_values(trajectory, contributions(trajectory))
 
 
 def _attribution(trajectory: Trajectory) -> FailureAttribution:

@@ -1,4 +1,5 @@
-"""A model server for tests and benchmarks: two wire protocols, answers that fit the schema asked for, faults by script.
+"""A model server for tests and benchmarks: two wire protocols, answers that fit the schema asked for,
+embeddings, faults by script.
 
 Start it in a process of its own, and give its addresses to the real SDKs:
 
@@ -104,6 +105,9 @@ SENTENCES = (
 )
 CRITERIA = re.compile(r"Criteria: ([a-z_]+(?:, [a-z_]+)*)")
 """Where a prompt names the criteria it wants scored: the last such list is answered, one entry each."""
+
+SYNONYMS = {"railway": "train", "departs": "leaves"}
+"""What stands for the same in embeddings."""
 
 FORMATS = {
     "date": "2026-01-01",
@@ -251,6 +255,13 @@ def read_openai(body: Mapping[str, Any]) -> Reading:
     reading = _read(body, messages, schema, kind == "json_object")
     reading.cache_key = body.get("prompt_cache_key")
     return reading
+
+
+def read_embeddings(body: Mapping[str, Any]) -> Reading:
+    texts = body["input"]
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) and text for text in texts):
+        raise Malformed("input: a list of texts that are not empty")
+    return Reading(body["model"], [(text, None) for text in texts], b"", None, False, None)
 
 
 def read_anthropic(body: Mapping[str, Any]) -> Reading:
@@ -545,6 +556,37 @@ class OpenAI:
             ],
             "usage": usage | {"completion_tokens": out, "total_tokens": usage["prompt_tokens"] + out},
         }
+
+
+class Embeddings(OpenAI):
+    """Embeddings: texts with the same words have the same vector, texts without a common word are at right angles."""
+
+    read = staticmethod(read_embeddings)
+
+    @staticmethod
+    def account(reading: Reading, prefixes: set[int], key: str) -> tuple[dict[str, Any], list[int]]:
+        used = sum(tokens(len(text)) for text, _ in reading.blocks)
+        return {"prompt_tokens": used, "total_tokens": used}, []
+
+    @staticmethod
+    def reply(
+        reading: Reading, text: str, calls: Calls, stop: str, usage: dict[str, Any], number: int
+    ) -> dict[str, Any]:
+        """The last text comes first: the index says which is which."""
+        items = [
+            {"object": "embedding", "index": index, "embedding": embedding(text)}
+            for index, (text, _) in enumerate(reading.blocks)
+        ]
+        return {"object": "list", "model": reading.model, "data": items[::-1], "usage": usage}
+
+
+def embedding(text: str) -> list[float]:
+    """How often each word occurs, the words spread over 256 places; a few words have the place of another."""
+    vector = [0.0] * 256
+    for word in re.findall(r"\w+", text.lower()):
+        meant: str = SYNONYMS.get(word) or word
+        vector[hashlib.blake2b(meant.encode(), digest_size=1).digest()[0]] += 1.0
+    return vector
 
 
 class Anthropic:
@@ -913,6 +955,7 @@ def application(models: Models) -> Starlette:
     return Starlette(
         routes=[
             Route("/v1/chat/completions", Endpoint(models, OpenAI), methods=["POST"]),
+            Route("/v1/embeddings", Endpoint(models, Embeddings), methods=["POST"]),
             Route("/anthropic/v1/messages", Endpoint(models, Anthropic), methods=["POST"]),
             Route("/vertex/v1/{path:path}:rawPredict", Endpoint(models, Vertex), methods=["POST"]),
             Route("/log", log),

@@ -1,7 +1,12 @@
 """Sessions in Dagster: verdicts, analyses, checks."""
 
 import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -10,16 +15,18 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Installation, record
-from evaluation_assets_tests.model_server import model_server
+from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
 
 
-def drop(installation: Installation, key: str = "teams", content: bytes | None = None) -> dg.ExecuteInProcessResult:
+def drop(
+    installation: Installation, key: str = "teams", content: bytes | None = None, **config: Any
+) -> dg.ExecuteInProcessResult:
     path = Path(installation.home.drops.path) / f"{key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(EXAMPLES.read_bytes() if content is None else content)
-    return installation.run(key)
+    return installation.run(key, **config)
 
 
 def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluation]:
@@ -125,6 +132,82 @@ def test_where_embeddings_fail_letters_are_compared_and_the_analysis_says_so(tmp
         assert drop(installation).success
         rows = installation.rows("teams", "session_analyses")
     assert {json.loads(row["analysis"])["measure"] for row in rows} == {"character n-grams"}
+
+
+@pytest.fixture
+def embedding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Installation, ModelServer]]:
+    """An installation whose messages are compared by embeddings of a server, at ten cents a thousand tokens."""
+    monkeypatch.setenv("TEST_KEY", "sk-test")
+    home = Home.at(str(tmp_path))
+    with model_server() as server, dg.DagsterInstance.ephemeral() as instance:
+        model = {"model": "m", "base_url": server.openai_url, "api_key_env": "TEST_KEY"}
+        panel = panel_of({"embeddings": model | {"price": {"input": 100.0, "output": 0.0}}}, "panel.yaml")
+        yield Installation(home, build_definitions(home, panel), instance), server
+
+
+def metadata_of(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
+    events = result.get_asset_materialization_events()
+    found = next(event.materialization for event in events if event.asset_key == dg.AssetKey("session_analyses"))
+    return {name: value.value for name, value in found.metadata.items()}
+
+
+def measures(installation: Installation) -> set[str]:
+    return {json.loads(row["analysis"])["measure"] for row in installation.rows("teams", "session_analyses")}
+
+
+def test_embeddings_are_paid_for_once_and_an_unchanged_re_run_asks_for_none(
+    embedding: tuple[Installation, ModelServer],
+) -> None:
+    installation, server = embedding
+    first = metadata_of(drop(installation))
+    assert measures(installation) == {"embeddings of m"}
+    sent = [text for asked in server.requests() for text in asked.body["input"]]
+    assert len(sent) == len(set(sent)) == first["embedded_texts"] - first["embeddings_from_ledger"]
+    assert first["embedding_tokens"] == sum(-(-len(text) // 4) for text in sent)
+    assert first["embedding_cost_usd"] == pytest.approx(first["embedding_tokens"] * 100 / 1e6)
+    analyses = [row["analysis"] for row in installation.rows("teams", "session_analyses")]
+    server.reset()
+    again = metadata_of(drop(installation))
+    assert server.requests() == []
+    assert (again["embeddings_from_ledger"], again["embedding_tokens"]) == (first["embedded_texts"], 0)
+    assert [row["analysis"] for row in installation.rows("teams", "session_analyses")] == analyses
+
+
+def test_a_request_for_embeddings_that_fails_is_one_sessions_loss(embedding: tuple[Installation, ModelServer]) -> None:
+    installation, server = embedding
+    server.script([rule("bad_request", path="/v1/embeddings", times=1)])
+    drop(installation)
+    assert measures(installation) == {"embeddings of m", "character n-grams"}
+
+
+def test_a_budget_that_is_spent_on_embeddings_leaves_letters_and_says_so(
+    embedding: tuple[Installation, ModelServer],
+) -> None:
+    installation, server = embedding
+    spent = {"session_analyses": {"config": {"budget_usd": 0.02}}}
+    assert metadata_of(drop(installation, ops=spent))["over_budget"] > 0
+    assert measures(installation) == {"embeddings of m", "character n-grams"}
+    paid = len(server.requests())
+    assert "over_budget" not in metadata_of(drop(installation))
+    assert measures(installation) == {"embeddings of m"}
+    assert len(server.requests()) > paid
+
+
+def test_the_budget_of_a_command_holds_for_sessions_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-test")
+    with model_server() as server:
+        endpoint = {"model": "m", "base_url": server.openai_url, "api_key_env": "TEST_KEY"}
+        endpoint |= {"price": {"input": 100.0, "output": 0.0}}
+        judge = {"name": "one", "provider": "openai_compatible", "max_concurrency": 1} | endpoint
+        (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge], "embeddings": endpoint}))
+        arguments = ["--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml", "--budget", "0.001"]
+        command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", EXAMPLES, *arguments]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 3
+        assert len(server.requests()) == 1
+    home = Home.at(str(tmp_path / "home"))
+    verdicts = list(home.table("teams", "session_verdicts", "one").rows(["outcome", "error_kind"]))
+    outcomes = Counter((row["outcome"], row["error_kind"]) for row in verdicts)
+    assert outcomes["not_run", "budget"] >= outcomes.total() - 1 > 0
 
 
 def test_the_report_shows_sessions_turn_by_turn_and_agents_side_by_side(installation: Installation) -> None:

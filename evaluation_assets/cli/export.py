@@ -12,6 +12,7 @@ from evaluation_assets.cli.options import refuse, with_home
 from evaluation_assets.core.formats.writers import atif, openai_messages, otel_evaluations
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import Aligned, publish
+from evaluation_assets.core.regression.session_agents import with_ranks
 from evaluation_assets.core.rows import trajectory_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -21,16 +22,20 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(["atif", "openai_messages", "otel_evaluations"]),
+    type=click.Choice(["atif", "openai_messages", "otel_evaluations", "session_agents"]),
     required=True,
-    help="ATIF documents, OpenAI chat messages, or scores as OpenTelemetry gen_ai.evaluation.result events (OTLP).",
+    help="ATIF documents, OpenAI chat messages, scores as OpenTelemetry gen_ai.evaluation.result events (OTLP), or the "
+    "agents inside sessions with their ranks over the suite.",
 )
 @click.option(
-    "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="JSON Lines, one a trajectory."
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="JSON Lines, one a trajectory or agent.",
 )
 @with_home
 def export(home: Home, drop: str, format_name: str, output: Path) -> None:
-    """Write the trajectories of an evaluated drop, or their scores, as JSON Lines."""
+    """Write the trajectories of an evaluated drop, their scores or their agents, as JSON Lines."""
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")
@@ -44,7 +49,7 @@ def export(home: Home, drop: str, format_name: str, output: Path) -> None:
             count += 1
 
     publish(UPath(output), pour)
-    click.echo(f"{output}: {count} trajectories")
+    click.echo(f"{output}: {count} {'agents' if format_name == 'session_agents' else 'trajectories'}")
 
 
 def _lines(home: Home, drop: str, format_name: str, trajectories: Iterable[Trajectory]) -> Iterator[JsonObject]:
@@ -52,6 +57,8 @@ def _lines(home: Home, drop: str, format_name: str, trajectories: Iterable[Traje
         yield from map(atif.document, trajectories)
     elif format_name == "openai_messages":
         yield from map(openai_messages.record, trajectories)
+    elif format_name == "session_agents":
+        yield from with_ranks(home, drop)
     else:
         tables = [home.table(drop, name) for name in ("clip_scores", "category_assessments", "trajectory_scores")]
         if not all(table.exists for table in tables):

@@ -173,11 +173,46 @@ SESSION_ANALYSES = Table(
         bad_responses=_INT,
         unauthorized_calls=_INT,
         failed_calls=_INT,
+        ungrounded_values=_INT,
+        tool_chain=_FLOAT,
         signal=_NAME,
         total_latency_ms=_FLOAT,
         total_cost_usd=_FLOAT,
         analysis=_TEXT,
     ),
+)
+_SESSION_AGENTS = {
+    "drop": _NAME,
+    "suite": _NAME,
+    "agent": _NAME,
+    "agent_version": _NAME,
+    "agent_id": _NAME,
+    "n_sessions": _INT,
+    "n_interactions": _INT,
+    "n_tool_calls": _INT,
+    "failed_calls": _INT,
+    "issues_high": _INT,
+    "issues_medium": _INT,
+    "issues_low": _INT,
+    **{
+        f"{score}{figure}": kind
+        for score in ("overall", "tool_use", "reasoning", "handoff")
+        for figure, kind in (("_mean", _FLOAT), ("_low", _FLOAT), ("_high", _FLOAT), ("_tasks", _INT))
+    },
+    "total_latency_ms": _FLOAT,
+    "total_cost_usd": _FLOAT,
+    "comparability_key": _NAME,
+}
+SESSION_AGENTS = Table(
+    "session_agents",
+    "an agent inside the sessions of a drop, by the panel",
+    _schema(**_SESSION_AGENTS),
+)
+SESSION_AGENT_RANKS = Table(
+    "session_agent_ranks",
+    "an agent inside the sessions of a drop, ranked over the drops of its suite that were judged alike",
+    _schema(**_SESSION_AGENTS, rank=_INT, n_ranked=_INT),
+    whole=True,
 )
 TRAJECTORY_SCORES = Table(
     "trajectory_scores",
@@ -627,10 +662,34 @@ COLUMNS: dict[str, str] = {
     "bad_responses": "responses that were bad",
     "unauthorized_calls": "calls of tools the agent does not have",
     "failed_calls": "calls that failed",
+    "ungrounded_values": "identifiers in arguments that nothing before their call holds",
+    "tool_chain": "share of calls not wasted (ignored, repeated, or retried unchanged); null without calls",
     "signal": "course of the work: optimal, recovery, regression, stall or circular",
     "total_latency_ms": "milliseconds, over what the source recorded",
     "total_cost_usd": "US dollars, over what the source recorded",
     "analysis": "the whole analysis as JSON",
+    "agent_id": "the agent's name inside the sessions",
+    "n_sessions": "sessions it took part in",
+    "n_interactions": "its contributions",
+    "issues_high": "its issues of severity HIGH",
+    "issues_medium": "its issues of severity MEDIUM",
+    "issues_low": "its issues of severity LOW",
+    **{
+        f"{score}{figure}": meaning
+        for score, of in (
+            ("overall", "0.35 tool use + 0.25 reasoning + 0.20 hand-off + 0.20 response quality"),
+            ("tool_use", "right tools with right parameters"),
+            ("reasoning", "reasoning"),
+            ("handoff", "what was passed on to the next agent"),
+        )
+        for figure, meaning in (
+            ("_mean", f"{of}: mean over tasks"),
+            ("_low", "lower end of its 95 % interval; null with one task"),
+            ("_high", "upper end of its 95 % interval; null with one task"),
+            ("_tasks", "tasks that have this score"),
+        )
+    },
+    "n_ranked": "drops among which the agent is ranked",
 }
 """What the columns mean, in every table that has them."""
 
@@ -662,5 +721,7 @@ TABLES: dict[str, Table] = {
         PASS_RATES,
         SESSION_VERDICTS,
         SESSION_ANALYSES,
+        SESSION_AGENTS,
+        SESSION_AGENT_RANKS,
     )
 }

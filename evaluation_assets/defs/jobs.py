@@ -11,7 +11,15 @@ PROMOTE_BASELINE = "promote_baseline"
 OVERVIEW = "overview"
 RUN_AGENTS = "run_agents"
 
-OVER_ALL_DROPS = ("labels", "judge_cards", "pass_rates", "gate_calibration", "drift", "leaderboard")
+OVER_ALL_DROPS = (
+    "labels",
+    "judge_cards",
+    "pass_rates",
+    "gate_calibration",
+    "drift",
+    "leaderboard",
+    "session_agent_ranks",
+)
 AGENTS = dg.AssetSelection.groups("agents")
 
 evaluate_job = dg.define_asset_job(
@@ -43,7 +51,7 @@ promote_job = dg.define_asset_job(
 overview_job = dg.define_asset_job(
     OVERVIEW,
     selection=dg.AssetSelection.assets(*OVER_ALL_DROPS),
-    description="Labels, judge cards, calibration, drift and leaderboard over all drops.",
+    description="Labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
 )
 
 run_agents_job = dg.define_asset_job(

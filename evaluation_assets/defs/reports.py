@@ -10,12 +10,14 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.preprocessing.split import numbered_files
 from evaluation_assets.core.regression.records import gate_drop, suite_history
+from evaluation_assets.core.regression.session_agents import ranks_in_suite
 from evaluation_assets.core.regression.settings import GateSettings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reporting.files import write_json_lines, write_report
 from evaluation_assets.core.reporting.history import trends
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.reporting.results import preprocessed_records
+from evaluation_assets.core.reporting.sessions import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.defs.partitions import DROPS
@@ -79,7 +81,7 @@ def report_asset(
         group_name="reports",
         code_version=REPORT_VERSION,
         ins={name: dg.AssetIn(name) for name in tables} | verdicts,
-        deps=["task_metrics", "score_history"],
+        deps=["task_metrics", "score_history", "session_agents"],
         kinds={"json", "markdown", "html"},
         description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, a file per judge.",
     )
@@ -110,6 +112,7 @@ def report_asset(
             update={
                 "gate": gate_drop(home.home, name, gate),
                 "history": trends(suite_history(home.home, sidecar.suite)),
+                "agent_ranks": agent_ranks(ranks_in_suite(home.home, sidecar.suite) if sidecar.suite else [], name),
             }
         )
         paths = write_report(home.home.reports(name), report, own)

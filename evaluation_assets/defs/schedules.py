@@ -113,5 +113,5 @@ def overview_schedule(cron: str) -> dg.ScheduleDefinition:
         cron_schedule=cron,
         job_name=OVERVIEW,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Labels, judge cards, calibration, drift and leaderboard over all drops.",
+        description="Labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
     )

@@ -7,15 +7,20 @@ from statistics import fmean
 import dagster as dg
 
 from evaluation_assets.core import tables
-from evaluation_assets.core.judging.embeddings import similarity_of
+from evaluation_assets.core.judging.embeddings import measure_name, opened_measure
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.vectors import Taken
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.regression import session_agents as agents
+from evaluation_assets.core.regression.metrics import read_metrics
 from evaluation_assets.core.scoring import sessions
 from evaluation_assets.core.sessions.scores import LOW
+from evaluation_assets.defs.judging import JudgingConfig
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.resources.home import HomeResource
 
-SESSIONS_VERSION = "1"
+SESSIONS_VERSION = "2"
 """Raise it when the same sessions and verdicts are analysed differently."""
 
 MIN_JUDGED = 0.9
@@ -34,43 +39,87 @@ _COLUMNS = [
     "bad_responses",
     "unauthorized_calls",
 ]
+_COUNTS = (
+    "responses",
+    "bad_responses",
+    "judged_responses",
+    "unauthorized_calls",
+    "ungrounded_values",
+    "failed_calls",
+)
 _SCORES = tuple(column for column in _COLUMNS if column.endswith("_score"))
 
 
-def session_analyses(judges: Sequence[Judge], panel: Panel) -> dg.AssetsDefinition:
+def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> dg.AssetsDefinition:
     """The analyses over a panel's verdicts."""
-    measure = similarity_of(panel.embeddings)
     verdicts = {f"verdicts_{judge.name}": dg.AssetIn([tables.SESSION_VERDICTS.name, judge.name]) for judge in judges}
 
     @dg.asset(
         name=tables.SESSION_ANALYSES.name,
         partitions_def=DROPS,
         group_name="sessions",
-        code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure.name}",
+        code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
         ins={"preprocessed_trajectories": dg.AssetIn("preprocessed_trajectories")} | verdicts,
         kinds={"parquet"},
         description=f"Each row is {tables.SESSION_ANALYSES.row}. Trajectories of one agent and one turn have none.",
     )
-    def analyses(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
+    def analyses(
+        context: dg.AssetExecutionContext, config: JudgingConfig, **stored: Stored
+    ) -> dg.MaterializeResult[Stream]:
         summary = Summary()
-        rows = sessions.session_analyses(
-            context.partition_key,
-            stored["preprocessed_trajectories"],
-            {judge.name: stored[f"verdicts_{judge.name}"] for judge in judges},
-            panel.quorum,
-            measure,
-            context.log.warning,
-        )
+
+        def rows() -> Iterator[sessions.Row]:
+            budget = config.budget_usd
+            with opened_measure(panel.embeddings, ledger_url, context.run.run_id, budget) as (measure, summary.taken):
+                yield from sessions.session_analyses(
+                    context.partition_key,
+                    stored["preprocessed_trajectories"],
+                    {judge.name: stored[f"verdicts_{judge.name}"] for judge in judges},
+                    panel.quorum,
+                    measure,
+                    context.log.warning,
+                )
+
         table = tables.SESSION_ANALYSES
-        return dg.MaterializeResult(value=Stream(table, batched(summary.over(rows), table), summary.metadata))
+        return dg.MaterializeResult(value=Stream(table, batched(summary.over(rows()), table), summary.metadata))
 
     return analyses
+
+
+@dg.asset(
+    partitions_def=DROPS,
+    group_name="sessions",
+    code_version=SESSIONS_VERSION,
+    kinds={"parquet"},
+    description=f"Each row is {tables.SESSION_AGENTS.row}.",
+)
+def session_agents(
+    context: dg.AssetExecutionContext, session_analyses: Stored, task_metrics: Stored
+) -> dg.MaterializeResult[Stream]:
+    """Scores with their intervals, issues, latency and cost of every agent that acted."""
+    table = tables.SESSION_AGENTS
+    rows = agents.session_agents(session_analyses, read_metrics(context.partition_key, task_metrics))
+    return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
+
+
+@dg.asset(
+    group_name="sessions",
+    code_version=SESSIONS_VERSION,
+    deps=["session_agents", "score_history"],
+    kinds={"parquet"},
+    description=f"Each row is {tables.SESSION_AGENT_RANKS.row}.",
+)
+def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:
+    """Every agent against itself: in which drop of the suite it did best."""
+    table = tables.SESSION_AGENT_RANKS
+    return dg.MaterializeResult(value=Stream(table, batched(agents.rank_rows(home.home), table)))
 
 
 class Summary:
     """Counts and means over the panel's analyses, for the UI."""
 
     def __init__(self) -> None:
+        self.taken = Taken()
         self._values: dict[str, list[float]] = {}
         self._signals: Counter[str] = Counter()
         self._sums: Counter[str] = Counter()
@@ -80,15 +129,15 @@ class Summary:
         for row in rows:
             if row["analyst"] == sessions.PANEL:
                 self._sums["sessions"] += 1
-                for name in ("responses", "bad_responses", "judged_responses", "unauthorized_calls", "failed_calls"):
+                for name in _COUNTS:
                     self._sums[name] += row[name]
                 self._signals[row["signal"] or "nothing done"] += 1
-                for name in _SCORES:
+                for name in (*_SCORES, "tool_chain"):
                     if row[name] is not None:
                         self._values.setdefault(name, []).append(row[name])
             yield row
 
-    def metadata(self) -> dict[str, float | int | str]:
+    def metadata(self) -> dict[str, float | int | str | None]:
         """The means as numbers, which the UI plots over drops; a drop without sessions says so."""
         if not self._sums["sessions"]:
             return {"sessions": 0, "note": "no trajectory has several agents or several user turns"}
@@ -96,7 +145,19 @@ class Summary:
             **dict(sorted(self._sums.items())),
             **{f"mean_{name}": fmean(values) for name, values in sorted(self._values.items())},
             "courses": ", ".join(f"{signal}: {count}" for signal, count in sorted(self._signals.items())),
+            **self._embedded(),
         }
+
+    def _embedded(self) -> dict[str, float | int | str | None]:
+        """What embeddings took; nothing where there are none. Unknown tokens and costs are null."""
+        taken = self.taken
+        figures: dict[str, float | int | str | None] = {}
+        if taken.texts:
+            figures |= {"embedded_texts": taken.texts, "embeddings_from_ledger": taken.from_ledger}
+            figures |= {"embedding_tokens": taken.input_tokens, "embedding_cost_usd": taken.cost_usd}
+        if taken.over_budget:
+            figures["over_budget"] = taken.over_budget
+        return figures
 
 
 @dg.asset_check(

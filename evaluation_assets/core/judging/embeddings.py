@@ -1,37 +1,94 @@
-"""How alike texts are by their meaning: embeddings from an endpoint that speaks OpenAI's protocol."""
+"""How alike texts are by their meaning: embeddings from an endpoint that speaks OpenAI's protocol, or a local model."""
 
-import os
-from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from evaluation_assets.core.judging.asking import Budget
+from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
+from evaluation_assets.core.judging.vectors import EndpointVectors, LocalVectors, NoVectors, Taken, Vectors
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 
 _READ = 8_000
 """Characters of a text that are embedded: endpoints take about 8,000 tokens."""
 
-_AT_ONCE = 64
-_TIMEOUT_S = 60.0
-
 
 class EmbeddingSettings(BaseModel):
-    """The endpoint. `re_ask` is the cosine from which a message may ask the same again; it depends on the model."""
+    """The model. `re_ask` is the cosine from which a message may ask the same again; it depends on the model.
+
+    Provider `openai` is any endpoint that speaks OpenAI's protocol; `local` is a model of the extra `embeddings`, by
+    the name of its folder or on the Hugging Face hub.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    provider: Literal["openai", "local"] = "openai"
     model: str
     base_url: str = "https://api.openai.com/v1"
     api_key_env: str | None = "OPENAI_API_KEY"
+    price: Price | None = None
     re_ask: float = Field(default=0.66, gt=0, le=1)
 
+    @property
+    def name(self) -> str:
+        """What the measure is called in analyses."""
+        return f"{'local ' if self.provider == 'local' else ''}embeddings of {self.model}"
 
-def similarity_of(settings: EmbeddingSettings | None) -> Similarity:
-    """The measure that the panel names; without one, likeness of letters."""
-    return LexicalSimilarity() if settings is None else EmbeddingSimilarity(settings)
+    @model_validator(mode="after")
+    def _is_installed(self) -> Self:
+        if self.provider == "local" and find_spec("model2vec") is None:
+            raise ValueError("local embeddings need the extra: pip install 'evaluation-assets[embeddings]'")
+        return self
+
+
+def measure_name(settings: EmbeddingSettings | None) -> str:
+    """What the measure that the panel names is called in analyses."""
+    return LexicalSimilarity.name if settings is None else settings.name
+
+
+@contextmanager
+def opened_measure(
+    settings: EmbeddingSettings | None, ledger_url: str, run: str, budget_usd: float | None
+) -> Iterator[tuple[Similarity, Taken]]:
+    """The measure that the panel names, for one run, and what it takes; without embeddings, likeness of letters.
+
+    It may spend what is left of `budget_usd` US dollars over all judges of the run; `None` is no limit.
+    """
+    if settings is None:
+        yield LexicalSimilarity(), Taken()
+    elif settings.provider == "local":
+        vectors = LocalVectors(settings.model)
+        yield EmbeddingSimilarity(settings, vectors), vectors.taken
+    else:
+        ledger = Ledger(ledger_url)
+        try:
+            vectors = EndpointVectors(
+                model=settings.model,
+                base_url=settings.base_url,
+                key_variable=settings.api_key_env,
+                ledger=ledger,
+                pricing=_pricing(settings),
+                run=run,
+                budget=Budget(budget_usd, ledger.spent(run)),
+            )
+            yield EmbeddingSimilarity(settings, vectors), vectors.taken
+        finally:
+            ledger.close()
+
+
+def _pricing(settings: EmbeddingSettings) -> Pricing:
+    """The panel's price, else the list price of the provider whose address it is."""
+    if settings.price is not None:
+        return OwnPrice(settings.price)
+    known = (each.price_id for each in PROVIDERS.values() if each.base_url == settings.base_url)
+    return PublicPrice(next(known, None), settings.model)
 
 
 class EmbeddingSimilarity:
@@ -39,13 +96,14 @@ class EmbeddingSimilarity:
 
     can_exclude = True
 
-    def __init__(self, settings: EmbeddingSettings) -> None:
+    def __init__(self, settings: EmbeddingSettings, vectors: Vectors) -> None:
         self._settings = settings
+        self._vectors = vectors
 
     @property
     def name(self) -> str:
         """The model's name."""
-        return f"embeddings of {self._settings.model}"
+        return self._settings.name
 
     def may_re_ask(self, message: str, following: str, cosine: float) -> bool:
         """Alike by the threshold of the settings."""
@@ -55,39 +113,18 @@ class EmbeddingSimilarity:
         """Cosine of every text with every other.
 
         Raises:
-            SimilarityUnavailable: there is no key, or the endpoint does not answer as it should.
+            SimilarityUnavailable: there is no key, no budget, or the endpoint does not answer as it should.
         """
         distinct = list(dict.fromkeys(text[:_READ] for text in texts if text.strip()))
-        found = dict(zip(distinct, self._embedded(distinct), strict=True))
-        size = max((len(vector) for vector in found.values()), default=1)
-        vectors = np.array([found.get(text[:_READ], [0.0] * size) for text in texts], dtype=float).reshape(-1, size)
+        try:
+            found = dict(zip(distinct, self._vectors.of(distinct) if distinct else [], strict=True))
+        except NoVectors as problem:
+            raise SimilarityUnavailable(f"{self.name}: {problem}") from problem
+        sizes = {vector.size for vector in found.values()} or {1}
+        if len(sizes) > 1:
+            raise SimilarityUnavailable(f"{self.name}: embeddings of {', '.join(map(str, sorted(sizes)))} numbers")
+        nothing = np.zeros(sizes.pop())
+        vectors = np.array([found.get(text[:_READ], nothing) for text in texts], dtype=float)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
         return np.clip(unit @ unit.T, 0.0, 1.0)
-
-    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
-        import openai  # noqa: PLC0415  # takes a second, which a panel without embeddings need not wait for
-
-        vectors: list[list[float]] = []
-        for start in range(0, len(texts), _AT_ONCE):
-            asked = list(texts[start : start + _AT_ONCE])
-            try:
-                answer = self._client.embeddings.create(
-                    model=self._settings.model, input=asked, encoding_format="float"
-                )
-            except openai.OpenAIError as problem:
-                raise SimilarityUnavailable(f"{self.name}: {type(problem).__name__}") from problem
-            if len(answer.data) != len(asked):
-                raise SimilarityUnavailable(f"{self.name}: {len(answer.data)} embeddings for {len(asked)} texts")
-            vectors += [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
-        return vectors
-
-    @cached_property
-    def _client(self) -> Any:
-        import openai  # noqa: PLC0415
-
-        variable = self._settings.api_key_env
-        key = os.environ.get(variable, "") if variable else "none"
-        if not key:
-            raise SimilarityUnavailable(f"{self.name}: there is no key: set the variable {variable}")
-        return openai.OpenAI(api_key=key, base_url=self._settings.base_url, timeout=_TIMEOUT_S)

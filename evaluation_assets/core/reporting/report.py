@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.regression.gate import GateOutcome
-from evaluation_assets.core.reporting.sessions import SessionsSummary
+from evaluation_assets.core.reporting.sessions import AgentRank, SessionsSummary
 from evaluation_assets.core.reporting.statistics import Statistic
 
 
@@ -270,3 +270,4 @@ class DropReport(_Model):
     tool_use: ToolUse | None
     gate: GateOutcome | None = None
     history: list[Trend] = []
+    agent_ranks: list[AgentRank] = []

@@ -2,6 +2,7 @@
 
 import heapq
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.lake import Stored, grouped
 from evaluation_assets.core.reporting.statistics import Statistic, statistic
-from evaluation_assets.core.sessions.analysing import PANEL
-from evaluation_assets.core.sessions.analysis import AgentScores, Conversation, SessionAnalysis
+from evaluation_assets.core.sessions.analysis import PANEL, AgentScores, Conversation, SessionAnalysis
 
 Row = dict[str, Any]
 
@@ -20,6 +20,9 @@ LISTED = 20
 
 LISTED_AGENTS = 50
 
+BEST_DROPS = 5
+"""Drops of a suite that are shown beside the report's own, for every agent."""
+
 SCORES = (
     "overall_score",
     "conversation_score",
@@ -27,6 +30,7 @@ SCORES = (
     "coordination_score",
     "reasoning_score",
     "intent_drift_score",
+    "tool_chain",
 )
 
 
@@ -50,6 +54,32 @@ class AgentComparison(_Model):
     issues: int
     latency_ms: float | None
     cost_usd: float | None
+
+
+class AgentRank(_Model):
+    """An agent inside sessions in one drop of the suite: the `rank`-th of `n_ranked` by overall score.
+
+    `agent` and `agent_version` are those of the drop. The interval is 95 % over tasks.
+    """
+
+    agent_id: str
+    drop: str
+    agent: str | None
+    agent_version: str | None
+    rank: int | None
+    n_ranked: int
+    n_sessions: int
+    overall_mean: float | None
+    overall_low: float | None
+    overall_high: float | None
+    tool_use_mean: float | None
+    reasoning_mean: float | None
+    handoff_mean: float | None
+    issues_high: int
+    issues_medium: int
+    issues_low: int
+    total_latency_ms: float | None
+    total_cost_usd: float | None
 
 
 class SessionEntry(_Model):
@@ -136,6 +166,22 @@ def sessions_summary(analyses: Stored) -> SessionsSummary | None:
             for _, _, analysis, by_judge in sorted(worst, key=lambda entry: (-entry[0], -entry[1]))
         ],
     )
+
+
+def agent_ranks(rows: Sequence[Row], drop: str) -> list[AgentRank]:
+    """From the ranks over the drops of a suite: this drop's agents that other drops have too, with their best drops."""
+    drops = Counter(row["agent_id"] for row in rows)
+    own = {row["agent_id"] for row in rows if row["drop"] == drop and drops[row["agent_id"]] > 1}
+    place: Counter[str] = Counter()
+    found: list[AgentRank] = []
+    for row in rows:
+        agent = row["agent_id"]
+        if agent not in own:
+            continue
+        place[agent] += 1
+        if place[agent] <= BEST_DROPS or row["drop"] == drop:
+            found.append(AgentRank.model_validate({name: row[name] for name in AgentRank.model_fields}))
+    return found
 
 
 def _comparison(agent: str, own: _Agent) -> AgentComparison:

@@ -6,8 +6,8 @@ from typing import Any
 
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.scoring.averages import panel_scores
-from evaluation_assets.core.sessions.analysing import PANEL, PanelMeans, analyse
-from evaluation_assets.core.sessions.analysis import SessionAnalysis
+from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
+from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
@@ -95,6 +95,8 @@ def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: Sess
         "judged_responses": counts.total_responses - counts.not_judged,
         "unauthorized_calls": sum(issue.kind == "unauthorized_tool" for issue in analysis.issues),
         "failed_calls": sum(agent.failed_calls for agent in analysis.per_agent_scores.values()),
+        "ungrounded_values": sum(issue.kind == "ungrounded_value" for issue in analysis.issues),
+        "tool_chain": analysis.tool_chain.contributed,
         "signal": analysis.course.signal,
         "total_latency_ms": analysis.total_latency_ms.value,
         "total_cost_usd": analysis.total_cost.value,

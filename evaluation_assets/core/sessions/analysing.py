@@ -7,6 +7,7 @@ from functools import cached_property
 from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.sessions import attribution, scores
 from evaluation_assets.core.sessions.analysis import (
+    PANEL,
     AgentScores,
     Conversation,
     Course,
@@ -21,28 +22,26 @@ from evaluation_assets.core.sessions.analysis import (
     SessionAnalysis,
     Sum,
     SuspectStep,
+    ToolChain,
     TurnResult,
+    WastedCall,
 )
 from evaluation_assets.core.sessions.contributions import Contribution, speakers
-from evaluation_assets.core.sessions.drift import CRITICAL, WARNING, Drift, drift_of
+from evaluation_assets.core.sessions.drift import Drift, drift_of
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
-from evaluation_assets.core.sessions.reactions import is_refusal
+from evaluation_assets.core.sessions.issues import issues_of, quoted
 from evaluation_assets.core.sessions.recommendations import recommend
 from evaluation_assets.core.sessions.scores import Detection, Weighted, capped
-from evaluation_assets.core.sessions.tool_validation import ToolIssue, validity
+from evaluation_assets.core.sessions.tool_validation import validity
 from evaluation_assets.core.trajectories.model import Trajectory
 
 PanelMeans = Mapping[str, Mapping[str, float]]
 """What judges said: mean score by criterion, by subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
 
-PANEL = "panel"
-"""What a score or an issue rests on that judges gave."""
-
 COORDINATION = ("coordination_boundaries", "coordination_context", "coordination_roles")
 
 _SUSPECTS = 10
-_QUOTED = 200
 
 
 @dataclass(frozen=True)
@@ -86,20 +85,14 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     )
     completed = None if "task_completion" not in whole else whole["task_completion"] >= scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
-    issues = [
-        *_tool_issues(seen),
-        *_course_issues(seen),
-        *_turn_issues(seen, detections),
-        *_drift_issues(seen, drift, drift_source),
-    ]
-    issues.sort(key=lambda issue: (issue.turn_index if issue.turn_index is not None else -1, issue.interaction or 0))
+    issues = issues_of(seen, detections, drift, drift_source)
     agents = {agent: [part for part in parts if part.contribution.agent_id == agent] for agent in speakers(trajectory)}
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
     counted = scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
     possible = sum(
         there_is and reaction is not None for there_is, reaction in zip(answered, seen.reactions, strict=True)
     )
-    recommendations = recommend(of_agents, coordinated, counted, possible, issues)
+    recommendations = recommend(of_agents, seen.tool_chain, coordinated, counted, possible, issues)
     flow = seen.flow
     return SessionAnalysis(
         overall_score=overall.value,
@@ -135,6 +128,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         total_latency_ms=_total_latency(trajectory, flow.latency_ms),
         tool_latency_ms=_sum(flow.tool_latency_ms),
         total_cost=_sum(flow.cost_usd),
+        tool_chain=_tool_chain(seen),
         attribution=None if succeeded else _attribution(seen, means),
         issues=issues,
         recommendations=recommendations,
@@ -223,9 +217,9 @@ def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_P
         interactions=[_interaction(seen, part, drift) for part in own],
         confidence=found.confidence,
         score=scores.turn_score(found),
-        user_message=_quote(seen.trajectory.turns[turn].user_message),
+        user_message=quoted(seen.trajectory.turns[turn].user_message),
         reaction=None if reaction is None else reaction.kind,
-        evidence=_quote(following) if shows else None,
+        evidence=quoted(following) if shows else None,
         similarity=None if reaction is None else reaction.similarity,
         drift=_turn_drift(seen, turn, drift),
         latency_ms=_sum(total(latency_ms(part.contribution) for part in own)),
@@ -250,7 +244,7 @@ def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> Interactio
         cost_usd=cost_usd(own),
         handed_to=None if handed_over is None else handed_over.handoff.target.agent_id,
         completeness=None if handed_over is None else handed_over.completeness,
-        said=_quote(own.messages) or "",
+        said=quoted(own.messages) or "",
     )
 
 
@@ -274,137 +268,9 @@ def _agent(
         parts=list(average.score.parts),
         tool_calls=own.calls,
         failed_calls=own.failed_calls,
+        tool_chain=seen.tool_chain.of(agent).contributed,
         latency_ms=_sum(own.latency_ms),
         cost_usd=_sum(own.cost_usd),
-    )
-
-
-_TOOL_MESSAGES = {
-    "unauthorized_tool": "Unauthorised tool {tool} in turn {turn}: it has {available}",
-    "hallucinated_parameter": "Tool parameter hallucination in turn {turn}: {tool} takes no {names}",
-    "missing_parameter": "Missing tool parameter in turn {turn}: {tool} needs {names}",
-    "invalid_parameter": "Invalid tool parameter in turn {turn}: {tool} does not take it so ({names})",
-}
-
-
-def _tool_issues(seen: SessionEvidence) -> list[Issue]:
-    return [_tool_issue(seen, issue) for issue in seen.issues]
-
-
-def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
-    step = found.contribution.steps[found.step]
-    message = _TOOL_MESSAGES[found.fault].format(
-        tool=found.tool,
-        turn=found.contribution.turn + 1,
-        available=", ".join(found.available) or "none",
-        names=", ".join(found.parameters) or "no JSON object",
-    )
-    given = seen.trajectory.piece(step.call.raw) if step.call else ""
-    return _issue(found.fault, found.severity, found.contribution, found.step, message, f"{found.tool} {given}")
-
-
-def _course_issues(seen: SessionEvidence) -> list[Issue]:
-    """Failures left open, ignored results, loops, hand-offs that lacked something."""
-    found: list[Issue] = []
-    for error in seen.progress.errors:
-        if error.recovered_at is None:
-            what = "noticed and not put right" if error.noticed else "passed over"
-            message = f"Failure of {error.tool} {what} in turn {error.contribution.turn + 1}"
-            found.append(_issue("open_error", "MEDIUM", error.contribution, error.step, message, error.error))
-    for ignored in seen.progress.ignored:
-        message = f"Result of {ignored.tool} ignored in turn {ignored.contribution.turn + 1}"
-        result = ignored.contribution.steps[ignored.step].result
-        quoted = seen.trajectory.piece(result.content) if result else ""
-        found.append(_issue("ignored_result", "LOW", ignored.contribution, ignored.step, message, quoted))
-    for again in seen.repeated:
-        if again.kind == "retry":
-            continue
-        part = seen.parts[again.places[1]]
-        message = f"{_REPEATED[again.kind]} in turn {part.turn + 1}, {len(again.places)} times"
-        found.append(_issue(again.kind, "MEDIUM" if again.is_loop else "LOW", part, None, message, again.what))
-    for finding in seen.handoffs.values():
-        if finding.missing:
-            source, target = finding.handoff.source, finding.handoff.target
-            message = f"Hand-off to {target.agent_id} in turn {source.turn + 1} lacked {', '.join(finding.missing[:5])}"
-            severity = "MEDIUM" if finding.asked else "LOW"
-            found.append(_issue("missing_context", severity, source, None, message, target.messages))
-    found += [
-        _issue("refusal", "LOW", part, None, f"Declined in turn {part.turn + 1}", part.messages)
-        for part in seen.parts
-        if is_refusal(part.messages)
-    ]
-    for stall in seen.progress.stalls:
-        part = seen.parts[stall[0]]
-        message = f"Nothing new in {len(stall)} contributions from turn {part.turn + 1} on"
-        found.append(_issue("stall", "MEDIUM", part, None, message, part.messages))
-    return found
-
-
-_REPEATED = {
-    "same_call": "The same call again",
-    "duplicate_work": "A call that another agent had made",
-    "same_message": "The same message again",
-    "ping_pong": "Passing back and forth without a result",
-}
-
-
-def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
-    """Bad turns, at the agent that answered last."""
-    found: list[Issue] = []
-    for turn, detected in enumerate(detections):
-        if not detected.is_bad:
-            continue
-        own = [part for part in seen.parts if part.turn == turn]
-        following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
-        by_user = detected.type in ("rdm", "ccm")
-        found.append(
-            Issue(
-                kind=detected.type,
-                severity="MEDIUM",
-                agent_id=own[-1].agent_id if own else None,
-                turn_index=turn,
-                interaction=own[-1].position if own else None,
-                step=None,
-                message=_BAD_TURNS[detected.type].format(turn=turn + 1),
-                evidence=_quote(following if by_user else seen.response(turn)) or "(no answer)",
-                found_by=PANEL,
-            )
-        )
-    return found
-
-
-_BAD_TURNS = {
-    "rdm": "The user corrects the answer of turn {turn}",
-    "ccm": "The user asks again what turn {turn} should have answered",
-    "hallucination": "The answer of turn {turn} contradicts what is known",
-    "llm_judge": "The answer of turn {turn} brings the user no further",
-}
-
-
-def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> list[Issue]:
-    """Judged drift from a warning on; likeness of words, which is rough, only where it is critical."""
-    least = WARNING if source == PANEL else CRITICAL
-    if drift.score is None or drift.score < least or drift.change_point is None:
-        return []
-    part = seen.parts[drift.change_point]
-    severity = "HIGH" if drift.score >= CRITICAL else "MEDIUM"
-    message = f"The work leaves the task in turn {part.turn + 1} ({drift.type.replace('_', ' ')})"
-    return [_issue("intent_drift", severity, part, None, message, part.messages or part.thoughts)]
-
-
-def _issue(kind: str, severity: object, part: Contribution, step: int | None, message: str, evidence: str) -> Issue:
-    return Issue.model_validate(
-        {
-            "kind": kind,
-            "severity": severity,
-            "agent_id": part.agent_id,
-            "turn_index": part.turn,
-            "interaction": part.position,
-            "step": step,
-            "message": message,
-            "evidence": _quote(evidence) or "",
-            "found_by": "rules",
-        }
     )
 
 
@@ -444,6 +310,25 @@ def _course(seen: SessionEvidence) -> Course:
     )
 
 
+def _tool_chain(seen: SessionEvidence) -> ToolChain:
+    found = seen.tool_chain
+    return ToolChain(
+        contributed=found.contributed,
+        calls=found.calls,
+        wasted=[
+            WastedCall(
+                agent_id=wasted.contribution.agent_id,
+                turn_index=wasted.contribution.turn,
+                interaction=wasted.contribution.position,
+                step=wasted.step,
+                tool=wasted.tool,
+                why=wasted.why,
+            )
+            for wasted in found.wasted
+        ],
+    )
+
+
 def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
     found = []
     for (source, target), count in seen.flow.edges.items():
@@ -468,6 +353,7 @@ def _attribution(seen: SessionEvidence, means: PanelMeans) -> FailureAttribution
         seen.trajectory,
         issues=seen.issues,
         progress=seen.progress,
+        ungrounded=seen.ungrounded,
         repeated=seen.repeated,
         handed_over=list(seen.handoffs.values()),
         soundness={name: score for name, score in soundness.items() if score is not None},
@@ -503,10 +389,3 @@ def _total_latency(trajectory: Trajectory, parts: Total) -> Sum:
 
 def _sum(of: Total) -> Sum:
     return Sum(value=of.value, n_known=of.n_known, n_total=of.n_total)
-
-
-def _quote(text: str | None) -> str | None:
-    if text is None:
-        return None
-    line = " ".join(text[: _QUOTED * 4].split())
-    return line[:_QUOTED] + ("…" if len(line) > _QUOTED else "")

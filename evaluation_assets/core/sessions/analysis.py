@@ -8,7 +8,11 @@ from pydantic import BaseModel, ConfigDict
 from evaluation_assets.core.sessions.drift import DriftType
 from evaluation_assets.core.sessions.progress import Signal
 from evaluation_assets.core.sessions.scores import DetectionType
+from evaluation_assets.core.sessions.tool_chain import Waste
 from evaluation_assets.core.sessions.tool_validation import Severity
+
+PANEL = "panel"
+"""What a score or an issue rests on that judges gave."""
 
 
 class _Model(BaseModel):
@@ -47,7 +51,10 @@ class Sum(_Model):
 
 
 class AgentScores(_Model):
-    """One agent. `parts` are those its overall score is made of; `issues` and `recommendations` are for people."""
+    """One agent. `parts` are those its overall score is made of; `issues` and `recommendations` are for people.
+
+    `tool_chain` is the share of its calls in which no waste is seen.
+    """
 
     overall: float | None
     tool_use: float | None
@@ -60,6 +67,7 @@ class AgentScores(_Model):
     parts: list[str]
     tool_calls: int
     failed_calls: int
+    tool_chain: float | None
     latency_ms: Sum
     cost_usd: Sum
 
@@ -184,6 +192,25 @@ class Course(_Model):
     repetitions: list[RepeatedWork]
 
 
+class WastedCall(_Model):
+    """A call that brought nothing: its result was ignored, the same as before, or again the same error."""
+
+    agent_id: str
+    turn_index: int
+    interaction: int
+    step: int
+    tool: str
+    why: Waste
+
+
+class ToolChain(_Model):
+    """`contributed` is the share of the calls that are not among the wasted ones."""
+
+    contributed: float | None
+    calls: int
+    wasted: list[WastedCall]
+
+
 class IntentDrift(_Model):
     """Drift per turn, where it set in, and of what kind. `measured_by` is `panel` or the measure of likeness."""
 
@@ -216,6 +243,7 @@ class SessionAnalysis(_Model):
     coordination: dict[str, float]
     intent_drift: IntentDrift
     course: Course
+    tool_chain: ToolChain
     handoffs: list[HandoffEdge]
     unreached_agents: list[str]
     total_latency_ms: Sum

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import fsum
 
 from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
+from evaluation_assets.core.sessions.grounding import UngroundedValue
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sessions.progress import Progress
 from evaluation_assets.core.sessions.reactions import is_refusal
@@ -23,6 +24,7 @@ WEIGHTS: Mapping[str, float] = {
     "hallucinated_parameter": 1.5,
     "missing_parameter": 1.5,
     "invalid_parameter": 1.5,
+    "ungrounded_value": 1.0,
     "open_error": 2.0,
     "ignored_result": 1.5,
     "loop": 1.5,
@@ -76,6 +78,7 @@ def attribute(
     *,
     issues: Sequence[ToolIssue],
     progress: Progress,
+    ungrounded: Sequence[UngroundedValue],
     repeated: Sequence[Repetition],
     handed_over: Sequence[HandoffFinding],
     soundness: Mapping[str, float],
@@ -91,6 +94,8 @@ def attribute(
     }
     for issue in issues:
         cases[issue.contribution.order, issue.step].add(issue.fault)
+    for value in ungrounded:
+        cases[value.contribution.order, value.step].add("ungrounded_value")
     for error in progress.errors:
         if error.recovered_at is None:
             cases[error.contribution.order, error.step].add("open_error")

@@ -6,11 +6,13 @@ from evaluation_assets.core.sessions import handoffs
 from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
 from evaluation_assets.core.sessions.drift import Drift, lexical_drift
 from evaluation_assets.core.sessions.flow import Flow, flow_of
+from evaluation_assets.core.sessions.grounding import UngroundedValue, ungrounded_values
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sessions.progress import Progress, progress_of
 from evaluation_assets.core.sessions.reactions import Reaction, reaction
 from evaluation_assets.core.sessions.repetition import Repetition, repetitions
 from evaluation_assets.core.sessions.similarity import Similarity
+from evaluation_assets.core.sessions.tool_chain import ToolChain, tool_chain
 from evaluation_assets.core.sessions.tool_validation import ToolIssue, tool_issues
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -51,6 +53,16 @@ class SessionEvidence:
     def progress(self) -> Progress:
         """Failures, ignored results, stalls."""
         return progress_of(self.trajectory, self.repeated)
+
+    @cached_property
+    def ungrounded(self) -> list[UngroundedValue]:
+        """Identifiers in arguments that came from nowhere."""
+        return ungrounded_values(self.trajectory, self.parts)
+
+    @cached_property
+    def tool_chain(self) -> ToolChain:
+        """Which calls brought nothing."""
+        return tool_chain(self.trajectory, self.parts, self.progress.ignored)
 
     @cached_property
     def handoffs(self) -> dict[int, HandoffFinding]:

@@ -22,6 +22,12 @@ NEWS = 0.1
 _FEWEST_WORDS = 5
 """A result with fewer new words may be used without a trace."""
 
+_LEAST_NEW = 0.2
+"""Share of new words below which a result confirms what is known."""
+
+_EFFECTS = re.compile(r"(?:^|_)(?:write|edit|editor|replace|insert|save|send|delete|remove)(?:_|$)", re.IGNORECASE)
+"""Tools that are called for what they do: their answer may go unmentioned."""
+
 _NOTICED = re.compile(
     r"\b(?:mistake|wrong|incorrect|error|errors|fail\w*|invalid|not (?:found|available|work\w*)|unable|could ?n[o']t"
     r"|instead|retry|try(?:ing)? again|unfortunately|sorry|apolog\w+|issue|problem)\b"
@@ -161,6 +167,7 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
     piece = trajectory.piece
     seen: set[str] = set(words(trajectory.task))
     new: list[frozenset[str]] = []
+    fewest: list[float] = []
     written: list[frozenset[str]] = []
     for part, _, step in places:
         raw = step.call.raw if step.call else None
@@ -170,6 +177,7 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
         seen |= own | (words(asked) if asked else set())
         returned = words(piece(step.result.content)) if step.result else frozenset[str]()
         new.append(returned - seen)
+        fewest.append(max(_FEWEST_WORDS, _LEAST_NEW * len(returned)))
         seen |= returned
     last: dict[str, int] = dict.fromkeys(words(trajectory.final_answer or ""), len(places))
     for index, own in enumerate(written):
@@ -181,7 +189,8 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
         for index, (part, number, step) in enumerate(places)
         if _worked(step)
         and step.call is not None
-        and len(new[index]) >= _FEWEST_WORDS
+        and len(new[index]) >= fewest[index]
+        and _EFFECTS.search(step.call.name) is None
         and index < ends
         and not any(last.get(word, -1) > index for word in new[index])
     )

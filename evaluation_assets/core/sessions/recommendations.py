@@ -5,9 +5,11 @@ from typing import Protocol
 
 from evaluation_assets.core.sessions.analysis import Issue, Recommendation
 from evaluation_assets.core.sessions.scores import LOW, ConversationCounts, is_frequent
+from evaluation_assets.core.sessions.tool_chain import ToolChain
 
 _PARAMETERS = ("hallucinated_parameter", "missing_parameter", "invalid_parameter")
 _TOOLS = ("unauthorized_tool", *_PARAMETERS, "open_error")
+_WASTED = ("ignored_result", "same_call", "duplicate_work", "unchanged_retry")
 _REPEATED = ("same_call", "duplicate_work", "same_message", "ping_pong", "stall")
 
 
@@ -26,6 +28,7 @@ class Averages(Protocol):
 
 def recommend(
     agents: Mapping[str, Averages],
+    chain: ToolChain,
     coordination: float | None,
     counts: ConversationCounts,
     could_react: int,
@@ -38,7 +41,7 @@ def recommend(
     found: list[Recommendation] = []
     for agent, own in agents.items():
         of_agent = [issue for issue in issues if issue.agent_id == agent]
-        found += _for_agent(agent, own, of_agent)
+        found += _for_agent(agent, own, chain.of(agent), of_agent)
     if coordination is not None and coordination < LOW:
         found.append(
             _advice(
@@ -58,7 +61,7 @@ def recommend(
     return found
 
 
-def _for_agent(agent: str, own: Averages, issues: Sequence[Issue]) -> list[Recommendation]:
+def _for_agent(agent: str, own: Averages, chain: ToolChain, issues: Sequence[Issue]) -> list[Recommendation]:
     found: list[Recommendation] = []
     for name, score, message, kinds in (
         ("tool use", own.tool_use, f"Consider improving tool selection logic for {agent}", _TOOLS),
@@ -73,6 +76,14 @@ def _for_agent(agent: str, own: Averages, issues: Sequence[Issue]) -> list[Recom
         if score is not None and score < LOW:
             basis = [issue for issue in issues if issue.kind in kinds]
             found.append(_advice(agent, message, f"{name} {score:.2f} is below {LOW}", basis))
+    if chain.contributed is not None and chain.contributed < LOW:
+        message = f"Agent {agent} should plan its calls, and use what they return"
+        why = f"{len(chain.wasted)} of {chain.calls} calls brought nothing"
+        found.append(_advice(agent, message, why, [issue for issue in issues if issue.kind in _WASTED]))
+    invented = [issue for issue in issues if issue.kind == "ungrounded_value"]
+    if invented:
+        message = f"Agent {agent} should take identifiers from what it was given, or ask for them"
+        found.append(_advice(agent, message, invented[0].message, invented))
     for kinds, message in (
         (_PARAMETERS, f"Agent {agent} should validate parameters against the tool's schema before calling it"),
         (_REPEATED, f"Agent {agent} should keep track of what was already done"),

@@ -36,6 +36,7 @@ def attributed(trajectory: Trajectory, **soundness: float) -> Attribution:
         trajectory,
         issues=own.issues,
         progress=own.progress,
+        ungrounded=own.ungrounded,
         repeated=own.repeated,
         handed_over=list(own.handoffs.values()),
         soundness={name.replace("_", "/"): score for name, score in soundness.items()},

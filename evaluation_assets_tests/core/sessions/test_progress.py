@@ -50,6 +50,11 @@ def test_a_result_of_which_nothing_is_taken_up_is_ignored() -> None:
     assert progress(part("a", "Parcelforce picks it up.", call("label", NEWS))).ignored == ()
 
 
+@pytest.mark.parametrize("step", [call("str_replace_editor", NEWS), call("label", NEWS, known=NEWS * 2)])
+def test_an_answer_to_an_effect_or_to_what_was_known_may_go_unmentioned(step: dict[str, Any]) -> None:
+    assert progress(part("a", "Done, all good.", step)).ignored == ()
+
+
 def test_a_last_result_that_nobody_could_use_yet_is_not_ignored() -> None:
     assert progress(part("a", None, call("label", NEWS))).ignored == ()
 

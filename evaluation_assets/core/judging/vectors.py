@@ -1,0 +1,235 @@
+"""Where embeddings come from: an endpoint that speaks OpenAI's protocol, behind the ledger, or a local model."""
+
+import base64
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation_assets.core.judging.asking import Budget, Stopped
+from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.judging.prices import Pricing
+from evaluation_assets.core.judging.providers.base import ProviderError, Reply, TokenUsage
+from evaluation_assets.core.judging.providers.errors import in_our_words
+
+Vector = NDArray[np.float32]
+
+AT_ONCE = 64
+"""Texts that are sent together."""
+
+_TIMEOUT_S = 60.0
+_DEADLINE_S = 300.0
+"""So long another worker may take over texts that it holds."""
+
+_POLL_S = 0.25
+
+
+class NoVectors(Exception):
+    """Texts cannot be embedded now; the message says why."""
+
+
+@dataclass(slots=True)
+class Taken:
+    """What embedding took in a run: texts, tokens and US dollars as far as known. The rest came from the ledger."""
+
+    texts: int = 0
+    from_ledger: int = 0
+    over_budget: int = 0
+    input_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+    def paid(self, tokens: int | None, cost_usd: float | None) -> None:
+        """One text more; what is unknown once stays unknown."""
+        self.texts += 1
+        self.input_tokens = None if self.input_tokens is None or tokens is None else self.input_tokens + tokens
+        self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd
+
+
+class Vectors(Protocol):
+    """A model of embeddings."""
+
+    @property
+    def taken(self) -> Taken:
+        """What it took so far."""
+        ...
+
+    def of(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector a text.
+
+        Raises:
+            NoVectors: the model cannot be reached, or answers with something else.
+        """
+        ...
+
+
+class EndpointVectors:
+    """Embeddings that are paid for once: a vector is committed to the ledger before it is used."""
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        base_url: str,
+        key_variable: str | None,
+        ledger: Ledger,
+        pricing: Pricing,
+        run: str,
+        budget: Budget,
+    ) -> None:
+        self.taken = Taken()
+        self._model = model
+        self._base_url = base_url
+        self._key_variable = key_variable
+        self._ledger = ledger
+        self._pricing = pricing
+        self._run = run
+        self._budget = budget
+        self._stopped: Stopped | None = None
+
+    def of(self, texts: Sequence[str]) -> list[Vector]:
+        """What the ledger knows, and the rest from the endpoint, up to 64 texts at once."""
+        found = self._known(texts)
+        deadline = time.monotonic() + _DEADLINE_S
+        while missing := [text for text in dict.fromkeys(texts) if text not in found]:
+            claimed = [text for text in missing[:AT_ONCE] if self._ledger.claim(self._key(text))]
+            try:
+                found |= self._known(claimed or missing)  # another worker may have paid meanwhile
+                asked = [text for text in claimed if text not in found]
+                if asked:
+                    found |= self._paid_for(asked)
+                elif not claimed:
+                    if time.monotonic() > deadline:
+                        raise NoVectors("another worker holds these texts and did not finish")
+                    time.sleep(_POLL_S)
+            finally:
+                for text in claimed:
+                    self._ledger.release(self._key(text))
+        return [found[text] for text in texts]
+
+    def _known(self, texts: Sequence[str]) -> dict[str, Vector]:
+        stored = {text: self._ledger.entries(self._key(text)) for text in dict.fromkeys(texts)}
+        found = {text: _unpacked(entries[0]) for text, entries in stored.items() if entries}
+        self.taken.texts += len(found)
+        self.taken.from_ledger += len(found)
+        return found
+
+    def _key(self, text: str) -> str:
+        return question_key({"kind": "embedding", "endpoint": self._base_url, "model": self._model, "text": text})
+
+    def _paid_for(self, texts: Sequence[str]) -> dict[str, Vector]:
+        try:
+            if self._stopped is not None:
+                raise self._stopped
+            self._budget.check()
+            sent = time.monotonic()
+            answer = self._asked(texts)
+        except Stopped as problem:
+            self.taken.over_budget += len(texts) if problem.kind == "budget" else 0
+            raise NoVectors(str(problem)) from None
+        except ProviderError as problem:
+            if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all texts
+                self._stopped = Stopped(problem.kind, str(problem))
+            raise NoVectors(str(problem)) from None
+        took_ms = (time.monotonic() - sent) * 1000
+        vectors = _vectors(answer, len(texts))
+        tokens = answer.usage.prompt_tokens if answer.usage else None
+        for text, vector, share in zip(texts, vectors, _shares(tokens, texts), strict=True):
+            self._commit(text, vector, share, took_ms)
+        return dict(zip(texts, vectors, strict=True))
+
+    def _commit(self, text: str, vector: Vector, tokens: int | None, took_ms: float) -> None:
+        usage = TokenUsage(input_tokens=tokens, output_tokens=0)
+        price = self._pricing.cost(usage)
+        self._budget.pay(price)
+        self.taken.paid(tokens, price)
+        self._ledger.commit(
+            self._key(text),
+            run=self._run,
+            provider="embeddings",
+            model=self._model,
+            reply=Reply(text=base64.b64encode(vector.tobytes()).decode(), finish="stop", usage=usage),
+            cost_usd=price,
+            latency_ms=took_ms,
+            attempts=1,
+        )
+
+    def _asked(self, texts: Sequence[str]) -> Any:
+        import openai  # noqa: PLC0415  # takes a second, which a panel without embeddings need not wait for
+
+        with in_our_words(
+            status=openai.APIStatusError,
+            connection=openai.APIConnectionError,
+            timeout=openai.APITimeoutError,
+            other=openai.OpenAIError,
+        ):
+            return self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+
+    @cached_property
+    def _client(self) -> Any:
+        import openai  # noqa: PLC0415
+
+        key = os.environ.get(self._key_variable, "") if self._key_variable else "none"
+        if not key:
+            message = f"there is no key: set the variable {self._key_variable}"
+            raise ProviderError("auth", message, retryable=False)
+        return openai.OpenAI(
+            api_key=key,
+            base_url=self._base_url,
+            timeout=_TIMEOUT_S,
+            # Organisation and project from the environment would go to any server, not only to OpenAI's.
+            default_headers={"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()},  # type: ignore[dict-item]
+        )
+
+
+class LocalVectors:
+    """A static model of `model2vec` in a folder or on the Hugging Face hub: no server, no price, no ledger."""
+
+    def __init__(self, model: str) -> None:
+        self.taken = Taken()
+        self._name = model
+
+    def of(self, texts: Sequence[str]) -> list[Vector]:
+        """The mean of a text's token vectors, in this process."""
+        if isinstance(self._model, NoVectors):
+            raise self._model
+        vectors = self._model.encode(list(texts), max_length=None, use_multiprocessing=False)
+        self.taken.texts += len(texts)
+        return list(np.asarray(vectors, np.float32))
+
+    @cached_property
+    def _model(self) -> Any:
+        """The model, or why there is none: it is looked for once."""
+        from model2vec import StaticModel  # noqa: PLC0415  # an extra
+
+        try:
+            return StaticModel.from_pretrained(self._name, force_download=False)
+        except Exception as problem:  # noqa: BLE001  # a hub, files and their parsers: each fails in its own way
+            return NoVectors(f"the model cannot be loaded ({type(problem).__name__})")
+
+
+def _unpacked(entry: Entry) -> Vector:
+    return np.frombuffer(base64.b64decode(entry.reply.text), np.float32)
+
+
+def _vectors(answer: Any, expected: int) -> list[Vector]:
+    """The vectors of an answer in the order of the texts."""
+    if len(answer.data) != expected:
+        raise NoVectors(f"{len(answer.data)} embeddings for {expected} texts")
+    vectors = [np.asarray(item.embedding, np.float32) for item in sorted(answer.data, key=lambda item: item.index)]
+    if any(vector.ndim != 1 or not vector.size or not np.isfinite(vector).all() for vector in vectors):
+        raise NoVectors("an embedding is no list of numbers")
+    return vectors
+
+
+def _shares(total: int | None, texts: Sequence[str]) -> list[int | None]:
+    """Tokens of a request by the length of its texts: endpoints count them together. They add up to the total."""
+    if total is None:
+        return [None] * len(texts)
+    ends = list(accumulate(map(len, texts), initial=0))
+    return [total * end // ends[-1] - total * start // ends[-1] for start, end in pairwise(ends)]

@@ -1,0 +1,88 @@
+"""Which calls of a session brought nothing: results nobody used, work done twice, the same call after the same error.
+
+The rest is counted as contributing, although a result that was taken up may still have misled: the figure is a bound.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from evaluation_assets.core.preprocessing.rules import call_key
+from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.progress import IgnoredResult
+from evaluation_assets.core.trajectories.model import Step, Trajectory
+
+Waste = Literal["ignored_result", "repeated_call", "unchanged_retry"]
+
+
+@dataclass(frozen=True, slots=True)
+class WastedCall:
+    """A call that brought nothing; `step` counts in its contribution.
+
+    `ignored_result`: nothing of its result was taken up. `repeated_call`: the same call had brought the same result the
+    time before, to this agent or another. `unchanged_retry`: it had ended in the same error.
+    """
+
+    contribution: Contribution
+    step: int
+    tool: str
+    why: Waste
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChain:
+    """How many calls the agents made, and those that brought nothing, in order."""
+
+    made: Mapping[str, int]
+    wasted: tuple[WastedCall, ...]
+
+    @property
+    def calls(self) -> int:
+        """All calls."""
+        return sum(self.made.values())
+
+    def of(self, agent_id: str) -> Self:
+        """The same of one agent."""
+        own = tuple(call for call in self.wasted if call.contribution.agent_id == agent_id)
+        return type(self)({agent_id: self.made.get(agent_id, 0)}, own)
+
+    @property
+    def contributed(self) -> float | None:
+        """Share of calls in which no waste is seen; `None` without calls."""
+        return 1 - len(self.wasted) / self.calls if self.calls else None
+
+
+def tool_chain(trajectory: Trajectory, parts: Sequence[Contribution], ignored: Sequence[IgnoredResult]) -> ToolChain:
+    """What the calls of a session came to, given the results that nobody used.
+
+    A call is wasted once, for the first reason of `repeated_call`, `unchanged_retry`, `ignored_result`. The first
+    failure of a call is no waste: it is a failure, and counted as such.
+    """
+    unused = {(each.contribution.order, each.step) for each in ignored}
+    before: dict[tuple[str, str, str], Step] = {}
+    wasted: list[WastedCall] = []
+    made: Counter[str] = Counter()
+    for part in parts:
+        for number, step in enumerate(part.steps):
+            if step.call is None:
+                continue
+            made[part.agent_id] += 1
+            key = call_key(trajectory, step)
+            why = _repeats(trajectory, before.get(key), step)
+            if why is None and (part.order, number) in unused:
+                why = "ignored_result"
+            if why is not None:
+                wasted.append(WastedCall(part, number, step.call.name, why))
+            before[key] = step
+    return ToolChain(made, tuple(wasted))
+
+
+def _repeats(trajectory: Trajectory, earlier: Step | None, step: Step) -> Waste | None:
+    """Why a call brought no more than the same call before it, if it did not."""
+    if earlier is None or earlier.result is None or step.result is None:
+        return None
+    first, again = (" ".join(trajectory.piece(each.content).split()) for each in (earlier.result, step.result))
+    if first != again or earlier.result.error != step.result.error:
+        return None
+    return "repeated_call" if step.result.error is None else "unchanged_retry"
