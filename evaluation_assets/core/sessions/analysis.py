@@ -222,7 +222,7 @@ class IntentDrift(_Model):
 
 
 class SessionAnalysis(_Model):
-    """A session by one panel, or by one of its judges. The first five fields are those of the plan it follows."""
+    """A session by one panel, or by one of its judges. The first six fields are those of the plan it follows."""
 
     overall_score: float | None
     coordination_score: float | None
