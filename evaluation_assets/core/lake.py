@@ -110,7 +110,8 @@ def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
     size = 0
     for row in rows:
         pending.append(row)
-        size += sum(len(row[name] or "") for name in texts if name in row)
+        for name in texts:
+            size += len(row.get(name) or "")
         if len(pending) == _BATCH_ROWS or size >= _BATCH_BYTES:
             yield _batch(pending, table)
             pending, size = [], 0
@@ -119,14 +120,17 @@ def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
 
 
 def _batch(rows: list[Row], table: Table) -> pa.RecordBatch:
-    expected = set(table.schema.names)
+    names = table.schema.names
+    expected = set(names)
     for row in rows:
         if row.keys() != expected:
             raise SchemaMismatch(
                 f"{table.name}: missing {sorted(expected - row.keys())}, unknown {sorted(row.keys() - expected)}"
             )
     try:
-        columns = [_column([row[field.name] for row in rows], field.type) for field in table.schema]
+        columns = [
+            _column([row[name] for row in rows], kind) for name, kind in zip(names, table.schema.types, strict=True)
+        ]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
         raise SchemaMismatch(f"{table.name}: {problem}") from problem
     return pa.RecordBatch.from_arrays(columns, schema=table.schema)
@@ -153,12 +157,12 @@ def write(path: UPath, stream: Stream) -> Written:
         with pq.ParquetWriter(sink, stream.table.schema, compression="zstd", compression_level=1) as writer:
             with ThreadPoolExecutor(1) as background:  # compression releases the GIL: it runs beside the reading
                 written = background.submit(int)
-                for batch in _regrouped(stream):
+                for group in _row_groups(stream):
                     if not head:
-                        head.extend(batch.slice(0, 5).to_pylist())
-                    rows += batch.num_rows
+                        head.extend(group.slice(0, 5).to_pylist())
+                    rows += group.num_rows
                     written.result()
-                    written = background.submit(writer.write_batch, batch)
+                    written = background.submit(writer.write_table, group, group.num_rows)
                 written.result()
             if stream.facts:
                 writer.add_key_value_metadata(dict(stream.facts))
@@ -180,8 +184,8 @@ def _without_cycle_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _regrouped(stream: Stream) -> Iterator[pa.RecordBatch]:
-    """The batches joined to row groups of a size that compresses and reads well."""
+def _row_groups(stream: Stream) -> Iterator[pa.Table]:
+    """The batches side by side in row groups of a size that compresses and reads well."""
     pending: list[pa.RecordBatch] = []
     size = 0
     for batch in stream.batches:
@@ -190,10 +194,10 @@ def _regrouped(stream: Stream) -> Iterator[pa.RecordBatch]:
         pending.append(batch)
         size += batch.nbytes
         if size >= _ROW_GROUP_BYTES:
-            yield pa.concat_batches(pending)
+            yield pa.Table.from_batches(pending)
             pending, size = [], 0
     if pending:
-        yield pa.concat_batches(pending)
+        yield pa.Table.from_batches(pending)
 
 
 def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
