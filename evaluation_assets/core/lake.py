@@ -119,6 +119,31 @@ def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
         yield _batch(pending, table)
 
 
+def revised(
+    stored: Stored, columns: Sequence[str], revise: Callable[[dict[str, Any]], Row | None], table: Table
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a stored table for a table of the same columns, each as `revise` gives it.
+
+    `revise` is given the named columns of a row. It gives this very dictionary back where the row stays as it is, a
+    whole row in its place, or `None` where it is left out. Rows that stay are never made into objects and back.
+
+    Raises:
+        SchemaMismatch: a row lacks a column or has one more, or a value does not fit its type.
+    """
+    for batch in stored.batches():
+        order: list[int] = []
+        changed: list[Row] = []
+        for index, row in enumerate(batch.select(columns).to_pylist()):
+            revision = revise(row)
+            if revision is row:
+                order.append(index)
+            elif revision is not None:
+                order.append(batch.num_rows + len(changed))
+                changed.append(revision)
+        both = pa.Table.from_batches([batch, _batch(changed, table)], table.schema)
+        yield from both.take(pa.array(order, pa.int64())).to_batches()
+
+
 def _batch(rows: list[Row], table: Table) -> pa.RecordBatch:
     names = table.schema.names
     expected = set(names)

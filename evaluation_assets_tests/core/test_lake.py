@@ -21,6 +21,7 @@ from evaluation_assets.core.lake import (
     batched,
     grouped,
     publish,
+    revised,
     write,
 )
 from evaluation_assets.core.rows import trajectory_of, trajectory_row
@@ -125,6 +126,30 @@ def test_every_table_of_the_lake_can_be_written_empty(tmp_path: Path) -> None:
         path = UPath(tmp_path / f"{name}.parquet")
         write(path, Stream(table, batched([], table)))
         assert list(Stored(table, path).batches()) == [] or Stored(table, path).count == 0
+
+
+# Rows of a stored table, revised
+
+
+def test_rows_are_kept_changed_or_left_out_in_their_order(path: UPath) -> None:
+    save(path, [thing(str(number), size=number) for number in range(1000)])
+
+    def revise(row: dict[str, Any]) -> dict[str, Any] | None:
+        if row["size"] % 3 == 0:
+            return None
+        return thing("changed", size=row["size"], scores=None) if row["size"] % 5 == 0 else row
+
+    write(path, Stream(THINGS, revised(Stored(THINGS, path), ["size"], revise, THINGS)))
+    assert list(Stored(THINGS, path).rows()) == [
+        thing("changed", size=number, scores=None) if number % 5 == 0 else thing(str(number), size=number)
+        for number in range(1000)
+        if number % 3
+    ]
+
+
+def test_all_rows_can_be_left_out(path: UPath) -> None:
+    save(path, [thing()])
+    assert not sum(batch.num_rows for batch in revised(Stored(THINGS, path), ["name"], lambda row: None, THINGS))
 
 
 # The schema is enforced
