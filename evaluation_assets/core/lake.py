@@ -21,7 +21,7 @@ from evaluation_assets.core.tables import Table
 Row = Mapping[str, Any]
 
 _BATCH_ROWS = 2048
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 1 << 20
 """A batch is closed at whichever comes first: trajectories are large, verdicts are many."""
 
 _ROW_GROUP_BYTES = 16 << 20
@@ -65,11 +65,13 @@ class Stored:
         return self.path.exists()
 
     def batches(self, columns: Sequence[str] | None = None, batch_size: int = 256) -> Iterator[pa.RecordBatch]:
-        """The rows in stored order, as record batches of the named columns."""
+        """The rows in stored order, as record batches of the named columns. None spans row groups, to spare memory."""
         if not self.exists:
             return
         with self.path.open("rb") as source:
-            yield from pq.ParquetFile(source, pre_buffer=False).iter_batches(batch_size, columns=columns)
+            parquet = pq.ParquetFile(source, pre_buffer=False)
+            for group in range(parquet.num_row_groups):
+                yield from parquet.iter_batches(batch_size, row_groups=[group], columns=columns)
 
     def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """The rows in stored order, as dictionaries. Maps come as dictionaries too."""

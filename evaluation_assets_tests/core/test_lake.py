@@ -113,6 +113,13 @@ def test_rows_of_megabytes_are_written_in_several_batches() -> None:
     assert sum(sizes) == 7
 
 
+def test_rows_of_megabytes_are_read_a_few_at_a_time(path: UPath) -> None:
+    save(path, [thing(text=letter * (3 << 20)) for letter in "abcdefghijklmnopqrst"])
+    batches = list(Stored(THINGS, path).batches())
+    assert sum(batch.num_rows for batch in batches) == 20
+    assert max(batch.nbytes for batch in batches) < 25 << 20
+
+
 def test_a_trajectory_round_trips(path: UPath) -> None:
     run = trajectory(f"<think>ü</think>{call('1')}{result('2')}<answer>🦀", success=True, extra={"a": [1, None]})
     write(path, Stream(PREPROCESSED_TRAJECTORIES, batched([trajectory_row("d", run)], PREPROCESSED_TRAJECTORIES)))
