@@ -28,7 +28,10 @@ RESULT_CHARACTERS = 4000
 
 
 def generate(path: Path, megabytes: float, seed: Path = SAMPLE) -> None:
-    """The readable records of a file over and over, each with an id of its own and long results."""
+    """The readable records of a file over and over, each with an id and a text of its own and long results.
+
+    Texts that are the same would be stored once by parquet's dictionaries, which real drops never see.
+    """
     records = []
     for line in seed.read_text("utf-8").splitlines():
         try:
@@ -42,6 +45,8 @@ def generate(path: Path, megabytes: float, seed: Path = SAMPLE) -> None:
     with path.open("wb") as sink:
         while size < megabytes * 1e6:
             record = records[number % len(records)] | {"task_id": f"task-{number:07d}"}
+            if "raw_response" in record:
+                record["raw_response"] = f"Task {number}.\n{record['raw_response']}"
             size += sink.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
             number += 1
 
