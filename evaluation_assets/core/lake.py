@@ -21,7 +21,7 @@ from evaluation_assets.core.tables import Table
 Row = Mapping[str, Any]
 
 _BATCH_ROWS = 2048
-_BATCH_BYTES = 8 << 20
+_BATCH_BYTES = 1 << 20
 """A batch is closed at whichever comes first: trajectories are large, verdicts are many."""
 
 _ROW_GROUP_BYTES = 16 << 20
@@ -65,11 +65,13 @@ class Stored:
         return self.path.exists()
 
     def batches(self, columns: Sequence[str] | None = None, batch_size: int = 256) -> Iterator[pa.RecordBatch]:
-        """The rows in stored order, as record batches of the named columns."""
+        """The rows in stored order, as record batches of the named columns. None spans row groups, to spare memory."""
         if not self.exists:
             return
         with self.path.open("rb") as source:
-            yield from pq.ParquetFile(source, pre_buffer=False).iter_batches(batch_size, columns=columns)
+            parquet = pq.ParquetFile(source, pre_buffer=False)
+            for group in range(parquet.num_row_groups):
+                yield from parquet.iter_batches(batch_size, row_groups=[group], columns=columns)
 
     def rows(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
         """The rows in stored order, as dictionaries. Maps come as dictionaries too."""
@@ -110,7 +112,8 @@ def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
     size = 0
     for row in rows:
         pending.append(row)
-        size += sum(len(row[name] or "") for name in texts if name in row)
+        for name in texts:
+            size += len(row.get(name) or "")
         if len(pending) == _BATCH_ROWS or size >= _BATCH_BYTES:
             yield _batch(pending, table)
             pending, size = [], 0
@@ -118,15 +121,43 @@ def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
         yield _batch(pending, table)
 
 
+def revised(
+    stored: Stored, columns: Sequence[str], revise: Callable[[dict[str, Any]], Row | None], table: Table
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a stored table for a table of the same columns, each as `revise` gives it.
+
+    `revise` is given the named columns of a row. It gives this very dictionary back where the row stays as it is, a
+    whole row in its place, or `None` where it is left out. Rows that stay are never made into objects and back.
+
+    Raises:
+        SchemaMismatch: a row lacks a column or has one more, or a value does not fit its type.
+    """
+    for batch in stored.batches():
+        order: list[int] = []
+        changed: list[Row] = []
+        for index, row in enumerate(batch.select(columns).to_pylist()):
+            revision = revise(row)
+            if revision is row:
+                order.append(index)
+            elif revision is not None:
+                order.append(batch.num_rows + len(changed))
+                changed.append(revision)
+        both = pa.Table.from_batches([batch, _batch(changed, table)], table.schema)
+        yield from both.take(pa.array(order, pa.int64())).to_batches()
+
+
 def _batch(rows: list[Row], table: Table) -> pa.RecordBatch:
-    expected = set(table.schema.names)
+    names = table.schema.names
+    expected = set(names)
     for row in rows:
         if row.keys() != expected:
             raise SchemaMismatch(
                 f"{table.name}: missing {sorted(expected - row.keys())}, unknown {sorted(row.keys() - expected)}"
             )
     try:
-        columns = [_column([row[field.name] for row in rows], field.type) for field in table.schema]
+        columns = [
+            _column([row[name] for row in rows], kind) for name, kind in zip(names, table.schema.types, strict=True)
+        ]
     except (pa.ArrowInvalid, pa.ArrowTypeError) as problem:
         raise SchemaMismatch(f"{table.name}: {problem}") from problem
     return pa.RecordBatch.from_arrays(columns, schema=table.schema)
@@ -153,12 +184,12 @@ def write(path: UPath, stream: Stream) -> Written:
         with pq.ParquetWriter(sink, stream.table.schema, compression="zstd", compression_level=1) as writer:
             with ThreadPoolExecutor(1) as background:  # compression releases the GIL: it runs beside the reading
                 written = background.submit(int)
-                for batch in _regrouped(stream):
+                for group in _row_groups(stream):
                     if not head:
-                        head.extend(batch.slice(0, 5).to_pylist())
-                    rows += batch.num_rows
+                        head.extend(group.slice(0, 5).to_pylist())
+                    rows += group.num_rows
                     written.result()
-                    written = background.submit(writer.write_batch, batch)
+                    written = background.submit(writer.write_table, group, group.num_rows)
                 written.result()
             if stream.facts:
                 writer.add_key_value_metadata(dict(stream.facts))
@@ -180,8 +211,8 @@ def _without_cycle_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _regrouped(stream: Stream) -> Iterator[pa.RecordBatch]:
-    """The batches joined to row groups of a size that compresses and reads well."""
+def _row_groups(stream: Stream) -> Iterator[pa.Table]:
+    """The batches side by side in row groups of a size that compresses and reads well."""
     pending: list[pa.RecordBatch] = []
     size = 0
     for batch in stream.batches:
@@ -190,10 +221,10 @@ def _regrouped(stream: Stream) -> Iterator[pa.RecordBatch]:
         pending.append(batch)
         size += batch.nbytes
         if size >= _ROW_GROUP_BYTES:
-            yield pa.concat_batches(pending)
+            yield pa.Table.from_batches(pending)
             pending, size = [], 0
     if pending:
-        yield pa.concat_batches(pending)
+        yield pa.Table.from_batches(pending)
 
 
 def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:

@@ -13,7 +13,7 @@ from evaluation_assets.core.drops import InvalidDrop, find
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.lake import Spool, Stored, Stream, batched
+from evaluation_assets.core.lake import Spool, Stored, Stream, batched, revised
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -128,18 +128,18 @@ def preprocess(
             statistics.unreadable[row["reason"]] += 1
             rejected.add(row)
 
-        def kept() -> Iterator[rows.Row]:
-            for row in raw_trajectories.rows(["trajectory", "text"]):
-                item = preprocessor.process(rows.trajectory_of(row))
-                if isinstance(item, Removal):
-                    rejected.add(rows.removal_row(name, item))
-                else:
-                    yield rows.trajectory_row(name, item)
+        def processed(row: rows.Row) -> rows.Row | None:
+            trajectory = rows.trajectory_of(row)
+            item = preprocessor.process(trajectory)
+            if isinstance(item, Removal):
+                rejected.add(rows.removal_row(name, item))
+                return None
+            return row if item is trajectory else rows.trajectory_row(name, item)
 
         yield dg.Output(
             Stream(
                 tables.PREPROCESSED_TRAJECTORIES,
-                batched(kept(), tables.PREPROCESSED_TRAJECTORIES),
+                revised(raw_trajectories, ["trajectory", "text"], processed, tables.PREPROCESSED_TRAJECTORIES),
                 lambda: {"settings": config.model_dump(), **statistics_metadata(statistics)},
                 {"settings": config.model_dump_json()},
             ),

@@ -21,6 +21,7 @@ from evaluation_assets.core.lake import (
     batched,
     grouped,
     publish,
+    revised,
     write,
 )
 from evaluation_assets.core.rows import trajectory_of, trajectory_row
@@ -112,6 +113,13 @@ def test_rows_of_megabytes_are_written_in_several_batches() -> None:
     assert sum(sizes) == 7
 
 
+def test_rows_of_megabytes_are_read_a_few_at_a_time(path: UPath) -> None:
+    save(path, [thing(text=letter * (3 << 20)) for letter in "abcdefghijklmnopqrst"])
+    batches = list(Stored(THINGS, path).batches())
+    assert sum(batch.num_rows for batch in batches) == 20
+    assert max(batch.nbytes for batch in batches) < 25 << 20
+
+
 def test_a_trajectory_round_trips(path: UPath) -> None:
     run = trajectory(f"<think>ü</think>{call('1')}{result('2')}<answer>🦀", success=True, extra={"a": [1, None]})
     write(path, Stream(PREPROCESSED_TRAJECTORIES, batched([trajectory_row("d", run)], PREPROCESSED_TRAJECTORIES)))
@@ -125,6 +133,30 @@ def test_every_table_of_the_lake_can_be_written_empty(tmp_path: Path) -> None:
         path = UPath(tmp_path / f"{name}.parquet")
         write(path, Stream(table, batched([], table)))
         assert list(Stored(table, path).batches()) == [] or Stored(table, path).count == 0
+
+
+# Rows of a stored table, revised
+
+
+def test_rows_are_kept_changed_or_left_out_in_their_order(path: UPath) -> None:
+    save(path, [thing(str(number), size=number) for number in range(1000)])
+
+    def revise(row: dict[str, Any]) -> dict[str, Any] | None:
+        if row["size"] % 3 == 0:
+            return None
+        return thing("changed", size=row["size"], scores=None) if row["size"] % 5 == 0 else row
+
+    write(path, Stream(THINGS, revised(Stored(THINGS, path), ["size"], revise, THINGS)))
+    assert list(Stored(THINGS, path).rows()) == [
+        thing("changed", size=number, scores=None) if number % 5 == 0 else thing(str(number), size=number)
+        for number in range(1000)
+        if number % 3
+    ]
+
+
+def test_all_rows_can_be_left_out(path: UPath) -> None:
+    save(path, [thing()])
+    assert not sum(batch.num_rows for batch in revised(Stored(THINGS, path), ["name"], lambda row: None, THINGS))
 
 
 # The schema is enforced

@@ -305,6 +305,13 @@ def test_the_first_readable_records_decide_the_format() -> None:
     assert format_of([DropFile(path, "d")]).name == "tagged"
 
 
+@pytest.mark.parametrize("piece", ["a line\n", "a \\path ", "线 ", "\x01 "])
+@pytest.mark.parametrize("name", ["drop.jsonl", "drop.json"])
+def test_a_first_record_of_megabytes_is_recognised(piece: str, name: str) -> None:
+    line = json.dumps({"task_id": "a", "raw_response": answer(piece * 500_000)}, ensure_ascii="线" not in piece)
+    assert format_of([DropFile(saved(line.encode(), name), name)]).name == "tagged"
+
+
 def test_a_drop_no_format_recognises_says_what_is_read() -> None:
     with pytest.raises(UnreadableDrop, match="raw_response"):
         format_of([DropFile(saved(b'{"foo": 1}\n'), "d")])

@@ -271,7 +271,12 @@ def _starts_with_value(beginning: bytes) -> bool:
 
 
 def _cut_document(beginning: bytes) -> tuple[Any, bool]:
-    """A JSON value whose end may be missing, as far as it goes, and whether nothing else is amiss with it."""
+    """A JSON value whose end may be missing, as far as it goes, and whether nothing else is amiss with it.
+
+    A text in it that is longer than the beginning is closed at its last space, where no character or escape is cut.
+    """
+    if len(beginning) == _BEGINNING:
+        beginning = beginning.rpartition(b" ")[0] + b'"'
     builder = ijson.ObjectBuilder()
     is_document = True
     try:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import msgspec
 import orjson
-from pydantic import TypeAdapter
 
 JsonObject = dict[str, Any]
 
@@ -188,18 +188,19 @@ def json_object(text: str) -> JsonObject | None:
     return data if isinstance(data, dict) else None
 
 
-_ADAPTER = TypeAdapter(Trajectory)
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Trajectory)
 
 
 def to_json(trajectory: Trajectory) -> str:
     """The trajectory as JSON without its text, which tables hold in a column of its own."""
-    return orjson.dumps(replace(trajectory, text="")).decode()
+    return _ENCODER.encode(replace(trajectory, text="")).decode()
 
 
 def from_json(document: str, text: str) -> Trajectory:
     """What `to_json` was given, from its JSON and its text.
 
     Raises:
-        pydantic.ValidationError: the JSON is not a trajectory.
+        msgspec.ValidationError: the JSON is not a trajectory.
     """
-    return replace(_ADAPTER.validate_json(document), text=text)
+    return replace(_DECODER.decode(document), text=text)
