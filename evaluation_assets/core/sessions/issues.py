@@ -86,8 +86,8 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
     for ignored in seen.progress.ignored:
         message = f"Result of {ignored.tool} ignored in turn {ignored.contribution.turn + 1}"
         result = ignored.contribution.steps[ignored.step].result
-        quoted = seen.trajectory.piece(result.content) if result else ""
-        found.append(_issue("ignored_result", "LOW", ignored.contribution, ignored.step, message, quoted))
+        content = seen.trajectory.piece(result.content) if result else ""
+        found.append(_issue("ignored_result", "LOW", ignored.contribution, ignored.step, message, content))
     for again in seen.repeated:
         if again.kind == "retry":
             continue
