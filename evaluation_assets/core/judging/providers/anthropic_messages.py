@@ -6,7 +6,7 @@ from typing import Any
 import anthropic
 import orjson
 from anthropic.lib.vertex import AsyncAnthropicVertex
-from anthropic.types import Message as AnthropicMessage
+from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.judging.providers.base import (
     NO_PARAMETERS,
@@ -72,8 +72,7 @@ class AnthropicMessages:
             timeout=anthropic.APITimeoutError,
             other=anthropic.AnthropicError,
         ):
-            answer = await self._client.post("/v1/messages", body=self.body(request), cast_to=AnthropicMessage)
-        return _reply(answer)
+            return _reply(await self._client.post("/v1/messages", body=self.body(request), cast_to=object))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -103,21 +102,55 @@ def _block(text: str, *, marked: bool) -> dict[str, Any]:
     return block | {"cache_control": _MARK} if marked else block
 
 
-def _reply(answer: AnthropicMessage) -> Reply:
-    usage = answer.usage
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class _Block(_Model):
+    type: str
+    text: str = ""
+    thinking: str = ""
+    id: str = ""
+    name: str = ""
+    input: Any = None
+
+
+class _Usage(_Model):
+    input_tokens: int
+    output_tokens: int
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Answer(_Model):
+    """What is read of a message. The SDK's own type is filled in without a look, and takes longer."""
+
+    content: tuple[_Block, ...]
+    usage: _Usage
+    stop_reason: str | None = None
+
+
+def _reply(answer: Any) -> Reply:
+    """The reply in a message.
+
+    Raises:
+        pydantic.ValidationError: it is none.
+    """
+    message = _Answer.model_validate(answer)
+    usage = message.usage
     read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
     calls = tuple(
         ToolUse(id=block.id, name=block.name, arguments=orjson.dumps(block.input).decode())
-        for block in answer.content
+        for block in message.content
         if block.type == "tool_use"
     )
-    content = [block.to_dict(exclude_none=True) for block in answer.content] if calls else None
+    said = [{name: value for name, value in block.items() if value is not None} for block in answer["content"]]
     return Reply(
-        text="".join(block.text for block in answer.content if block.type == "text"),
-        thought="".join(block.thinking for block in answer.content if block.type == "thinking") or None,
+        text="".join(block.text for block in message.content if block.type == "text"),
+        thought="".join(block.thinking for block in message.content if block.type == "thinking") or None,
         calls=calls,
-        wire=None if content is None else {"role": "assistant", "content": content},
-        finish=_FINISH.get(answer.stop_reason or "", "stop"),
+        wire={"role": "assistant", "content": said} if calls else None,
+        finish=_FINISH.get(message.stop_reason or "", "stop"),
         usage=TokenUsage(
             input_tokens=usage.input_tokens + read + written,  # Anthropic's own figure leaves the cached ones out
             cached_tokens=read,

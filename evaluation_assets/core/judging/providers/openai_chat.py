@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import openai
-from openai.types.chat import ChatCompletion
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation_assets.core.judging.providers.base import (
     NO_PARAMETERS,
     Finish,
     Message,
-    ProviderError,
     Reply,
     Request,
     TokenUsage,
@@ -25,10 +25,7 @@ _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_
 
 
 class OpenAIChat:
-    """One model behind a chat completions endpoint.
-
-    `.create` and not `.parse`: an answer that does not validate was paid for all the same, and `.parse` loses it.
-    """
+    """One model behind a chat completions endpoint."""
 
     def __init__(self, client: openai.AsyncOpenAI, model: str, abilities: Capabilities) -> None:
         self._client = client
@@ -66,8 +63,8 @@ class OpenAIChat:
             timeout=openai.APITimeoutError,
             other=openai.OpenAIError,
         ):
-            answer = await self._client.post("/chat/completions", body=self.body(request), cast_to=ChatCompletion)
-        return _reply(answer)
+            sent = orjson.dumps(self.body(request))
+            return _reply(await self._client.post("/chat/completions", content=sent, cast_to=object))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -88,42 +85,92 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def _reply(answer: ChatCompletion) -> Reply:
-    if not answer.choices:
-        raise ProviderError("server", "a response without choices", retryable=True)
-    choice = answer.choices[0]
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class _Function(_Model):
+    name: str
+    arguments: str
+
+
+class _Call(_Model):
+    id: str
+    type: str = "function"
+    function: _Function | None = None
+
+
+class _Said(_Model):
+    content: str | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    tool_calls: tuple[_Call, ...] | None = None
+
+
+class _Choice(_Model):
+    message: _Said
+    finish_reason: str | None = None
+
+
+class _InputDetails(_Model):
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+
+class _OutputDetails(_Model):
+    reasoning_tokens: int | None = None
+
+
+class _Usage(_Model):
+    """Where servers differ, their own names: DeepSeek's `prompt_cache_hit_tokens`, Kimi's `cached_tokens`."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _InputDetails | None = None
+    completion_tokens_details: _OutputDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+class _Completion(_Model):
+    """What is read of a completion. The SDK's own type is filled in without a look, and takes longer."""
+
+    choices: tuple[_Choice, ...] = Field(min_length=1)
+    usage: _Usage | None = None
+
+
+def _reply(answer: Any) -> Reply:
+    """The reply in a completion.
+
+    Raises:
+        pydantic.ValidationError: it is none.
+    """
+    completion = _Completion.model_validate(answer)
+    choice = completion.choices[0]
     message = choice.message
-    refused = bool(message.refusal)
     calls = tuple(
         ToolUse(id=call.id, name=call.function.name, arguments=call.function.arguments)
         for call in message.tool_calls or ()
-        if call.type == "function"
+        if call.type == "function" and call.function is not None
     )
+    said = answer["choices"][0]["message"]
     return Reply(
         text=message.refusal or message.content or "",
-        finish="refusal" if refused else _FINISH.get(choice.finish_reason or "", "stop"),
-        usage=_usage(answer),
-        thought=(message.model_extra or {}).get("reasoning_content"),
+        finish="refusal" if message.refusal else _FINISH.get(choice.finish_reason or "", "stop"),
+        usage=_tokens(completion.usage or _Usage()),
+        thought=message.reasoning_content,
         calls=calls,
-        wire=message.to_dict(exclude_none=True) if calls else None,
+        wire={name: value for name, value in said.items() if value is not None} if calls else None,
     )
 
 
-def _usage(answer: ChatCompletion) -> TokenUsage:
-    """Where servers differ, their own names: DeepSeek's `prompt_cache_hit_tokens`, Kimi's `cached_tokens`."""
-    usage = answer.usage
-    if usage is None:
-        return TokenUsage()
-    details, own = usage.prompt_tokens_details, usage.model_extra or {}
-    cached = details.cached_tokens if details is not None else None
-    if cached is None:
-        cached = own.get("prompt_cache_hit_tokens", own.get("cached_tokens"))
-    written = getattr(details, "cache_write_tokens", None)
-    reasoning = usage.completion_tokens_details.reasoning_tokens if usage.completion_tokens_details else None
+def _tokens(usage: _Usage) -> TokenUsage:
+    inputs, outputs = usage.prompt_tokens_details, usage.completion_tokens_details
+    cached = (None if inputs is None else inputs.cached_tokens, usage.prompt_cache_hit_tokens, usage.cached_tokens)
     return TokenUsage(
         input_tokens=usage.prompt_tokens,
-        cached_tokens=cached,
-        cache_write_tokens=written,
+        cached_tokens=next((tokens for tokens in cached if tokens is not None), None),
+        cache_write_tokens=None if inputs is None else inputs.cache_write_tokens,
         output_tokens=usage.completion_tokens,
-        reasoning_tokens=reasoning,
+        reasoning_tokens=None if outputs is None else outputs.reasoning_tokens,
     )
