@@ -155,7 +155,9 @@ ERRORS = {
     "unavailable": Failure(503, ("server_error", None), "api_error", "The service is not available."),
     "overloaded": Failure(529, ("server_error", "overloaded"), "overloaded_error", "Overloaded"),
 }
-CONNECTION_FAULTS = ("slow", "drop", "truncated_body")
+CONNECTION_FAULTS = ("slow", "drop", "truncated_body", "other_body")
+OTHER_BODY = b'{"choices": [null], "content": "no blocks", "error": {"message": "with status 200"}}'
+"""What some gateways answer when they fail: fine by its status, and no answer of the protocol."""
 ANSWER_FAULTS = ("length", "refusal", "content_filter", "empty", "text", "steps")
 VALUE_FAULTS = ("out_of_range", "missing", "extra")
 TEXT_FAULTS: dict[str, Callable[[str], str]] = {
@@ -864,6 +866,8 @@ class Endpoint:
             said = str(error) if isinstance(error, Malformed) else f"{type(error).__name__}: {error}"
             status, headers, content = self.failed({"kind": "bad_request", "message": said}, entry)
             entry.fault = "malformed"
+        if entry.fault == "other_body":
+            content = OTHER_BODY
         length = b"%d" % len(content)
         headers += [
             (b"content-type", b"application/json"),

@@ -147,6 +147,7 @@ PROTOCOLS = ["openai", "anthropic"]
         ("unavailable", {"times": 2}),
         ("drop", {"times": 2}),
         ("truncated_body", {"times": 2}),
+        ("other_body", {"times": 2}),
         ("invalid_json", {"times": 1}),
         ("empty", {"times": 1}),
         ("out_of_range", {"times": 1, "property": "score"}),
