@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import dagster as dg
@@ -25,6 +26,19 @@ def test_imports_point_downwards() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_the_architecture_page_names_the_layers_in_their_order() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = next(contract for contract in contracts if contract.get("containers"))["layers"]
+    ordered = [set(layer.split(" | ")) for layer in layers]
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    block = page.partition("    core/\n")[2].partition("\n\n")[0]
+    named = [line[6:24].strip().split(", ") for line in block.splitlines() if line[6:7].strip()]
+    where = {name: at for at, names in enumerate(ordered) for name in names}
+    assert sorted(name for names in named for name in names) == sorted(where)
+    positions = [where[name] for names in named for name in names]
+    assert positions == sorted(positions)
 
 
 def test_the_code_location_of_workspace_and_project_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
