@@ -74,6 +74,13 @@ def kept(tmp_path: Path) -> Iterator[Installation]:
         yield Installation(home, build_definitions(home, Panel()), instance)
 
 
+@pytest.fixture(scope="module")
+def running() -> Iterator[ModelServer]:
+    """A model server for all tests of a module."""
+    with model_server() as started:
+        yield started
+
+
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     """A model server whose key is in the environment, and judges that do not wait long before they ask again."""

@@ -5,7 +5,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -48,12 +48,6 @@ class Verdict(BaseModel):
 
 
 SCHEMA = Verdict.model_json_schema()
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    with model_server() as server:
-        yield server
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Where embeddings come from: an endpoint that speaks OpenAI's protocol, behind the ledger, or a local model."""
 
 import base64
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from evaluation_assets.core.judging.asking import Budget, Stopped
 from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.providers.base import ProviderError, Reply, TokenUsage
+from evaluation_assets.core.judging.providers.connections import key_in, openai_headers
 from evaluation_assets.core.judging.providers.errors import in_our_words
 
 Vector = NDArray[np.float32]
@@ -174,16 +174,11 @@ class EndpointVectors:
     def _client(self) -> Any:
         import openai  # noqa: PLC0415
 
-        key = os.environ.get(self._key_variable, "") if self._key_variable else "none"
-        if not key:
-            message = f"there is no key: set the variable {self._key_variable}"
-            raise ProviderError("auth", message, retryable=False)
         return openai.OpenAI(
-            api_key=key,
+            api_key=key_in(self._key_variable),
             base_url=self._base_url,
             timeout=_TIMEOUT_S,
-            # Organisation and project from the environment would go to any server, not only to OpenAI's.
-            default_headers={"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()},  # type: ignore[dict-item]
+            default_headers=openai_headers(),
         )
 
 

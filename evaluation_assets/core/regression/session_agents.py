@@ -108,10 +108,7 @@ def _order(row: Row) -> tuple[float, str]:
 
 def ranks_in_suite(home: Home, suite: str) -> list[Row]:
     """The agents inside the sessions of a suite, ranked over its evaluated drops."""
-    rows = [row for drop in home.drops_with("session_agents") for row in home.table(drop, "session_agents").rows()]
-    own = [row for row in rows if row["suite"] == suite]
-    when = {drop: evaluated_at(home, drop) for drop in {row["drop"] for row in own}}
-    return ranked(sorted(own, key=lambda row: (when[row["drop"]], row["drop"])))
+    return _ranked_in_time(home, _by_suite(home).get(suite, []))
 
 
 def with_ranks(home: Home, drop: str) -> list[Row]:
@@ -124,7 +121,20 @@ def with_ranks(home: Home, drop: str) -> list[Row]:
 
 def rank_rows(home: Home) -> Iterator[Row]:
     """Rows of `session_agent_ranks`: every suite."""
-    tables = (home.table(drop, "session_agents") for drop in home.drops_with("session_agents"))
-    suites = {row["suite"] for table in tables for row in table.rows(["suite"])}
-    for suite in sorted(suite for suite in suites if suite is not None):
-        yield from ranks_in_suite(home, suite)
+    for _, rows in sorted(_by_suite(home).items()):
+        yield from _ranked_in_time(home, rows)
+
+
+def _by_suite(home: Home) -> dict[str, list[Row]]:
+    """The rows of all drops that have a suite, each table read once."""
+    found: dict[str, list[Row]] = {}
+    for drop in home.drops_with("session_agents"):
+        for row in home.table(drop, "session_agents").rows():
+            if row["suite"] is not None:
+                found.setdefault(row["suite"], []).append(row)
+    return found
+
+
+def _ranked_in_time(home: Home, rows: Sequence[Row]) -> list[Row]:
+    when = {drop: evaluated_at(home, drop) for drop in {row["drop"] for row in rows}}
+    return ranked(sorted(rows, key=lambda row: (when[row["drop"]], row["drop"])))

@@ -20,15 +20,9 @@ from evaluation_assets.core.judging.panel import InvalidPanel, panel_of
 from evaluation_assets.core.judging.vectors import Taken, _shares
 from evaluation_assets.core.sessions.reactions import reaction
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
-from evaluation_assets_tests.model_server import ModelServer, model_server, rule
+from evaluation_assets_tests.model_server import ModelServer, rule
 
 Open = Callable[..., tuple[Similarity, Taken]]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[ModelServer]:
-    with model_server() as server:
-        yield server
 
 
 @pytest.fixture

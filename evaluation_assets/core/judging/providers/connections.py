@@ -3,6 +3,7 @@
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from evaluation_assets.core.judging.providers.base import Provider, ProviderError
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
@@ -43,13 +44,12 @@ def _openai(endpoint: Endpoint) -> Provider:
     from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
 
     client = openai.AsyncOpenAI(
-        api_key=_google_token() if endpoint.abilities.credentials == "google" else _key(endpoint),
+        api_key=_google_token() if endpoint.abilities.credentials == "google" else key_in(endpoint.key_variable),
         base_url=endpoint.base_url,
         max_retries=0,
         timeout=REQUEST_TIMEOUT_S,
         http_client=openai.DefaultAioHttpClient(),
-        # Organisation and project from the environment would go to any server, not only to OpenAI's.
-        default_headers={"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()},  # type: ignore[dict-item]
+        default_headers=openai_headers(),
     )
     return OpenAIChat(client, endpoint.model, endpoint.abilities)
 
@@ -78,7 +78,7 @@ def _anthropic(endpoint: Endpoint) -> Provider:
             http_client=anthropic.DefaultAioHttpClient(),
         )
         return AnthropicMessages(client, endpoint.model, endpoint.abilities)
-    key = _key(endpoint)
+    key = key_in(endpoint.key_variable)
     client = anthropic.AsyncAnthropic(
         api_key=key,
         base_url=endpoint.base_url,
@@ -90,13 +90,25 @@ def _anthropic(endpoint: Endpoint) -> Provider:
     return AnthropicMessages(client, endpoint.model, endpoint.abilities)
 
 
-def _key(endpoint: Endpoint) -> str:
-    if endpoint.key_variable is None:
+def key_in(variable: str | None) -> str:
+    """The key that a variable of the environment holds.
+
+    Raises:
+        ProviderError: it holds none.
+    """
+    if not variable:
         return "none"  # local servers need none, the SDKs do
-    key = os.environ.get(endpoint.key_variable, "")
+    key = os.environ.get(variable, "")
     if not key:
-        raise ProviderError("auth", f"there is no key: set the variable {endpoint.key_variable}", retryable=False)
+        raise ProviderError("auth", f"there is no key: set the variable {variable}", retryable=False)
     return key
+
+
+def openai_headers() -> Any:
+    """Organisation and project from the environment would go to any server, not only to OpenAI's: without them."""
+    import openai
+
+    return {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
 
 
 def _google_token() -> Callable[[], Awaitable[str]]:
