@@ -23,6 +23,7 @@ from evaluation_assets.defs.jobs import (
     run_agents_job,
 )
 from evaluation_assets.defs.judging import judging_assets
+from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.regression import gate_check, regression_assets
 from evaluation_assets.defs.reviewing import reviewing_assets
@@ -91,7 +92,7 @@ def build_definitions(
             overview_job,
             *([run_agents_job] if agents else []),
         ],
-        sensors=[new_drops, failure_sensor(settings.notifications)],
+        sensors=[new_drops, lost_runs, failure_sensor(settings.notifications)],
         schedules=[
             nightly_schedule(evaluation_key, settings.schedules.nightly),
             weekly_schedule(settings.schedules.weekly),

@@ -16,6 +16,7 @@ from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.agents import AGENT_RUNS, STOPPED, run_key
 from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY, RUN_AGENTS
+from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.progress import RunProgress
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
@@ -49,9 +50,10 @@ class RunOutcome:
 
 @contextmanager
 def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
-    """The Dagster instance of an installation: what ran here is seen in its UI."""
+    """The Dagster instance of an installation: what ran here is seen in its UI. Runs that were killed are failed."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     with dg.DagsterInstance.get() as instance:
+        fail_gone_runs(instance)
         yield instance
 
 

@@ -177,3 +177,46 @@ def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Inst
     assert sensors.new_drops.default_status == dg.DefaultSensorStatus.RUNNING
     schedule = installation.definitions.resolve_schedule_def("nightly_stale_drops")
     assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
+
+
+def test_the_cursor_does_not_grow_with_the_drops(installation: Installation, ticker: Ticker) -> None:
+    for number in range(60):
+        installation.drop(f"suite/d{number}", record(str(number)))
+    sizes = []
+    for _ in range(6):
+        ticker.tick()
+        sizes.append(len(ticker.cursor or ""))
+    assert max(sizes) < 300 * sensors.MAX_RUNS_PER_TICK
+    assert sizes[-1] == len("{}")
+    assert ticker.tick() == []
+
+
+def test_runs_that_a_tick_did_not_launch_are_asked_for_again(installation: Installation, ticker: Ticker) -> None:
+    installation.drop("a", record())
+    ticker.tick()
+    before = ticker.cursor
+    assert ticker.tick() == ["a"]
+    ticker.cursor, ticker.used = before, set()  # the daemon was killed before it launched the run and kept the cursor
+    assert ticker.tick() == ["a"]
+    assert ticker.settle() == []
+
+
+def test_what_was_evaluated_is_not_run_again_when_the_sensor_has_forgotten_it(
+    installation: Installation, ticker: Ticker
+) -> None:
+    installation.drop("a", record())
+    assert installation.run("a").success
+    forgetful = Ticker(installation)
+    assert forgetful.settle() == []
+    assert ticker.settle() == []
+
+
+def test_many_drops_are_remembered(installation: Installation) -> None:
+    from evaluation_assets.core.drops import Seen
+
+    memory = sensors.SeenDrops(installation.instance)
+    first = {f"d{number}": Seen(stamp=str(number)) for number in range(501)}
+    memory.write(first)
+    more = {f"d{number}": Seen(stamp="new", generation=1) for number in range(400, 900)}
+    memory.write(more)
+    assert memory.read([*first, *more, "unknown"]) == first | more

@@ -39,8 +39,8 @@ def ui(home: Home, port: int, host: str) -> None:
         for server in servers:
             os.killpg(server.pid, signal.SIGINT)
 
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the last when the terminal is closed
+        signal.signal(ending, stop)
     command += ["--port", str(port), "--host", host]
     servers.append(subprocess.Popen(command, env=environment, start_new_session=True))
     sys.exit(servers[0].wait())

@@ -1,0 +1,69 @@
+"""A run says that it is alive, so that a run whose process was killed can be told from one that takes long."""
+
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import dagster as dg
+
+from evaluation_assets.core.processes import Process
+
+BEAT_SECONDS = 20.0
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """The last sign of life of a run: its process, and how often it has beaten."""
+
+    process: Process
+    beat: int
+
+
+def heartbeat_of(instance: dg.DagsterInstance, run_id: str) -> Heartbeat | None:
+    """The last heartbeat of a run; `None` when it has not begun to work."""
+    key = _key(run_id)
+    found = instance.daemon_cursor_storage.get_cursor_values({key}).get(key)
+    if found is None:
+        return None
+    data = json.loads(found)
+    return Heartbeat(Process.from_dict(data["process"]), data["beat"])
+
+
+@contextmanager
+def beating(instance: dg.DagsterInstance, run_id: str, seconds: float = BEAT_SECONDS) -> Iterator[None]:
+    """Beat while the block runs. An ephemeral instance has nobody who could look."""
+    if instance.is_ephemeral:
+        yield
+        return
+    process, ended = Process.current().to_dict(), threading.Event()
+
+    def write(beat: int) -> None:
+        value = json.dumps({"process": process, "beat": beat})
+        instance.daemon_cursor_storage.set_cursor_values({_key(run_id): value})
+
+    def beat() -> None:
+        count = 0
+        while not ended.wait(seconds):
+            count += 1
+            try:
+                write(count)
+            except Exception:  # noqa: BLE001  # the storage may be busy or away for a while; the run goes on
+                _LOG.warning("run %s: heartbeat not written", run_id, exc_info=True)
+
+    write(0)
+    thread = threading.Thread(target=beat, name="run heartbeat", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _key(run_id: str) -> str:
+    return f"evaluation_assets/heartbeat/{run_id}"

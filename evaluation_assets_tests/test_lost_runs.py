@@ -1,0 +1,182 @@
+"""Runs whose process was killed: they are failed, their slots are free again, and their drops are evaluated."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.processes import Process
+from evaluation_assets.defs.jobs import EVALUATE
+from evaluation_assets.defs.lost_runs import MAX_SILENT_LOOKS, fail_gone_runs, lost_runs
+from evaluation_assets.resources.heartbeat import Heartbeat, beating, heartbeat_of
+from evaluation_assets.runs import instance_of
+from evaluation_assets_tests.conftest import KEY, Installation, record
+from evaluation_assets_tests.model_judging import drop_of, judge
+from evaluation_assets_tests.model_server import model_server
+from evaluation_assets_tests.test_ui import Server, wait_for
+
+STARTED, FAILURE = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
+
+
+def started_run(kept: Installation) -> str:
+    """A run that Dagster takes for one at work."""
+    job = kept.definitions.resolve_job_def(EVALUATE)
+    run = kept.instance.create_run_for_job(job, tags={"dagster/partition": "a"})
+    kept.instance.handle_run_event(
+        run.run_id,
+        dg.DagsterEvent(event_type_value="PIPELINE_START", job_name=EVALUATE),
+    )
+    assert status(kept.instance, run.run_id) == STARTED
+    return run.run_id
+
+
+def status(instance: dg.DagsterInstance, run_id: str) -> dg.DagsterRunStatus:
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    return run.status
+
+
+def beat(kept: Installation, run_id: str, heart: Heartbeat) -> None:
+    value = json.dumps({"process": heart.process.to_dict(), "beat": heart.beat})
+    kept.instance.daemon_cursor_storage.set_cursor_values({f"evaluation_assets/heartbeat/{run_id}": value})
+
+
+ELSEWHERE = Process(host="elsewhere", boot="b", namespace="n", pid=7, started="1")
+
+
+class Looks:
+    """Ticks of the sensor, keeping its cursor."""
+
+    def __init__(self, kept: Installation) -> None:
+        self._kept = kept
+        self.cursor: str | None = None
+
+    def look(self) -> None:
+        with dg.build_sensor_context(instance=self._kept.instance, cursor=self.cursor) as context:
+            lost_runs(context)
+            self.cursor = context.cursor
+
+
+def test_a_run_that_stays_silent_is_failed_and_one_that_beats_is_not(kept: Installation) -> None:
+    silent, beats = started_run(kept), started_run(kept)
+    looks = Looks(kept)
+    for count in range(MAX_SILENT_LOOKS + 1):
+        assert status(kept.instance, silent) == STARTED
+        beat(kept, silent, Heartbeat(ELSEWHERE, 3))
+        beat(kept, beats, Heartbeat(ELSEWHERE, count))
+        looks.look()
+    assert status(kept.instance, silent) == FAILURE
+    assert status(kept.instance, beats) == STARTED
+    assert json.loads(looks.cursor or "").keys() == {beats}
+
+
+def test_runs_of_others_are_left_alone(kept: Installation) -> None:
+    foreign = started_run(kept)
+    looks = Looks(kept)
+    for _ in range(MAX_SILENT_LOOKS + 3):
+        looks.look()
+    assert status(kept.instance, foreign) == STARTED
+
+
+def test_a_run_beats_while_it_works(kept: Installation) -> None:
+    run = started_run(kept)
+    assert heartbeat_of(kept.instance, run) is None
+    with beating(kept.instance, run, seconds=0.01):
+        first = heartbeat_of(kept.instance, run)
+        assert first is not None
+        assert first.process == Process.current()
+        wait_for(lambda: (heartbeat_of(kept.instance, run) or first).beat > first.beat or None, 30)
+        assert fail_gone_runs(kept.instance) == []
+
+
+def runs_of(home: Path, drop: str) -> list[dg.DagsterRun]:
+    with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
+        return list(instance.get_runs(dg.RunsFilter(tags={"dagster/partition": drop})))
+
+
+def evaluation(home: Path, drop: Path, *more: str | Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(home), "--quiet"]
+    return subprocess.Popen([*command, *map(str, more)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_a_killed_evaluation_is_failed_when_the_next_one_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    (tmp_path / "killed.jsonl").write_bytes(drop_of(3))
+    (tmp_path / "next.jsonl").write_bytes(record())
+    with model_server(latency=300) as server:
+        panel = tmp_path / "panel.yaml"
+        panel.write_text(json.dumps({"judges": [judge(server)]}))
+        first = evaluation(tmp_path / "home", tmp_path / "killed.jsonl", "--panel", panel)
+        wait_for(lambda: server.requests(bodies=False) or None, 120)
+        first.kill()
+        first.wait()
+    assert [run.status for run in runs_of(tmp_path / "home", "killed")] == [STARTED]
+    with instance_of(Home.at(str(tmp_path / "home"))):
+        pass
+    assert [run.status for run in runs_of(tmp_path / "home", "killed")] == [FAILURE]
+    assert evaluation(tmp_path / "home", tmp_path / "next.jsonl").wait(300) == 0
+
+
+def processes_of(home: Path) -> list[int]:
+    """Everything that works on an installation: the UI, its daemon, code servers and runs."""
+    wanted = f"EVALUATION_HOME={home}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and wanted in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
+def test_after_a_power_cut_the_drop_is_evaluated_when_the_ui_starts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    home = tmp_path / "home"
+    (home / "drops").mkdir(parents=True)
+    with model_server(latency=300) as slow:
+        port = slow.port
+        (home / "panel.yaml").write_text(json.dumps({"judges": [judge(slow)]}))
+        first = Server(home)
+        wait_for(lambda: first.ask("{version}"), 120)
+        (home / "drops" / "a.jsonl").write_bytes(drop_of(1))
+        wait_for(lambda: slow.requests(bodies=False) or None, 180)
+        for process in [first._process.pid, *processes_of(home)]:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        first._process.wait()
+    assert [run.status for run in runs_of(home, "a")] == [STARTED]
+    with model_server(port=port) as quick:
+        second = Server(home)
+        try:
+            reported = home / "reports" / "a" / "report.json"
+            wait_for(lambda: reported.exists() or None, 300)
+            wait_for(lambda: second.finished("a", 2), 120)
+        finally:
+            second.stop()
+        assert quick.requests(bodies=False)
+    assert sorted(run.status.value for run in runs_of(home, "a")) == ["FAILURE", "SUCCESS"]
+
+
+def test_the_ui_ends_when_its_terminal_is_closed(tmp_path: Path) -> None:
+    server = Server(tmp_path / "home")
+    wait_for(lambda: server.ask("{version}"), 120)
+    server._process.send_signal(signal.SIGHUP)
+    server._process.wait(60)
+    time.sleep(1)
+    assert server.ask("{version}") is None
+    assert processes_of(tmp_path / "home") == []
