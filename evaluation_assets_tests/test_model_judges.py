@@ -68,11 +68,9 @@ def test_a_new_judge_makes_only_its_own_calls(
     server.reset()
     both = installed(tmp_path, instance, judge(server), judge(server, "two", model="other"))
     assert both.run("d").success
-    clip_calls = [asked for asked in server.requests() if asked.body["model"] == "m"]
-    # The first judge's clips come from the ledger; its later levels show the panel's means, which have changed.
     assert len(both.verdicts("clip", "two")) == 2 * CLIPS
     assert all(row["from_ledger"] for row in both.verdicts("clip", "one"))
-    assert len(clip_calls) <= 2 * 3
+    assert {asked.body["model"] for asked in server.requests()} == {"other"}
 
 
 def test_a_judge_that_repeats_itself_gives_verdicts_side_by_side_and_has_one_voice(
