@@ -198,7 +198,9 @@ def test_only_order_being_wrong_is_said_so() -> None:
 
 
 def test_a_score_of_exactly_the_least_passes_whatever_floating_point_makes_of_it() -> None:
-    result = measure(case(expected("f"), expected("g"), keywords=[*"abcde"]), call("f"), call("g"), call("h"), answer="abc")
+    result = measure(
+        case(expected("f"), expected("g"), keywords=[*"abcde"]), call("f"), call("g"), call("h"), answer="abc"
+    )
     assert result.parts == {"precision": 2 / 3, "recall": 1, "content": 0.6}
     assert result.score == pytest.approx(0.8) and result.score < 0.8
     assert result.passed
@@ -490,7 +492,8 @@ any_case = st.builds(
 own_weights = st.dictionaries(st.sampled_from(get_args(Part)), st.floats(0.01, 10), min_size=1)
 weightings = st.sampled_from(["calls", "completion"]) | own_weights
 definitions = st.none() | st.fixed_dictionaries(
-    {}, optional={name: st.fixed_dictionaries({}, optional={"x": st.just("integer")}) for name in ("a", "b", "stranger")}
+    {},
+    optional={name: st.fixed_dictionaries({}, optional={"x": st.just("integer")}) for name in ("a", "b", "stranger")},
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from evaluation_assets.core.tool_use.calls import Call, same_tool
 from evaluation_assets.core.tool_use.matching import Alignment
+from evaluation_assets.core.tool_use.refusals import is_refusal
 from evaluation_assets.core.tool_use.suites import ExpectedCall
 
 RECOVERY_WINDOW = 3
@@ -83,27 +84,11 @@ def keyword_score(keywords: Sequence[str], answer: str | None) -> tuple[float | 
     return ((len(keywords) - len(missing)) / len(keywords) if keywords else None), missing
 
 
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am)|we(?:'re| are)) (?:unable|not able) to\b"
-    r"|\b(?:i|we) (?:cannot|can't|can not|could not|couldn't|won't|will not)"
-    r" (?:help|assist|complete|answer|access|fulfil|fulfill|do|perform|process|provide|comply|continue|determine)\b"
-    r"|\b(?:i|we) (?:do not|don't) have (?:access|permission|the ability|the tools)\b"
-    r"|^(?:task incomplete|max(?:imum)? iterations)\b"
-)
-_REFUSAL_HEAD = 200
-"""A refusal says so at its start; further down an answer may report what somebody else could not do."""
-
-
-def is_refusal(answer: str) -> bool:
-    """Whether an answer says in its first sentence that the task was not done."""
-    head = " ".join(answer[:_REFUSAL_HEAD].replace("\u2019", "'").casefold().split())
-    sorry = re.match(r"(?:i'm |i am |we are |we're )?(?:sorry|afraid|apologi[sz]e)[^.!?]*[.!?,] *", head)
-    head = head[sorry.end() :] if sorry and not _REFUSAL.search(sorry[0]) else head
-    return _REFUSAL.search(re.split(r"[.!?] ", head, maxsplit=1)[0]) is not None
-
-
 def completed(answer: str | None, *, cut_off: bool) -> bool:
-    """Whether there is a final answer, it is no refusal, and the run was not cut off. A short answer is an answer."""
+    """Whether there is a final answer, it neither refuses nor reports failure, and the run was not cut off.
+
+    A short answer is an answer.
+    """
     return bool(answer and answer.strip()) and not cut_off and not is_refusal(answer or "")
 
 
