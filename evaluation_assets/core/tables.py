@@ -560,7 +560,7 @@ COLUMNS: dict[str, str] = {
     "keyword_score": "share of the keywords the answer contains",
     "answer_outcome": "exact, normalised, within_tolerance, different, not_found or missing; null without a reference",
     "completed": "whether there is an answer, it is no refusal, and the run was not cut off",
-    "efficiency": "min(1, optimal steps / calls)",
+    "efficiency": "min(1, optimal steps / calls); 0 where calls are needed and none of them was made",
     "redundancy": "share of calls that repeat an earlier one with the same result",
     "loops": "stretches of the same calls at least three times in a row with the same results",
     "errors": "calls that failed",

@@ -16,7 +16,7 @@ from evaluation_assets.core.reporting.report import (
     TrialRate,
 )
 from evaluation_assets.core.reporting.statistics import statistic
-from evaluation_assets.core.tool_use.failure_patterns import FLAG_BELOW, by_category, by_tool
+from evaluation_assets.core.tool_use.failure_patterns import by_category, by_tool, is_low
 from evaluation_assets.core.tool_use.metrics import trial_rates
 
 Row = dict[str, Any]
@@ -108,7 +108,7 @@ def _case(row: Row) -> CaseSummary:
     return CaseSummary(
         **{name: row[name] for name in CaseSummary.model_fields if name in row and name != "issues"},
         issues=issues[:_ISSUES] + more,
-        flagged=not row["passed"] or (row["score"] is not None and row["score"] < FLAG_BELOW),
+        flagged=not row["passed"] or is_low(row["score"]),
     )
 
 

@@ -136,7 +136,8 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     answer = None if case.answer is None else compare_answer(case.answer, run.answer)
     match_ok = None if case.match is None else agrees(case.match, expected, calls, alignment)
     completed = metrics.completed(run.answer, cut_off=run.cut_off)
-    efficiency = metrics.efficiency(case.optimal_steps, len(calls))
+    made_progress = bool(alignment.pairs) or not expected
+    efficiency = metrics.efficiency(case.optimal_steps, len(calls), made_progress=made_progress)
     schema = sum(not wrong for wrong in wrong_by_call) / len(calls) if calls and tools is not None else None
     available: dict[Part, float | None] = {
         "precision": None if case.match in _OTHERS_ARE_FINE else chosen.precision,
@@ -147,7 +148,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
         "coverage": metrics.coverage(expected, calls),
         "efficiency": efficiency,
         "order": metrics.order(alignment, len(expected)),
-        "schema": schema,
+        "schema": None if tools is None else _conformance(case, alignment, wrong_by_call),
     }
     parts: dict[Part, float] = {part: value for part in suite.weights if (value := available[part]) is not None}
     issues = (
@@ -161,7 +162,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
         *_budget_issues(case, run),
     )
     score = 0.0 if case.should_not_call_tools and calls else weighted_score(parts, suite.weights)
-    passed = (score is None or score >= suite.min_score) and not any(issue.hard for issue in issues)
+    passed = (score is None or metrics.reaches(score, suite.min_score)) and not any(issue.hard for issue in issues)
     return CaseResult(
         case_id=case.id,
         passed=passed,
@@ -199,12 +200,21 @@ def weighted_score(parts: Mapping[Part, float], weights: Mapping[Part, float]) -
     return min(1.0, fsum(weights[part] * value for part, value in parts.items()) / total) if parts else None
 
 
+def _says_which_calls(case: Case) -> bool:
+    return bool(case.expected_calls) or case.match is not None or case.should_not_call_tools
+
+
+def _conformance(case: Case, alignment: Alignment, wrong_by_call: Sequence[Sequence[Defect]]) -> float | None:
+    useful = sum(not wrong_by_call[pair.call] for pair in alignment.pairs) if _says_which_calls(case) else None
+    return metrics.conformance(useful, sum(bool(wrong) for wrong in wrong_by_call))
+
+
 def _selection(case: Case, alignment: Alignment, n_calls: int) -> metrics.Selection:
     """Precision and so on, where the case says anything about calls."""
     if case.should_not_call_tools:
         allowed = 0.0 if n_calls else 1.0
         return metrics.Selection(precision=allowed, recall=None, f1=allowed)
-    if not case.expected_calls and case.match is None:
+    if not _says_which_calls(case):
         return metrics.Selection(None, None, None)
     return metrics.selection(len(case.expected_calls), n_calls, len(alignment.pairs))
 

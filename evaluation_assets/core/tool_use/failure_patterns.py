@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.tool_use.case_results import IssueKind
+from evaluation_assets.core.tool_use.metrics import reaches
 
 Row = Mapping[str, Any]
 
@@ -180,7 +181,7 @@ class CategoryFigures:
     @property
     def is_flagged(self) -> bool:
         """Whether pass rate or score deserve a look."""
-        return _is_low(self.pass_rate, self.score)
+        return is_low(self.pass_rate, self.score)
 
 
 def by_category(results: Iterable[Row]) -> list[CategoryFigures]:
@@ -233,7 +234,7 @@ class ToolTotals:
     @property
     def is_flagged(self) -> bool:
         """Whether recall or parameter accuracy deserve a look."""
-        return _is_low(self.recall, self.parameter_accuracy)
+        return is_low(self.recall, self.parameter_accuracy)
 
 
 _COUNTS = ("expected", "called", "matched", "defective", "errors")
@@ -258,5 +259,6 @@ def by_tool(results: Iterable[Row]) -> list[ToolTotals]:
     ]
 
 
-def _is_low(*figures: float | None) -> bool:
-    return any(figure is not None and figure < FLAG_BELOW for figure in figures)
+def is_low(*figures: float | None) -> bool:
+    """Whether any of the figures that are known deserves a look."""
+    return any(figure is not None and not reaches(figure, FLAG_BELOW) for figure in figures)

@@ -10,13 +10,22 @@ from typing import Any
 
 from evaluation_assets.core.tool_use.calls import Call, same_tool
 from evaluation_assets.core.tool_use.matching import Alignment
+from evaluation_assets.core.tool_use.refusals import is_refusal
 from evaluation_assets.core.tool_use.suites import ExpectedCall
 
 RECOVERY_WINDOW = 3
 """Calls after an error within which a success of the same tool counts as recovery."""
 
+TOLERANCE = 1e-9
+"""How far below a threshold a score still reaches it: a mean that is 0.8 may come out as 0.7999999999999999."""
+
 LOOP_REPEATS = 3
 _LONGEST_LOOP = 3
+
+
+def reaches(score: float, least: float) -> bool:
+    """Whether a score is at least `least`, but for rounding. Every threshold of a score is compared here."""
+    return score >= least - TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,35 +84,32 @@ def keyword_score(keywords: Sequence[str], answer: str | None) -> tuple[float | 
     return ((len(keywords) - len(missing)) / len(keywords) if keywords else None), missing
 
 
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am)|we(?:'re| are)) (?:unable|not able) to\b"
-    r"|\b(?:i|we) (?:cannot|can't|can not|could not|couldn't|won't|will not)"
-    r" (?:help|assist|complete|answer|access|fulfil|fulfill|do|perform|process|provide|comply|continue|determine)\b"
-    r"|\b(?:i|we) (?:do not|don't) have (?:access|permission|the ability|the tools)\b"
-    r"|^(?:task incomplete|max(?:imum)? iterations)\b"
-)
-_REFUSAL_HEAD = 200
-"""A refusal says so at its start; further down an answer may report what somebody else could not do."""
-
-
-def is_refusal(answer: str) -> bool:
-    """Whether an answer says in its first sentence that the task was not done."""
-    head = " ".join(answer[:_REFUSAL_HEAD].replace("\u2019", "'").casefold().split())
-    sorry = re.match(r"(?:i'm |i am |we are |we're )?(?:sorry|afraid|apologi[sz]e)[^.!?]*[.!?,] *", head)
-    head = head[sorry.end() :] if sorry and not _REFUSAL.search(sorry[0]) else head
-    return _REFUSAL.search(re.split(r"[.!?] ", head, maxsplit=1)[0]) is not None
-
-
 def completed(answer: str | None, *, cut_off: bool) -> bool:
-    """Whether there is a final answer, it is no refusal, and the run was not cut off. A short answer is an answer."""
+    """Whether there is a final answer, it neither refuses nor reports failure, and the run was not cut off.
+
+    A short answer is an answer.
+    """
     return bool(answer and answer.strip()) and not cut_off and not is_refusal(answer or "")
 
 
-def efficiency(optimal_steps: int | None, n_calls: int) -> float | None:
-    """min(1, optimal / actual calls): 1 for no more calls than needed, also when none is needed and none was made."""
-    if optimal_steps is None:
+def efficiency(optimal_steps: int | None, n_calls: int, *, made_progress: bool = True) -> float | None:
+    """min(1, optimal / actual calls); 0 where calls are needed and none of them was made.
+
+    `None` where no call is needed and none was made: nothing was done that could be efficient.
+    """
+    if optimal_steps is None or not (optimal_steps or n_calls):
         return None
-    return 1.0 if n_calls <= optimal_steps else optimal_steps / n_calls
+    return min(1.0, optimal_steps / n_calls) if n_calls and made_progress else 0.0
+
+
+def conformance(useful: int | None, defective: int) -> float | None:
+    """Calls that are of use and agree with their tool's definition, over these and all that do not agree.
+
+    Only expected calls are of use, so that no other call can raise it; `None` without a call that counts. `useful` is
+    `None` where a case says nothing about calls: then defective ones are weighed against one good call.
+    """
+    kept = 1 if useful is None else useful
+    return kept / (kept + defective) if kept + defective else None
 
 
 def redundancy(calls: Sequence[Call]) -> float | None:
