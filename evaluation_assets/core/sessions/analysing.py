@@ -129,7 +129,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         tool_latency_ms=_sum(flow.tool_latency_ms),
         total_cost=_sum(flow.cost_usd),
         tool_chain=_tool_chain(seen),
-        attribution=None if succeeded else _attribution(seen, means),
+        attribution=_attribution(seen, means) if succeeded is False else None,
         issues=issues,
         recommendations=recommendations,
     )

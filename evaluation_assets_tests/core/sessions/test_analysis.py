@@ -160,6 +160,12 @@ def test_a_session_that_succeeded_has_nobody_to_blame() -> None:
     assert analysis("churn-question").attribution is not None
 
 
+def test_nobody_is_blamed_where_nothing_says_that_the_session_failed() -> None:
+    assert two_turns().recorded_success is None
+    assert two_turns().attribution is None
+    assert two_turns(means={"session": {"task_completion": 0.2}}).attribution is not None
+
+
 def test_hallucination_needs_knowledge_and_a_judge() -> None:
     found = two_turns(means={"turn/0": {"faithfulness": 0.2, "progress": 0.9}})
     assert [each.detection_type for each in found.turn_results] == ["hallucination", "none"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from evaluation_assets.core.judging.rules.criteria import Finding
+from evaluation_assets.core.judging.rules.criteria import Finding, completion
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.sessions.contributions import Contribution
@@ -143,17 +143,13 @@ def coordination_roles(seen: SessionEvidence) -> Finding:
 
 
 def task_completion(seen: SessionEvidence) -> Finding:
-    """Whether the last turn has an answer that is no refusal, with no failure left open."""
+    """Whether the last turn with an agent in it delivers, where something shows it."""
     if not seen.parts:
         return Finding(0, "no agent did anything")
     response = seen.response(seen.parts[-1].turn)
-    if not response.strip():
-        return Finding(1, "the session ends without an answer")
-    if is_refusal(response):
-        return Finding(2, "the last answer declines")
-    if seen.progress.signal in ("circular", "stall"):
-        return Finding(4, f"the session ends with an answer, after a {seen.progress.signal} course")
-    return Finding(6, "the session ends with an answer; whether it is right was not verified")
+    if not response.strip() and seen.parts[-1].calls:
+        return Finding(None, "the session ends with a call; whether it did what was wanted takes understanding")
+    return completion(seen.trajectory, response)
 
 
 TURN_SCORERS: Mapping[str, TurnScorer] = {
