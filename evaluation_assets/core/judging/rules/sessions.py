@@ -45,14 +45,18 @@ def faithfulness(seen: SessionEvidence, turn: int) -> Finding:
 
 
 def progress(seen: SessionEvidence, turn: int) -> Finding:
-    """Whether there is an answer that is no refusal and follows no open failure."""
+    """Whether there is an answer that is no refusal and follows no open failure.
+
+    A phrase that is said again ("Anything else?") is no sign of standing still; calls and hand-offs in circles are.
+    """
     response = seen.response(turn)
     if not response.strip():
         return Finding(1, "there is no answer")
     if is_refusal(response):
         return Finding(None, "the answer declines; whether rightly takes understanding")
     last = [part.order for part in seen.parts if part.turn == turn][-1]
-    if any(found.is_loop and last in found.places[1:] for found in seen.repeated):
+    loops = [found for found in seen.repeated if found.is_loop and found.kind != "same_message"]
+    if any(last in found.places[1:] for found in loops):
         return Finding(3, "the turn ends in a loop")
     failed = [error for error in seen.progress.errors if error.contribution.turn == turn]
     if failed and failed[-1].recovered_at is None and not failed[-1].noticed:
