@@ -30,6 +30,10 @@ from evaluation_assets.core.sessions.analysing import analyse
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
+from evaluation_assets.core.tool_use.calls import run_of
+from evaluation_assets.core.tool_use.case_results import evaluate
+from evaluation_assets.core.tool_use.matching import align
+from evaluation_assets.core.tool_use.suites import Case, ExpectedCall, ParameterRule, Suite
 from evaluation_assets.core.trajectories.model import Trajectory
 
 RUBRICS = load_rubrics()
@@ -40,6 +44,8 @@ DATA_SETS = {
     "Who&When": "who-and-when/**/*.json",
     "inspect-logs": "inspect-logs/*",
 }
+GOLD = ("tau2-bench", "tau-bench")
+"""Data sets with gold calls. The rule for scores was chosen on tau2-bench; tau-bench was looked at afterwards."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,12 @@ def main() -> None:
     for name, found in everything.items():
         for what in ("overall", "session"):
             print(f"  {name:20} {what:8} {_auroc([(getattr(each, what), each.success) for each in found])}")
+    print("Suites of gold calls, AUROC against recorded success:")
+    for name in GOLD:
+        found = [suite_scores(each.trajectory) for each in everything[name]]
+        for what, place in (("plain recall of gold calls", 0), ("the suite's score", 1)):
+            scored = [(scores[place], each.success) for scores, each in zip(found, everything[name], strict=True)]
+            print(f"  {name:20} {what:26} {_auroc(scored)}")
     print('task_completion of the embedded judge, "done" from 0.5 on:')
     for name, found in everything.items():
         print(f"  {name:20} trajectory {Completion.of((each.completion, each.success) for each in found)}")
@@ -112,6 +124,25 @@ def judged(run: Trajectory) -> Judged:
         verdicts["trajectory trajectory"]["task_completion"],
         session_completion,
     )
+
+
+def suite_scores(run: Trajectory) -> tuple[float | None, float | None]:
+    """Share of the gold calls that were made exactly, `None` without one, and the score of a case made of them."""
+    case = Case(
+        id=run.task_id,
+        message=run.task or "a task",
+        expected_calls=tuple(_expected(call["name"], call["arguments"]) for call in run.labels["expected_calls"]),
+        match="same_effects",
+        keywords=tuple(map(str, run.labels.get("expected_outputs", ()))),
+    )
+    right = align(case.expected_calls, run_of(run).calls).right
+    recall = right / len(case.expected_calls) if case.expected_calls else None
+    return recall, evaluate(case, run_of(run), Suite(name="gold calls", cases=(case,))).score
+
+
+def _expected(tool: str, arguments: dict[str, object]) -> ExpectedCall:
+    parameters = {name: ParameterRule(equals=value) for name, value in arguments.items()}
+    return ExpectedCall(tool=tool, parameters=parameters, other_parameters="forbidden")
 
 
 @dataclass(frozen=True)

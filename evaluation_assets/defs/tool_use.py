@@ -20,7 +20,7 @@ from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
-TOOL_USE_VERSION = "1"
+TOOL_USE_VERSION = "2"
 """Raise it when the same run is measured differently by the same case."""
 
 _NAMED = 20
