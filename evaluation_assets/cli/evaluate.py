@@ -128,7 +128,7 @@ def _print_statistics(figures: Any) -> None:
 def _print_scores(home: Home, drop: Drop) -> None:
     paths = report_files(home.reports(drop.key), drop.key)
     report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
-    click.echo(f"  overall score      {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
+    _print_headline(report)
     for tool in report.tools:
         click.echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
     if (use := report.tool_use) is not None and use.problem is None:
@@ -138,6 +138,14 @@ def _print_scores(home: Home, drop: Drop) -> None:
             issues = "; ".join(case.issues[:2])
             click.echo(_printable(f"    failed {case.case_id} {_score(case.score)} {issues}"))
     click.echo(f"  report             {paths.html}")
+
+
+def _print_headline(report: DropReport) -> None:
+    """What is known of success first; then the score, by its name."""
+    for rate in report.headline.rates:
+        click.echo(f"  {rate.text}")
+    name = report.headline.score_name
+    click.echo(f"  {name:<18} {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
 
 
 def _score(value: float | None) -> str:

@@ -655,7 +655,7 @@ COLUMNS: dict[str, str] = {
     "tool_use_score": "right tools with right parameters, over all contributions with calls",
     "coordination_score": "how agents worked together; null with one agent",
     "reasoning_score": "over all contributions with reasoning",
-    "intent_drift_score": "how far the work left the task; 0 is on the task",
+    "intent_drift_score": "how far the work left the task, 0 is on the task; null without a judge or embeddings",
     "task_completion": "whether the user's goal was achieved, as judged",
     "responses": "turns in which an agent acted",
     "judged_responses": "responses with a judgement",

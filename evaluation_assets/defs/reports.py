@@ -23,7 +23,7 @@ from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
-REPORT_VERSION = "1"
+REPORT_VERSION = "2"
 """Raise it when the same tables are reported differently."""
 
 
@@ -126,6 +126,7 @@ def report_asset(
         }
         return dg.MaterializeResult(
             metadata={
+                "headline": report.headline.text,
                 "report": dg.MetadataValue.md(as_markdown(report)),
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "content": raw.facts.get("content", ""),

@@ -174,9 +174,8 @@ def test_nestful_gold_passes_and_one_sequence_has_a_broken_reference() -> None:
 def test_tau_bench_calls_and_trials_come_out_as_published() -> None:
     path = "tau-bench/gpt-4o-airline.even-tasks.json"
     loaded = suite(path)
-    assert [(task.task, task.reason.split(":")[0]) for task in loaded.incomplete] == [
-        (task, "it expects nothing") for task in ("12", "18", "24")
-    ]
+    assert loaded.incomplete == ()
+    assert {case.id for case in loaded.suite.cases if not case.expected_calls} == {"12", "18", "24"}
     cases = {case.id: case for case in loaded.suite.cases}
     right = expected = made = 0
     trials: dict[str, list[bool]] = {}

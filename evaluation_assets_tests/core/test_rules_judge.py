@@ -217,18 +217,53 @@ def test_a_loop_of_runs_scores_below_one_run() -> None:
     assert higher(score("computational_efficiency", WORKING), score("computational_efficiency", looped, name="1"))
 
 
-def test_a_refusal_scores_below_an_answer_and_nothing_below_a_refusal() -> None:
-    answered = SEARCH + result("3776 m") + answer("It is 3776 m high.")
-    refused = SEARCH + result("3776 m") + answer("I was unable to find the height.")
-    nothing = SEARCH + result("3776 m") + "<think>hm</think>"
-    assert higher(whole("task_completion", answered), whole("task_completion", refused))
-    assert higher(whole("task_completion", refused), whole("task_completion", nothing))
+def test_whether_a_task_was_done_is_open_without_evidence() -> None:
+    said = verdict(SEARCH + result("3776 m") + answer("It is 3776 m high."), "trajectory", "trajectory")
+    assert said.scores["task_completion"] is None
+    assert said.reasoning is not None
+    assert "task_completion: open: nothing shows whether the task was done" in said.reasoning
+    assert score("task_completion", answer("It is 3776 m high.")) is None
 
 
-def test_a_run_that_was_cut_off_scores_below_one_that_ended() -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I was unable to find the height.",
+        "Unfortunately, I was unable to complete the task.",
+        "An error occurred while processing.",
+        "NOT_FOUND",
+        "很抱歉，我无法确定富士山的高度。",
+    ],
+)
+def test_an_answer_that_says_it_failed_did_not_do_the_task(said: str) -> None:
+    failed = whole("task_completion", SEARCH + result("3776 m") + answer(said))
+    assert failed is not None and failed < 0.5
+    assert higher(failed, whole("task_completion", SEARCH + result("3776 m") + "<think>hm</think>"))
+
+
+def test_declining_is_no_evidence_of_failure() -> None:
+    assert whole("task_completion", answer("I cannot cancel this booking: basic economy allows no changes.")) is None
+
+
+def test_a_run_that_was_cut_off_did_not_do_the_task() -> None:
     text = SEARCH + result("3776 m") + answer("3776 m")
     cut_off = whole("task_completion", text, final_result="已达最大步骤(10)", success=True)
-    assert higher(whole("task_completion", text), cut_off)
+    assert cut_off is not None and cut_off < 0.5
+
+
+@pytest.mark.parametrize(
+    ("reference", "said", "done"),
+    [
+        ("3776 m", "It is 3776 m high.", True),
+        ("3776 m", "It is 4000 feet high.", False),
+        ("The Seven Days Battles", "Seven Days Battles", None),  # shares words: may be right
+        ("It rises to 3776 m above the sea, as surveyed in 1926", "high", None),  # other words may say the same
+        ("yes", "Indeed.", None),
+    ],
+)
+def test_a_reference_answer_is_evidence(reference: str, said: str, done: bool | None) -> None:
+    found = whole("task_completion", answer(said), reference_answer=reference)
+    assert (None if found is None else found >= 0.5) is done
 
 
 def test_the_recorded_outcome_does_not_sway_the_judge() -> None:

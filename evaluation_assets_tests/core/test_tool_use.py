@@ -12,6 +12,7 @@ from evaluation_assets.core.tool_use.call_schemas import defects, parameter_sche
 from evaluation_assets.core.tool_use.calls import Call, Run, run_of
 from evaluation_assets.core.tool_use.case_results import CaseIndex, CaseResult, evaluate
 from evaluation_assets.core.tool_use.comparison import compare_call
+from evaluation_assets.core.tool_use.effects import changes_state
 from evaluation_assets.core.tool_use.matching import align
 from evaluation_assets.core.tool_use.suites import Case, ExpectedCall, ParameterRule, Part, ReferenceAnswer, Suite
 from evaluation_assets.core.trajectories.model import Tool
@@ -192,6 +193,65 @@ def test_order_and_extra_calls_count_only_as_the_case_asks(match: str, calls: st
 def test_only_order_being_wrong_is_said_so() -> None:
     of = case(expected("a"), expected("b"), match="exact")
     assert kinds(measure(of, call("b"), call("a"))) == ["wrong_order"]
+
+
+# ---- effects ---------------------------------------------------------------------------------------------------
+
+CANCEL, BOOK, LOOK = call("cancel_trip", id=1), call("book_trip", id=2), call("get_trip", id=1)
+FAILED = Call("cancel_trip", {"id": 9}, error="Error: no such trip")
+
+
+@pytest.mark.parametrize(
+    ("calls", "score", "passes"),
+    [
+        ((CANCEL,), 1.0, True),
+        ((LOOK, FAILED, CANCEL, call("search_trips")), 1.0, True),
+        ((CANCEL, BOOK), 0.75, False),
+        ((call("cancel_trip", id=3),), 0.0, False),
+        ((LOOK,), 0.0, False),
+        ((), 0.0, False),
+    ],
+)
+def test_the_same_effects_are_the_expected_changes_and_no_other(
+    calls: tuple[Call, ...], score: float, passes: bool
+) -> None:
+    of = case(expected("get_trip", id=1), expected("cancel_trip", id=1), match="same_effects")
+    result = measure(of, *calls)
+    assert (result.score, result.passed, result.match_ok) == (pytest.approx(score), passes, passes)
+
+
+@pytest.mark.parametrize(
+    ("calls", "passes"), [((), True), ((LOOK,), True), ((FAILED,), True), ((BOOK,), False), ((LOOK, CANCEL), False)]
+)
+def test_where_nothing_is_to_be_changed_reading_is_fine(calls: tuple[Call, ...], passes: bool) -> None:
+    result = measure(case(match="same_effects"), *calls)
+    assert (result.score, result.passed) == (float(passes), passes)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("cancel_reservation", True),
+        ("modify_pending_order_items", True),
+        ("transfer_money", True),
+        ("SendEmail", True),
+        ("github_create_issue", True),
+        ("GorillaFileSystem.rm", False),  # no verb that is known
+        ("get_order_status", False),
+        ("calculate", False),
+        ("transfer_to_human_agents", False),
+        ("find_user_id_by_name_zip", False),
+        ("isBooked", False),
+    ],
+)
+def test_a_tools_verb_tells_whether_it_changes_something(name: str, changes: bool) -> None:
+    assert changes_state(name) is changes
+
+
+def test_what_a_dialogue_told_the_user_counts_wherever_it_was_said() -> None:
+    of = case(keywords=("$23,553",))
+    assert measure(of, said="In all $23,553.\nGoodbye", answer="Goodbye").keyword_score == 1.0
+    assert measure(of, answer="Goodbye").keyword_score == 0.0
 
 
 # ---- score and issues ------------------------------------------------------------------------------------------
@@ -468,7 +528,7 @@ def test_a_run_belongs_to_the_case_of_its_id_or_of_its_words() -> None:
 
 # ---- what holds for any calls ----------------------------------------------------------------------------------
 
-tools = st.sampled_from(["a", "b", "c"])
+tools = st.sampled_from(["a", "b", "update_c"])
 arguments = st.dictionaries(st.sampled_from(["x", "y"]), st.integers(0, 2))
 any_call = st.builds(Call, tools, arguments, error=st.sampled_from([None, "boom"]))
 any_calls = st.lists(any_call, max_size=6)
@@ -479,7 +539,7 @@ wanted = st.builds(
     tools,
     arguments,
 )
-matches = st.sampled_from([None, "exact", "in_order", "any_order", "superset", "subset"])
+matches = st.sampled_from([None, "exact", "in_order", "any_order", "superset", "subset", "same_effects"])
 any_case = st.builds(
     lambda calls, match, steps, words: Case(
         id="c", message="m", expected_calls=tuple(calls), match=match, optimal_steps=steps, keywords=words
@@ -534,6 +594,17 @@ def test_an_unexpected_call_never_raises_a_score(
     with_it = measure(of, *calls[:place], call("stranger", **given_), *calls[place:], weighting=weighting, tools=tools)
     if with_it.score is not None:
         assert without.score is None or with_it.score <= without.score + metrics.TOLERANCE
+    assert with_it.passed <= without.passed
+
+
+@given(any_case, any_calls, st.integers(0, 6))
+def test_an_unexpected_change_never_raises_a_score_of_effects(of: Case, calls: list[Call], place: int) -> None:
+    of = of.model_copy(update={"match": "same_effects"})
+    without = measure(of, *calls)
+    other = call("delete_d", x=99)
+    with_it = measure(of, *calls[:place], other, *calls[place:])
+    assert without.score is not None and with_it.score is not None
+    assert with_it.score <= without.score + 1e-12
     assert with_it.passed <= without.passed
 
 

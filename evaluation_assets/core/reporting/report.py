@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.regression.gate import GateOutcome
+from evaluation_assets.core.reporting.headline import Headline
 from evaluation_assets.core.reporting.sessions import AgentRank, SessionsSummary
 from evaluation_assets.core.reporting.statistics import Statistic
 
@@ -248,6 +249,7 @@ class DropReport(_Model):
     """Everything a report says. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite."""
 
     drop: str
+    headline: Headline
     sidecar: Sidecar
     comparability: dict[str, str]
     records: Records

@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.reporting.headline import headline, rate
 from evaluation_assets.core.reporting.report import (
     ClipSummary,
     CriterionSummary,
@@ -36,6 +37,9 @@ LISTED = 200
 
 EXCERPT = 1200
 
+RIGHT_ANSWER = 0.5
+"""Judged agreement with the reference from which an answer is right: its main point is."""
+
 
 @dataclass(frozen=True, slots=True)
 class DropTables:
@@ -60,7 +64,8 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
     """The report of a drop. Reads each table as a stream; holds figures and the listed rows, never the texts."""
     records, repairs, repairs_total = _records(tables)
     trajectories = _Best(LISTED)
-    outcomes: list[bool] = []
+    succeeded: dict[str, list[bool]] = {}
+    right: dict[str, list[bool]] = {}
     overall: list[float | None] = []
     scores = Aligned(tables.trajectory_scores.rows())
     by_criterion: dict[tuple[str, str], list[float | None]] = {}
@@ -73,20 +78,27 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
                 by_criterion.setdefault(_level(criterion), []).append(mean)
         overall.append(own.get(OVERALL))
         if row["success"] is not None:
-            outcomes.append(row["success"])
+            succeeded.setdefault(row["task_id"], []).append(row["success"])
+        if (agreement := own.get("answer_correctness")) is not None:
+            right.setdefault(row["task_id"], []).append(agreement >= RIGHT_ANSWER)
         trajectories.offer(2.0 if own.get(OVERALL) is None else own[OVERALL], total, _trajectory(row, own))
     for row in tables.category_assessments.rows(["criterion", "mean"]):
         by_criterion.setdefault(("category", row["criterion"]), []).append(row["mean"])
     tools, clip_criteria, worst, total_clips, scored_clips = _clips(tables)
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
+    described, use = statistic(overall), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
+    judges = [_judge(judge, tables) for judge in tables.clip_verdicts]
+    outcomes = [success for own in succeeded.values() for success in own]
+    rates = [rate("success", succeeded), rate("passed", _passed(tables.tool_use_results)), rate("right_answer", right)]
     return DropReport(
         drop=drop,
+        headline=headline(rates, described, by_rules_only=all(judge.provider == "rules" for judge in judges)),
         sidecar=sidecar,
         comparability=comparability,
         records=records,
         recorded_success=sum(outcomes),
         recorded_outcomes=len(outcomes),
-        overall=statistic(overall),
+        overall=described,
         total_clips=total_clips,
         scored_clips=scored_clips,
         criteria=[
@@ -94,7 +106,7 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
             for (level, criterion), values in [*sorted(by_criterion.items()), *clip_criteria]
         ],
         tools=tools,
-        judges=[_judge(judge, tables) for judge in tables.clip_verdicts],
+        judges=judges,
         worst_clips=worst,
         trajectories=trajectories.items(),
         trajectories_total=total,
@@ -103,8 +115,17 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
         rejected_total=tables.rejected.count,
         repairs=repairs,
         repairs_total=repairs_total,
-        tool_use=tool_use_summary(tables.tool_use_results, tables.failure_patterns),
+        tool_use=use,
     )
+
+
+def _passed(results: Stored) -> dict[str, list[bool]]:
+    """Runs by the case they are measured by."""
+    found: dict[str, list[bool]] = {}
+    for row in results.rows(["case_id", "passed"]):
+        if row["passed"] is not None:
+            found.setdefault(row["case_id"], []).append(row["passed"])
+    return found
 
 
 class _Best:

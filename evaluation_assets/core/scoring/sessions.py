@@ -46,7 +46,7 @@ def session_analyses(
 def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
     """The panel's scores of every session as metrics that runs are compared by: `session.overall` and the like.
 
-    Drift is left out: without a judge it is likeness of words, which is shown and never gated.
+    Drift is left out: without a judge it is likeness of texts, which is shown and never gated.
     """
     names = ("overall", "conversation", "tool_use", "coordination", "reasoning")
     columns = ["session_id", "analyst", *(f"{name}_score" for name in names)]

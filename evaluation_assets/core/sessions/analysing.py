@@ -129,7 +129,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         tool_latency_ms=_sum(flow.tool_latency_ms),
         total_cost=_sum(flow.cost_usd),
         tool_chain=_tool_chain(seen),
-        attribution=None if succeeded else _attribution(seen, means),
+        attribution=_attribution(seen, means) if succeeded is False else None,
         issues=issues,
         recommendations=recommendations,
     )
@@ -183,11 +183,16 @@ def _is_alike(seen: SessionEvidence, turn: int) -> bool:
 
 
 def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]:
-    """Judged drift where there is any, else likeness of words."""
+    """Judged drift where there is any, else likeness to the goal.
+
+    Likeness of character n-grams is a hint only: its values are kept, and it has no score, change or kind.
+    """
     judged = [means.get(part.name, {}).get("on_task") for part in seen.parts]
     if any(value is not None for value in judged):
         return drift_of([None if value is None else 1 - value for value in judged]), PANEL
-    return seen.drift, seen.measure.name if seen.drift.score is not None else None
+    found = seen.drift
+    source = None if found.score is None else seen.measure.name
+    return found if seen.measure.can_exclude else Drift(found.values, None, None, "none"), source
 
 
 def _intent_drift(seen: SessionEvidence, drift: Drift, source: str | None) -> IntentDrift:

@@ -212,7 +212,10 @@ class ToolChain(_Model):
 
 
 class IntentDrift(_Model):
-    """Drift per turn, where it set in, and of what kind. `measured_by` is `panel` or the measure of likeness."""
+    """Drift per turn, where it set in, and of what kind. `measured_by` is `panel` or the measure of likeness.
+
+    Measured by character n-grams, the turns are a hint only: there is no change, no kind and no score.
+    """
 
     turns: list[float | None]
     change_turn: int | None

@@ -167,7 +167,7 @@ _BAD_TURNS = {
 
 
 def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> list[Issue]:
-    """Judged drift from a warning on; likeness of words, which is rough, only where it is critical."""
+    """Judged drift from a warning on; likeness by embeddings, which is rough, only where it is critical."""
     least = WARNING if source == PANEL else CRITICAL
     if drift.score is None or drift.score < least or drift.change_point is None:
         return []

@@ -30,7 +30,7 @@ class Similarity(Protocol):
 
     @property
     def can_exclude(self) -> bool:
-        """Whether messages it finds unlike do not ask the same. A measure of letters cannot say that of paraphrases."""
+        """Whether texts it finds unlike differ in meaning. Character n-grams cannot say that of paraphrases."""
         ...
 
     def may_re_ask(self, message: str, following: str, cosine: float) -> bool:

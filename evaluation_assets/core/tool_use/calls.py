@@ -30,10 +30,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What is known of one attempt at a case. `tools` are the tools the agents were given, `None` when unknown."""
+    """What is known of one attempt at a case. `tools` are the tools the agents were given, `None` when unknown.
+
+    `said` is all that agents said in a dialogue, where what the user has to be told may come before the last message.
+    """
 
     calls: tuple[Call, ...]
     answer: str | None = None
+    said: str | None = None
     cut_off: bool = False
     latency_ms: float | None = None
     cost_usd: float | None = None
@@ -51,11 +55,20 @@ def run_of(trajectory: Trajectory) -> Run:
     return Run(
         calls=tuple(_calls(trajectory)),
         answer=trajectory.final_answer,
+        said=_said(trajectory),
         cut_off=not CUT_OFF.isdisjoint(trajectory.flags),
         latency_ms=None if trajectory.duration_s is None else trajectory.duration_s * 1000,
         cost_usd=None if trajectory.usage is None else trajectory.usage.cost_usd,
         tools=tuple(tool for tools in given for tool in tools or ()) if known else None,
     )
+
+
+def _said(trajectory: Trajectory) -> str | None:
+    if len(trajectory.turns) < 2:
+        return None
+    messages = (trajectory.piece(step.message) for step in trajectory.steps if step.message)
+    responses = (each.response or "" for turn in trajectory.turns for each in turn.interactions)
+    return "\n".join((*messages, *responses))
 
 
 def _calls(trajectory: Trajectory) -> list[Call]:

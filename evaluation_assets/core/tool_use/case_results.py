@@ -10,7 +10,7 @@ from evaluation_assets.core.tool_use.answers import RIGHT, AnswerOutcome, compar
 from evaluation_assets.core.tool_use.call_schemas import Defect, defects
 from evaluation_assets.core.tool_use.calls import Call, Run, same_tool
 from evaluation_assets.core.tool_use.comparison import shown
-from evaluation_assets.core.tool_use.matching import Alignment, agrees, align
+from evaluation_assets.core.tool_use.matching import Alignment, agrees, align, effects
 from evaluation_assets.core.tool_use.suites import Case, Part, Suite
 
 IssueKind = Literal[
@@ -126,23 +126,25 @@ class CaseResult:
 def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     """Measure a run by a case of a suite."""
     expected, calls = case.expected_calls, run.calls
-    alignment = align(expected, calls)
+    aligned = align(expected, calls)
+    by_effect = case.match == "same_effects"
+    alignment = effects(expected, calls, aligned) if by_effect else aligned
     defined = suite.tools_of(case)
     tools = run.tools if defined is None else tuple(definition.tool for definition in defined)
     wrong_by_call = [[] if tools is None else defects(call, tools) for call in calls]
     chosen = _selection(case, alignment, len(calls))
     accuracy = metrics.parameter_accuracy(alignment, suite.wrong_value_credit)
-    keyword_score, missing_keywords = metrics.keyword_score(case.keywords, run.answer)
+    keyword_score, missing_keywords = metrics.keyword_score(case.keywords, run.said or run.answer)
     answer = None if case.answer is None else compare_answer(case.answer, run.answer)
     match_ok = None if case.match is None else agrees(case.match, expected, calls, alignment)
     completed = metrics.completed(run.answer, cut_off=run.cut_off)
-    made_progress = bool(alignment.pairs) or not expected
+    made_progress = bool(aligned.pairs) or not expected
     efficiency = metrics.efficiency(case.optimal_steps, len(calls), made_progress=made_progress)
     schema = sum(not wrong for wrong in wrong_by_call) / len(calls) if calls and tools is not None else None
     available: dict[Part, float | None] = {
         "precision": None if case.match in _OTHERS_ARE_FINE else chosen.precision,
         "recall": None if case.match == "subset" else chosen.recall,
-        "parameter_accuracy": accuracy,
+        "parameter_accuracy": None if by_effect else accuracy,  # a call with another value has another effect
         "content": keyword_score if answer is None else float(answer in RIGHT),
         "completion": float(completed),
         "coverage": metrics.coverage(expected, calls),
@@ -189,7 +191,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
         latency_ms=run.latency_ms,
         cost_usd=run.cost_usd,
         calls=calls,
-        tools=_tool_figures(case, calls, alignment, wrong_by_call, suite.wrong_value_credit),
+        tools=_tool_figures(case, calls, aligned, wrong_by_call, suite.wrong_value_credit),
         issues=issues,
     )
 
@@ -214,6 +216,11 @@ def _selection(case: Case, alignment: Alignment, n_calls: int) -> metrics.Select
     if case.should_not_call_tools:
         allowed = 0.0 if n_calls else 1.0
         return metrics.Selection(precision=allowed, recall=None, f1=allowed)
+    if case.match == "same_effects":
+        wanted, made = len(alignment.pairs) + len(alignment.missing), len(alignment.pairs) + len(alignment.surplus)
+        if not wanted:
+            return metrics.Selection(precision=float(not made), recall=None, f1=float(not made))
+        return metrics.selection(wanted, made, alignment.right)
     if not _says_which_calls(case):
         return metrics.Selection(None, None, None)
     return metrics.selection(len(case.expected_calls), n_calls, len(alignment.pairs))

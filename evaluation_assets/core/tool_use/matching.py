@@ -1,11 +1,12 @@
 """Match calls to expected calls one to one, as well as possible, and look at their order."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from evaluation_assets.core.tool_use.calls import Call, same_tool
 from evaluation_assets.core.tool_use.comparison import CallComparison, compare_call
+from evaluation_assets.core.tool_use.effects import changes_state
 from evaluation_assets.core.tool_use.suites import ExpectedCall, Match
 
 A = TypeVar("A")
@@ -60,6 +61,21 @@ def align(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Alignment:
     )
 
 
+def effects(expected: Sequence[ExpectedCall], calls: Sequence[Call], alignment: Alignment) -> Alignment:
+    """The alignment without what changes nothing: calls of reading tools, and calls that failed."""
+    changing = [call.error is None and changes_state(call.name) for call in calls]
+    pairs = tuple(pair for pair in alignment.pairs if changing[pair.call])
+    answered = {pair.expected for pair in pairs}
+    return replace(
+        alignment,
+        pairs=pairs,
+        missing=tuple(
+            index for index, want in enumerate(expected) if changes_state(want.tool) and index not in answered
+        ),
+        surplus=tuple(index for index in alignment.surplus if changing[index]),
+    )
+
+
 def _by_tool(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> list[tuple[list[int], list[int]]]:
     """Positions of expected calls and of calls of the same tool; tools that were not called are left out."""
     groups: dict[str, tuple[list[int], list[int]]] = {}
@@ -108,7 +124,7 @@ def longest_common_subsequence(first: Sequence[A], second: Sequence[B], same: Ca
 
 
 def agrees(match: Match, expected: Sequence[ExpectedCall], calls: Sequence[Call], alignment: Alignment) -> bool:
-    """Whether whole calls agree as `match` asks."""
+    """Whether whole calls agree as `match` asks; for `same_effects` the alignment is that of `effects`."""
     if match == "exact":
         return len(expected) == len(calls) and all(
             same_tool(want.tool, call.name) and compare_call(want, call).is_right
@@ -130,4 +146,6 @@ def agrees(match: Match, expected: Sequence[ExpectedCall], calls: Sequence[Call]
         return True
     if match == "any_order":
         return alignment.right == len(expected) == len(calls)
+    if match == "same_effects":
+        return alignment.right == len(alignment.pairs) and not alignment.missing and not alignment.surplus
     return alignment.right == (len(expected) if match == "superset" else len(calls))

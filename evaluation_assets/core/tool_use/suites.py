@@ -9,12 +9,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from evaluation_assets.core.trajectories.model import Tool
 
-Match = Literal["exact", "in_order", "any_order", "superset", "subset"]
+Match = Literal["exact", "in_order", "any_order", "superset", "subset", "same_effects"]
 """How whole calls, name and parameters, have to agree with the expected ones.
 
 `exact`: these calls in this order and no other. `any_order`: these calls in any order and no other. `in_order`: these
 calls in this order, others between them are fine. `superset`: these calls in any order, others are fine. `subset`: no
-other calls than these, and not necessarily all of them.
+other calls than these, and not necessarily all of them. `same_effects`: of calls that change something these and no
+other, in any order; calls that only read, or that failed, are not compared.
 """
 
 Part = Literal[
@@ -189,6 +190,8 @@ class Case(_Model):
     def _agrees_with_itself(self) -> Self:
         if self.should_not_call_tools and self.expected_calls:
             raise ValueError("should_not_call_tools and expected_calls exclude each other")
+        if self.should_not_call_tools and self.match == "same_effects":
+            raise ValueError("should_not_call_tools and match: same_effects exclude each other")
         if self.message is not None and self.messages:
             raise ValueError("give message or messages, not both")
         return self
@@ -208,6 +211,7 @@ class Case(_Model):
         checked = (
             self.expected_calls,
             self.should_not_call_tools,
+            self.match == "same_effects",
             self.keywords,
             self.answer,
             self.optimal_steps is not None,

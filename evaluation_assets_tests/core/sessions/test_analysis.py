@@ -1,11 +1,15 @@
 """The analysis as a whole: its shape, what it rests on, what is left out."""
 
 import asyncio
+import re
 import tracemalloc
+from itertools import pairwise
 from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation_assets.core.scoring.sessions import panel_means
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
@@ -40,7 +44,6 @@ EVERY_ISSUE = {
     "missing_context",
     "stall",
     "refusal",
-    "intent_drift",
     "rdm",
     "ccm",
     "llm_judge",
@@ -89,7 +92,7 @@ def test_one_example_has_every_issue_that_can_be_seen_and_each_names_its_evidenc
     issues = analysis("order-lamps").issues
     assert {issue.kind for issue in issues} == EVERY_ISSUE
     assert all(issue.evidence and issue.turn_index is not None for issue in issues)
-    assert {issue.kind for issue in issues if issue.severity == "HIGH"} == {"unauthorized_tool", "intent_drift"}
+    assert {issue.kind for issue in issues if issue.severity == "HIGH"} == {"unauthorized_tool"}
 
 
 def test_a_bad_response_is_that_of_the_turn_before_the_complaint() -> None:
@@ -138,6 +141,51 @@ def test_judged_drift_counts_and_likeness_of_words_does_not() -> None:
     assert "on_task" not in two_turns().overall_parts
 
 
+@pytest.mark.parametrize("said", ["Sorry.", "You need to insulate the roof first.", "ok"])
+def test_character_n_grams_raise_no_drift_issue_and_give_no_score(said: str) -> None:
+    trajectory = session(
+        turn("Book a train to Hanoi", part("a", "The train to Hanoi is booked"), part("b", "Train to Hanoi: seat 4")),
+        turn("Thanks", part("a", said), part("b", said)),
+        initial_task="Book a train to Hanoi",
+    )
+    found = analyse(seen(trajectory), {}, [])
+    assert not [issue for issue in found.issues if issue.kind == "intent_drift"]
+    assert found.intent_drift_score is None
+    assert (found.intent_drift.type, found.intent_drift.change_turn) == ("none", None)
+    assert found.intent_drift.measured_by == "character n-grams"  # and the hint per turn stays
+    assert found.turn_results[0].drift is not None
+
+
+def test_a_measure_of_meaning_scores_drift_and_raises_its_issue() -> None:
+    found = analyse(SessionEvidence(example("churn-question"), _Meaning()), {}, [])
+    assert found.intent_drift_score is not None and found.intent_drift_score > 0.6
+    assert [issue.severity for issue in found.issues if issue.kind == "intent_drift"] == ["HIGH"]
+
+
+@given(
+    st.lists(st.sampled_from(["Hello!", "Is there anything else I can help you with?", "Let me see.", "Booked it."]))
+)
+def test_phrases_said_again_make_no_turn_bad(said: list[str]) -> None:
+    turns = [turn(f"question {number} about town {number * 7}", part("bot", text)) for number, text in enumerate(said)]
+    found = asyncio.run(analysed(session(turn("Hello", part("bot", "Hello!")), *turns)))
+    assert found.conversation.llm_judge_detections == 0
+
+
+def test_recorded_dialogues_without_an_error_have_no_turn_without_progress_and_no_drift() -> None:
+    paths = sorted(data("eurtad/non_erroneous_dev").glob("*.json"))
+    for path in paths[::4]:
+        said = re.findall(r"<(user|system)>([^<]*)", orjson.loads(path.read_bytes())["context"])
+        turns = [
+            turn(text.strip(), part("bot", answer.strip()))
+            for (role, text), (other, answer) in pairwise(said)
+            if (role, other) == ("user", "system") and answer.strip()
+        ]
+        if len(turns) > 1:
+            found = asyncio.run(analysed(session(*turns)))
+            assert found.conversation.llm_judge_detections == 0, path.name
+            assert found.intent_drift_score is None
+
+
 def test_without_verdicts_facts_stand_and_scores_are_missing() -> None:
     found = two_turns()
     assert found.overall_score is None
@@ -158,6 +206,12 @@ def test_coordination_is_for_several_agents() -> None:
 def test_a_session_that_succeeded_has_nobody_to_blame() -> None:
     assert analysis("refund-12345").attribution is None
     assert analysis("churn-question").attribution is not None
+
+
+def test_nobody_is_blamed_where_nothing_says_that_the_session_failed() -> None:
+    assert two_turns().recorded_success is None
+    assert two_turns().attribution is None
+    assert two_turns(means={"session": {"task_completion": 0.2}}).attribution is not None
 
 
 def test_hallucination_needs_knowledge_and_a_judge() -> None:

@@ -95,11 +95,24 @@ def test_the_embedded_judge_scores_what_shows_and_leaves_the_rest_open() -> None
 
 def test_the_embedded_judge_on_how_agents_worked_together() -> None:
     good, bad = (judgements(name)["session"].verdict.scores for name in ("refund-12345", "order-lamps"))
-    for criterion in ("coordination_boundaries", "coordination_context", "coordination_roles", "task_completion"):
+    for criterion in ("coordination_boundaries", "coordination_context", "coordination_roles"):
         one, other = good[criterion], bad[criterion]
         assert one is not None
         assert other is not None
         assert one > other
+
+
+def test_whether_a_session_reached_its_goal_is_open_without_evidence() -> None:
+    def completion(said: str | None, *steps: dict[str, object], **fields: object) -> float | None:
+        trajectory = session(turn("Cancel it", part("a", "Which one?")), turn("X1", part("a", said, *steps)), **fields)
+        found = {each.subject.name: each.verdict.scores for each in asyncio.run(judged(trajectory))}
+        return found["session"]["task_completion"]
+
+    assert completion("Done, it is cancelled.") is None
+    assert completion("I cannot cancel it: the fare does not allow it.") is None
+    assert completion(None, call("transfer_to_human")) is None
+    assert completion("I was unable to complete the task.") == 0.2
+    assert completion("The code is 4711.", reference_answer="4711") == 0.9
 
 
 def test_an_answer_that_ends_in_a_loop_brings_no_progress() -> None:

@@ -8,8 +8,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Literal
 
-from evaluation_assets.core.judging.rules.evidence import CallEvidence, Evidence
+from evaluation_assets.core.judging.rules.evidence import GAVE_UP, CallEvidence, Evidence, is_cut_off
+from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.words import words
 
 
@@ -23,6 +25,11 @@ class Finding:
 
 CallScorer = Callable[[CallEvidence], Finding]
 WholeScorer = Callable[[Evidence], Finding]
+
+_SHORT_REFERENCE = 8
+"""Words up to which a right answer quotes its reference; a longer one may be put in other words."""
+
+_SAID_WITHOUT_THE_WORD = frozenset({"yes", "true", "false"})
 
 _LIMIT_HIT = re.compile(r"time.?out|timed out|memory|超时", re.IGNORECASE)
 _UNKNOWN_TOOL = re.compile(
@@ -230,14 +237,30 @@ def tool_use(call: CallEvidence) -> Finding:
 
 
 def task_completion(whole: Evidence) -> Finding:
-    """Whether there is an answer, and the run came to its own end."""
-    if not whole.answer:
-        return Finding(0, "there is no answer" + (": the run hit its step limit" if whole.cut_off else ""))
-    if whole.cut_off:
-        return Finding(3, "the run hit its step limit")
-    if whole.refused:
-        return Finding(2, "the answer says that the task could not be done")
-    return Finding(7, "there is an answer and the run came to its end; whether it is right was not verified")
+    """Whether the answer delivers what was asked, where something shows it."""
+    return completion(whole.trajectory, whole.answer)
+
+
+def completion(trajectory: Trajectory, answer: str) -> Finding:
+    """Whether a run did its task: by its answer, how it ended, and the reference answer; else open.
+
+    The recorded outcome is no evidence here: judges never see it, so that they can be measured against it. Declining is
+    none either, because some tasks have to be declined.
+    """
+    if not answer.strip():
+        return Finding(0, "there is no answer" + (": the run was cut off" if is_cut_off(trajectory) else ""))
+    if is_cut_off(trajectory):
+        return Finding(3, "the run was cut off before its own end")
+    reference = trajectory.reference_answer
+    likeness = None if reference is None else _likeness_to_reference(answer, reference)
+    if reference is not None and likeness is not None:
+        return Finding(9, f"the answer {likeness} the reference")
+    if (said := GAVE_UP.search(answer[:600])) is not None:
+        return Finding(2, f"the answer says that the task was not done: {said.group()!r}")
+    wanted = words(reference or "") - _SAID_WITHOUT_THE_WORD
+    if wanted and len((reference or "").split()) <= _SHORT_REFERENCE and not wanted & words(answer):
+        return Finding(1, "the answer has no word of the reference")
+    return Finding(None, "nothing shows whether the task was done: there is an answer, and the run came to its end")
 
 
 def response_quality(whole: Evidence) -> Finding:
@@ -276,7 +299,7 @@ def reasoning_coherence(whole: Evidence) -> Finding:
 def problem_resolution(whole: Evidence) -> Finding:
     """Whether anything stayed broken at the end."""
     if whole.cut_off:
-        return Finding(1, "the run hit its step limit")
+        return Finding(1, "the run was cut off before its own end")
     if not whole.answer:
         return Finding(0, "there is no answer")
     failures = sum(call.error is not None for call in whole.calls)
@@ -294,12 +317,18 @@ def agreement_with_reference(whole: Evidence) -> Finding:
         return Finding(None, "there is no reference answer")
     if not whole.answer:
         return Finding(0, "there is no answer")
-    given, wanted = _normal(whole.answer), _normal(reference)
+    likeness = _likeness_to_reference(whole.answer, reference)
+    if likeness is None:
+        return Finding(1, "the reference does not stand in the answer")
+    return Finding(10 if likeness == "equals" else 9, f"the answer {likeness} the reference")
+
+
+def _likeness_to_reference(answer: str, reference: str) -> Literal["equals", "contains"] | None:
+    """Compared exactly and then without case, signs and spaces."""
+    given, wanted = _normal(answer), _normal(reference)
     if given == wanted:
-        return Finding(10, "the answer equals the reference")
-    if wanted and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given):
-        return Finding(9, "the answer contains the reference")
-    return Finding(1, "the reference does not stand in the answer")
+        return "equals"
+    return "contains" if wanted and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given) else None
 
 
 def _normal(text: str) -> str:

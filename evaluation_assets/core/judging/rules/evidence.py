@@ -6,19 +6,25 @@ import warnings
 from functools import cached_property
 
 from evaluation_assets.core.preprocessing.rules import call_key
+from evaluation_assets.core.tool_use.calls import CUT_OFF
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import share, words
 
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_REFUSAL = re.compile(
-    r"\b(?:i (?:can(?:no|')t|could(?: not|n't)|was unable|am unable|am not able|cannot)"
-    r"|unable to (?:find|determine|answer)"
-    r"|not_found|no (?:reliable )?information (?:was )?(?:found|available)|could not be (?:found|determined))\b"
-    r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定)|没有找到|抱歉",
+GAVE_UP = re.compile(
+    r"\b(?:unable|not able|failed) to (?:find|locate|determine|identify|answer|solve|complete|finish|retrieve|obtain)"
+    r"|\b(?:can(?:no|')t|can not|could(?: not|n't)) (?:be )?"
+    r"(?:find|found|locate|determine|identify|answer|solve|complete|finish)"
+    r"|\bnot_found\b|\bno (?:reliable |relevant )?information (?:was )?(?:found|available)\b"
+    r"|\ban? (?:\w+ )?error (?:has )?occurred\b|\btask (?:incomplete|failed|(?:was |is )?not completed?)\b"
+    r"|\bmax(?:imum)? (?:iterations|steps)\b"
+    r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定|完成)|没有找到",
     re.IGNORECASE,
 )
+"""How answers say that their task was not done. Declining to do it is something else."""
+
 _CORRECTION = re.compile(
     r"\b(?:mistake|wrong|incorrect|unrealistic|error|fail\w*|invalid|instead|retry|try again"
     r"|correct(?:ed)? (?:the|this))\b"
@@ -100,14 +106,9 @@ class Evidence:
         return responses[-1] if responses else None
 
     @property
-    def refused(self) -> bool:
-        """Whether the answer says that nothing was found or can be done."""
-        return _REFUSAL.search(self.answer[:600]) is not None
-
-    @property
     def cut_off(self) -> bool:
-        """Whether the run ended at its step limit."""
-        return "step_limit" in self.trajectory.flags
+        """Whether something stopped the run before its own end."""
+        return is_cut_off(self.trajectory)
 
     @cached_property
     def figures(self) -> frozenset[str]:
@@ -277,6 +278,11 @@ class CallEvidence:
         return isinstance(self.code, ast.Module) and any(
             isinstance(node, ast.Try | ast.Assert | ast.Raise) for node in ast.walk(self.code)
         )
+
+
+def is_cut_off(trajectory: Trajectory) -> bool:
+    """Whether a limit or a failure ended the run."""
+    return not CUT_OFF.isdisjoint(trajectory.flags)
 
 
 def _figures(text: str) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from evaluation_assets.core.judging.rules.criteria import Finding
+from evaluation_assets.core.judging.rules.criteria import Finding, completion
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.sessions.contributions import Contribution
@@ -45,14 +45,18 @@ def faithfulness(seen: SessionEvidence, turn: int) -> Finding:
 
 
 def progress(seen: SessionEvidence, turn: int) -> Finding:
-    """Whether there is an answer that is no refusal and follows no open failure."""
+    """Whether there is an answer that is no refusal and follows no open failure.
+
+    A phrase that is said again ("Anything else?") is no sign of standing still; calls and hand-offs in circles are.
+    """
     response = seen.response(turn)
     if not response.strip():
         return Finding(1, "there is no answer")
     if is_refusal(response):
         return Finding(None, "the answer declines; whether rightly takes understanding")
     last = [part.order for part in seen.parts if part.turn == turn][-1]
-    if any(found.is_loop and last in found.places[1:] for found in seen.repeated):
+    loops = [found for found in seen.repeated if found.is_loop and found.kind != "same_message"]
+    if any(last in found.places[1:] for found in loops):
         return Finding(3, "the turn ends in a loop")
     failed = [error for error in seen.progress.errors if error.contribution.turn == turn]
     if failed and failed[-1].recovered_at is None and not failed[-1].noticed:
@@ -143,17 +147,13 @@ def coordination_roles(seen: SessionEvidence) -> Finding:
 
 
 def task_completion(seen: SessionEvidence) -> Finding:
-    """Whether the last turn has an answer that is no refusal, with no failure left open."""
+    """Whether the last turn with an agent in it delivers, where something shows it."""
     if not seen.parts:
         return Finding(0, "no agent did anything")
     response = seen.response(seen.parts[-1].turn)
-    if not response.strip():
-        return Finding(1, "the session ends without an answer")
-    if is_refusal(response):
-        return Finding(2, "the last answer declines")
-    if seen.progress.signal in ("circular", "stall"):
-        return Finding(4, f"the session ends with an answer, after a {seen.progress.signal} course")
-    return Finding(6, "the session ends with an answer; whether it is right was not verified")
+    if not response.strip() and seen.parts[-1].calls:
+        return Finding(None, "the session ends with a call; whether it did what was wanted takes understanding")
+    return completion(seen.trajectory, response)
 
 
 TURN_SCORERS: Mapping[str, TurnScorer] = {

@@ -1,7 +1,8 @@
 """tau-bench: recorded runs that carry the gold actions of their task.
 
-Gold actions are one way to reach the wanted state and leave out most reads, so that other calls are fine. What the
-agent has to tell the user becomes keywords.
+What counts in the benchmark is the state at the end, so that a case asks for the same effects: the gold actions that
+change something, and no other; where there is none, nothing may be changed. What the agent has to tell the user becomes
+keywords.
 """
 
 from typing import Any
@@ -50,7 +51,7 @@ def _read_task(source: Source, item: Item, name: str, task: dict[str, Any], draf
                 )
                 for action in task["actions"]
             ),
-            match="superset" if task["actions"] else None,
+            match="same_effects",
             keywords=tuple(task.get("outputs") or ()),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as problem:

@@ -1,0 +1,90 @@
+"""What a report opens with: how many runs did their task, where anything says so; else the score, called what it is."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluation_assets.core.reporting.statistics import Statistic
+from evaluation_assets.core.scoring.intervals import wilson
+
+Measure = Literal["success", "passed", "right_answer"]
+"""The outcome the source recorded; cases of the suite; answers that agree with the reference, as judged."""
+
+_WORDS: Mapping[Measure, str] = {"success": "success", "passed": "passed", "right_answer": "right answer"}
+
+
+class Rate(BaseModel):
+    """`count` of `n` runs. The interval (95 %, Wilson) rests on tasks: trials of a task are averaged first."""
+
+    model_config = ConfigDict(frozen=True)
+
+    measure: Measure
+    count: int
+    n: int
+    n_tasks: int
+    rate: float
+    ci_low: float
+    ci_high: float
+
+    @property
+    def text(self) -> str:
+        """The rate in words: `success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)`."""
+        interval = f"95 % CI {_percent(self.ci_low)} to {_percent(self.ci_high)}"
+        tasks = "" if self.n_tasks == self.n else f" over {self.n_tasks} tasks"
+        return f"{_WORDS[self.measure]} {self.count} of {self.n} ({_percent(self.rate)}, {interval}{tasks})"
+
+
+class Headline(BaseModel):
+    """`text` is the most direct of the `rates`, or the score where no outcome is known.
+
+    `score_name` is what the report calls `overall`: by rules alone it says how the work was done, not whether it
+    succeeded.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    measure: Measure | Literal["score"]
+    text: str
+    rates: list[Rate]
+    score_name: str
+    score: float | None
+
+
+def headline(rates: Sequence[Rate | None], overall: Statistic, *, by_rules_only: bool) -> Headline:
+    """The headline; `rates` come in order of preference, `None` where an outcome is not known."""
+    known = [rate for rate in rates if rate is not None]
+    name = "process score (rules)" if by_rules_only else "overall score"
+    mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
+    score = f"{name} {mean} over {overall.n_scored} trajectories; no outcome is known"
+    return Headline(
+        measure=known[0].measure if known else "score",
+        text=known[0].text if known else score,
+        rates=known,
+        score_name=name,
+        score=overall.mean,
+    )
+
+
+def rate(measure: Measure, outcomes_by_task: Mapping[str, Sequence[bool]]) -> Rate | None:
+    """How many runs did it; `None` without a run whose outcome is known."""
+    tasks = [outcomes for outcomes in outcomes_by_task.values() if outcomes]
+    if not tasks:
+        return None
+    count, n = sum(map(sum, tasks)), sum(map(len, tasks))
+    low, high = wilson(sum(fmean(outcomes) for outcomes in tasks), len(tasks))
+    share = count / n
+    return Rate(
+        measure=measure,
+        count=count,
+        n=n,
+        n_tasks=len(tasks),
+        rate=share,
+        ci_low=min(low, share),
+        ci_high=max(high, share),
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1%}".replace("%", " %")

@@ -1,0 +1,31 @@
+"""Which calls change something: told by the verb in a tool's name, because definitions do not say it."""
+
+import re
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+_READS = frozenset(
+    """
+    get list find search read look lookup query fetch show view check calculate compute think count describe retrieve
+    browse download load inspect verify validate is has can compare summarize translate parse analyze
+    """.split()
+)
+_CHANGES = frozenset(
+    """
+    add append apply approve assign block book buy cancel change close commit confirm copy create deactivate delete
+    deploy deposit disable edit enable exchange execute grant insert install invite issue make mark merge modify move
+    open order pay place post publish purchase push put reassign refund register remove rename replace reply reserve
+    reset return revoke save schedule send set share submit subscribe transfer unsubscribe update upload withdraw write
+    """.split()
+)
+_PEOPLE = frozenset({"agent", "agents", "human", "humans", "operator", "representative", "supervisor"})
+
+
+def changes_state(tool: str) -> bool:
+    """Whether a tool changes something outside the conversation, by the first verb in its name.
+
+    A name without a known verb is taken for reading, and so is handing a user over to a person.
+    """
+    words = [word.lower() for word in _WORD.findall(tool)]
+    verb = next((word for word in words if word in _READS or word in _CHANGES), None)
+    return verb in _CHANGES and not (verb == "transfer" and not _PEOPLE.isdisjoint(words))

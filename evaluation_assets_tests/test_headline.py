@@ -1,0 +1,79 @@
+"""What a report opens with: outcomes where they are known, and the score by its name."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.reporting.headline import headline, rate
+from evaluation_assets.core.reporting.statistics import statistic
+from evaluation_assets_tests.conftest import command
+
+
+def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
+    success, passed = rate("success", {"a": [True, False]}), rate("passed", {"a": [True]})
+    assert success is not None and passed is not None
+    both = headline([success, passed, None], statistic([0.9]), by_rules_only=True)
+    assert (both.measure, both.text, both.rates) == ("success", success.text, [success, passed])
+    neither = headline([None, rate("passed", {}), None], statistic([0.9]), by_rules_only=True)
+    assert (neither.measure, neither.rates) == ("score", [])
+    assert neither.text == "process score (rules) 0.900 over 1 trajectories; no outcome is known"
+    assert headline([], statistic([]), by_rules_only=False).score_name == "overall score"
+
+
+def test_a_rate_in_words() -> None:
+    found = rate("success", {str(task): [task < 43] for task in range(100)})
+    assert found is not None
+    assert found.text == "success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)"
+    trials = rate("passed", {"a": [True, True], "b": [False, False]})
+    assert trials is not None
+    assert trials.text.startswith("passed 2 of 4 (50.0 %, 95 % CI 9.5 % to 90.5 % over 2 tasks)")
+
+
+@given(st.dictionaries(st.text(max_size=3), st.lists(st.booleans(), max_size=4), max_size=9))
+def test_a_rate_lies_in_its_interval(outcomes: dict[str, list[bool]]) -> None:
+    found = rate("success", outcomes)
+    assert (found is None) == (not any(outcomes.values()))
+    if found is not None:
+        assert 0 <= found.ci_low <= found.rate <= found.ci_high <= 1
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A drop whose runs all failed, with answers in perfect form."""
+    folder = tmp_path_factory.mktemp("headline")
+    lines = [
+        {
+            "task_id": f"t{number}",
+            "task_description": f"How high is mountain {number}?",
+            "raw_response": f"<think>I know it.</think><answer>It is {number}000 m high.</answer>",
+            "success": number == 9,
+        }
+        for number in range(10)
+    ]
+    (folder / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    done = command("evaluate", folder / "runs.jsonl", "--quiet", home=folder / "home")
+    assert done.returncode == 0, done.stderr
+    return done.stdout, folder / "home" / "reports" / "runs"
+
+
+def test_the_terminal_says_success_before_any_score(evaluated: tuple[str, Path]) -> None:
+    printed, _ = evaluated
+    success = printed.index("success 1 of 10 (10.0 %, 95 % CI 1.8 % to 40.4 %)")
+    assert success < printed.index("process score (rules)")
+    assert "overall score" not in printed
+
+
+def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]) -> None:
+    _, reports = evaluated
+    data = json.loads((reports / "report.json").read_text())
+    assert data["headline"]["measure"] == "success"
+    assert (data["headline"]["rates"][0]["count"], data["headline"]["rates"][0]["n"]) == (1, 10)
+    assert data["overall"]["mean"] == data["headline"]["score"]
+    markdown = (reports / "report.md").read_text()
+    assert markdown.splitlines()[2] == "**Success 1 of 10 (10.0 %, 95 % CI 1.8 % to 40.4 %)**"
+    page = (reports / "report.html").read_text()
+    assert page.index("Success, as recorded") < page.index("Process score (rules)")
+    assert '<p class="figure">10.0%</p>' in page
