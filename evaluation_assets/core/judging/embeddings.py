@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evaluation_assets.core.configuration import VariableName
-from evaluation_assets.core.judging.asking import Budget
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
