@@ -107,6 +107,7 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
         max_output_tokens=own.max_output_tokens,
         max_input_tokens=own.max_input_tokens or window - own.max_output_tokens,
         parameters=own.parameters,
+        key_variable=own.key_variable,
     )
     endpoint = Endpoint(
         abilities=known,
