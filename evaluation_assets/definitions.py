@@ -78,6 +78,7 @@ def build_definitions(
             *checks.schema_checks(judges),
             checks.panel_agreement,
             checks.enough_scored,
+            checks.judges_answered(judges),
             checks.suite_pass_rate,
             sessions.sessions_judged,
             sessions.unauthorised_calls,

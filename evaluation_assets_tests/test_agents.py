@@ -31,7 +31,7 @@ from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging import asking
-from evaluation_assets.core.judging.asking import Budget
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.agent_comparison import AgentComparison
@@ -259,8 +259,8 @@ def test_errors_of_the_endpoint_are_waited_out(running: Running, server: ModelSe
 def test_a_spent_budget_stops_the_run_and_the_next_one_goes_on(running: Running, server: ModelServer) -> None:
     many = [{"id": f"case{n}", "message": f"Task {n}", "answer": "4"} for n in range(12)]
     server.script([steps("Task", {"calls": [call("2 + 2")]}, {"text": DONE.format("4")})])
-    one_at_a_time = agent(server, max_concurrency=1)
-    stopped = running.run(one_at_a_time, suite(*many), budget_usd=0.004)
+    one_at_a_time = agent(server, max_concurrency=1, max_output_tokens=100)
+    stopped = running.run(one_at_a_time, suite(*many), budget_usd=0.008)
     assert stopped.stopped is not None and stopped.stopped.kind == "budget" and stopped.drop is None
     assert 0 < stopped.finished < 12
     done = running.run(one_at_a_time, suite(*many))

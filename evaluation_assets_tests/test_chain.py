@@ -141,8 +141,9 @@ def test_a_judge_without_a_key_says_so_in_its_rows_and_the_panel_goes_on(tmp_pat
         installation = Installation(home, build_definitions(home, Panel(judges=judges)), instance)
         installation.drop("d", record())
         result = installation.run("d")
-        assert result.success
-        assert failed_checks(result) == {"coverage"}
+        assert not result.success, "a judge is lost: not without a word"
+        assert failed_checks(result) == {"coverage", "judges_answered"}
+        assert (home.reports("d") / "report.html").exists()
         verdicts = installation.rows("d", "clip_verdicts", "keyless")
         assert {(row["outcome"], row["error_kind"]) for row in verdicts} == {("not_run", "auth")}
         assert "NO_SUCH_KEY_VARIABLE" in verdicts[0]["error"]

@@ -347,13 +347,13 @@ def test_random_faults_lose_nothing_and_invent_nothing(
 def test_the_budget_stops_cleanly_keeps_what_is_paid_and_goes_on(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:
-    judged = installed(tmp_path, instance, judge(server, max_concurrency=1))
+    judged = installed(tmp_path, instance, judge(server, max_concurrency=1, max_output_tokens=300))
     judged.drop("d", drop_of(10))
     config = {f"judge_{level}": {"config": {"budget_usd": 0.02}} for level in ("clip", "category", "trajectory")}
     judged.run("d", ops=config)
     assert judged.outcomes()[("not_run", "budget")] > 0
     paid = sum(row["cost_usd"] or 0 for level in ("clip", "category", "trajectory") for row in judged.verdicts(level))
-    assert 0.02 <= paid < 0.03, "at most the request that was in flight goes beyond it"
+    assert 0.01 < paid <= 0.02
     asked = len(server.requests())
     judged.run("d")
     assert ("not_run", "budget") not in judged.outcomes()
@@ -425,7 +425,7 @@ def test_the_panel_is_made_listed_and_tried(tmp_path: Path, server: ModelServer)
     server.script([rule("wrong_key")])
     refused = cli("panel", "test", "--home", tmp_path)
     assert refused.returncode == 1
-    assert "check the judge's key variable" in refused.stdout
+    assert "check TEST_KEY" in refused.stdout
     assert KEY not in made.stdout + listed.stdout + tried.stdout + refused.stdout + refused.stderr
 
 

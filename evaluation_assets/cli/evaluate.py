@@ -108,6 +108,7 @@ def print_outcome(home: Home, outcome: "RunOutcome") -> None:
     _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
     if "evaluation_report" in outcome.metadata:
         _print_scores(home, outcome.drop)
+    _print_shortfalls(outcome.metadata.get("evaluation_report"))
     for check in outcome.failed_checks:
         click.echo(f"  check failed       {check}")
 
@@ -123,6 +124,12 @@ def _print_statistics(figures: Any) -> None:
     click.echo(f"  unreadable         {figures['unreadable']}")
     click.echo(f"  repaired           {figures['repaired']}")
     click.echo(f"  success rate       {'-' if rate is None else f'{rate:.1%}'}")
+
+
+def _print_shortfalls(figures: Any) -> None:
+    """Judges that did not answer: which, why, and what to do."""
+    for line in figures["shortfalls"] if figures else ():
+        click.echo(f"  {line}")
 
 
 def _print_scores(home: Home, drop: Drop) -> None:

@@ -10,6 +10,7 @@ import click
 import yaml
 
 from evaluation_assets.cli.options import with_home, with_panel
+from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
@@ -76,6 +77,14 @@ def _key_state(judge: JudgeSettings) -> str:
     return f"{variable} is {'set' if os.environ.get(variable) else 'NOT set'}"
 
 
+def _variable(typed: str) -> str:
+    """The name of a variable, or nothing; a key that was typed instead is asked for again, and not repeated."""
+    try:
+        return typed and variable_name(typed)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+
+
 def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
     provider = click.prompt("Provider", type=click.Choice([EMBEDDED, *PROVIDERS]))
     if provider == EMBEDDED:
@@ -91,7 +100,9 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
         judge["project"] = click.prompt("Google Cloud project", default=os.environ.get("GOOGLE_CLOUD_PROJECT"))
         judge["location"] = click.prompt("Location", default=os.environ.get("GOOGLE_CLOUD_LOCATION", "global"))
     else:
-        variable = click.prompt("Variable that holds the key (empty: no key)", default=known.key_env or "")
+        variable = click.prompt(
+            "Name of the variable that holds the key (empty: no key)", default=known.key_env or "", value_proc=_variable
+        )
         if variable and variable != known.key_env:
             judge["api_key_env"] = variable
     judge["max_concurrency"] = click.prompt("Requests at a time", default=16, type=click.IntRange(min=1))

@@ -8,10 +8,12 @@ import pyarrow.parquet as pq
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.scoring.agreement import agreement
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.resources.home import HomeResource
 
 MAX_REJECTED = 0.2
 """Share of records above which a drop deserves a look before its scores are believed."""
@@ -21,6 +23,8 @@ MIN_ALPHA = 0.667
 
 MIN_SCORED = 0.9
 """Share of clips with a score below which an evaluation does not count as one."""
+
+_LEVELS = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
 
 
 @dg.asset_check(
@@ -144,6 +148,36 @@ def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
         metadata={"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},
         description=None if total else "The drop has no clips: every record was removed or could not be read.",
     )
+
+
+def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
+    """The check over a panel's verdicts."""
+
+    @dg.asset_check(
+        name="judges_answered",
+        asset="evaluation_report",
+        partitions_def=DROPS,
+        blocking=True,
+        additional_deps=[dg.AssetKey([level, judge.name]) for level in _LEVELS for judge in judges],
+        description="Every judge answered at least one of its questions. Blocks at the end, when the report exists.",
+    )
+    def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
+        answers = {
+            judge.name: Answers.of(
+                row
+                for level in _LEVELS
+                for row in home.home.table(context.partition_key, level, judge.name).rows(COLUMNS)
+            )
+            for judge in judges
+        }
+        lost = {name: each.outcomes.total() for name, each in answers.items() if each.is_lost}
+        return dg.AssetCheckResult(
+            passed=not lost,
+            metadata={"judges": len(judges), "lost": len(lost)},
+            description="; ".join(f"{name} answered none of {count} questions" for name, count in lost.items()) or None,
+        )
+
+    return check
 
 
 @dg.asset_check(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import dagster as dg
 
 from evaluation_assets.core import rows
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
@@ -36,7 +37,7 @@ Chains = Callable[[Judge], Iterator[Chain]]
 
 
 class JudgingConfig(dg.Config):
-    """What the judges of a run may spend together, in US dollars. Without it there is no limit."""
+    """What a run may spend in US dollars, over all judges, levels and embeddings. Without it there is no limit."""
 
     budget_usd: float | None = None
 
@@ -208,7 +209,7 @@ class PanelRun:
         self._table = table
         self._drop = drop
         self._run = run
-        self._budget_usd = budget_usd
+        self._budget = Budget(budget_usd)
         self._say = say
 
     async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[tuple[Judge, Spool, Tally]]:
@@ -224,7 +225,7 @@ class PanelRun:
         spool, tally = Spool(self._table), Tally()
         started = said = time.monotonic()
         total = None if total is None else total * judge.samples
-        async with judge.opened(self._run, self._budget_usd) as ready:
+        async with judge.opened(self._run, self._budget) as ready:
             async for judgements in judge_chains(ready, chains):
                 for judgement in judgements:
                     row = rows.verdict_row(self._drop, judge, judgement)

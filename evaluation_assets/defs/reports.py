@@ -131,6 +131,7 @@ def report_asset(
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "content": raw.facts.get("content", ""),
                 "evaluation_key": evaluation_key,
+                "shortfalls": [judge.shortfall for judge in report.judges if judge.shortfall],
                 **{figure: value for figure, value in figures.items() if value is not None},
             }
         )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evaluation_assets.core.agents.tools import InvalidTool, ToolError, as_text
+from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class McpServer(BaseModel):
     `headers_from` maps headers to the variables that hold their values, so that no key stands in the file.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")
     command: str | None = None
@@ -46,7 +47,7 @@ class McpServer(BaseModel):
     env_from: tuple[str, ...] = ()
     cwd: str | None = None
     url: str | None = None
-    headers_from: dict[str, str] = {}
+    headers_from: dict[str, VariableName] = {}
 
     @model_validator(mode="after")
     def _is_reachable(self) -> Self:

@@ -20,7 +20,8 @@ from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
 from evaluation_assets.core.formats.readers.canonical import NAME
-from evaluation_assets.core.judging.asking import Answered, Asker, Budget, Stopped
+from evaluation_assets.core.judging.asking import Answered, Asker
+from evaluation_assets.core.judging.budget import Budget, Stopped
 from evaluation_assets.core.judging.endpoints import endpoint_of
 from evaluation_assets.core.judging.ledger import Entry, Ledger
 from evaluation_assets.core.judging.providers.base import Message, ProviderError, Request, TokenUsage

@@ -8,6 +8,7 @@ from upath import UPath
 
 from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
+from evaluation_assets.core.configuration import faults, yaml_fault
 from evaluation_assets.core.judging.endpoints import EndpointSettings
 from evaluation_assets.core.trajectories.identity import digest
 
@@ -97,11 +98,12 @@ def load_agent(path: UPath) -> AgentSettings:
     """
     try:
         return AgentSettings.model_validate(yaml.safe_load(path.read_text("utf-8")) or {})
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as problem:
-        raise InvalidAgent(f"{path}: {problem}") from problem
+    except yaml.YAMLError as problem:
+        raise InvalidAgent(f"{path}: {yaml_fault(problem)}") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidAgent(f"{path}: it cannot be read ({type(problem).__name__})") from None
     except ValidationError as problem:
-        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors(include_input=False))
-        raise InvalidAgent(f"{path}: {faults}") from None
+        raise InvalidAgent(f"{path}: {faults(problem, AgentSettings)}") from None
 
 
 def load_agents(paths: Iterable[UPath]) -> list[AgentSettings]:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.judging.budget import Budget, Stopped, most_of
 from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.judging.limits import AdaptiveLimit
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.providers.base import Provider, ProviderError, Reply, Request
-from evaluation_assets.core.judging.verdicts import ErrorKind
 
 DEADLINE_S = 600.0
 """A question that has not been answered by then, retries included, has failed."""
@@ -19,31 +19,6 @@ DEADLINE_S = 600.0
 MAX_ATTEMPTS = 8
 _FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
 _POLL_S = 0.25
-
-
-class Stopped(Exception):
-    """No more questions are asked in this run: `kind` and the message say why."""
-
-    def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
-
-
-class Budget:
-    """What a run may spend, over all its judges. Without a limit it only adds up."""
-
-    def __init__(self, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
-        self.limit_usd = limit_usd
-        self.spent_usd = spent_usd
-
-    def check(self) -> None:
-        """Raise `Stopped` when nothing is left."""
-        if self.limit_usd is not None and self.spent_usd >= self.limit_usd:
-            raise Stopped("budget", f"the budget of ${self.limit_usd:g} is spent")
-
-    def pay(self, cost_usd: float | None) -> None:
-        """Add what was paid; an unknown price adds nothing."""
-        self.spent_usd += cost_usd or 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +35,7 @@ class ModelSettings:
     max_output_tokens: int
     max_input_tokens: int
     parameters: Mapping[str, Any]
+    key_variable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +133,7 @@ class Asker:
             if attempt > 1:
                 self._ledger.claim(key)  # renewed: it must outlive the request
             try:
-                reply, latency_ms = await self._send(request, left, tokens)
+                reply, price, latency_ms = await self._send(request, left, tokens)
             except ProviderError as problem:
                 if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
                     self._stopped = Stopped(problem.kind, str(problem))
@@ -167,8 +143,6 @@ class Asker:
                     raise
                 await asyncio.sleep(wait)
                 continue
-            price = self._pricing.cost(reply.usage)
-            self._budget.pay(price)
             return self._ledger.commit(
                 key,
                 run=self.run,
@@ -180,10 +154,14 @@ class Asker:
                 attempts=attempt,
             )
 
-    async def _send(self, request: Request, left: int, tokens: int) -> tuple[Reply, float]:
-        """One attempt, when there is a slot for it, and its milliseconds; the limit learns from how it ends."""
+    async def _send(self, request: Request, left: int, tokens: int) -> tuple[Reply, float | None, float]:
+        """One attempt, when there is a slot and money for it: the reply, its price and its milliseconds.
+
+        The limit learns from how it ends.
+        """
         assert self._provider is not None
-        async with self._limit.slot(left, tokens) as started:
+        most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
+        async with self._limit.slot(left, tokens) as started, self._budget.reserved(most):
             self._check_stopped()
             sent = time.monotonic()
             try:
@@ -192,11 +170,13 @@ class Asker:
                 if problem.kind == "rate_limit":
                     self._limit.pushed_back(started, problem.retry_after)
                 raise
+            price = self._pricing.cost(reply.usage)
+            self._budget.pay(price)
             used = reply.usage
             if used.input_tokens is not None:
                 self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
             self._limit.went_well(started)
-        return reply, (time.monotonic() - sent) * 1000
+        return reply, price, (time.monotonic() - sent) * 1000
 
     def _check_stopped(self) -> None:
         if self._stopped is not None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from evaluation_assets.core.judging.asking import Budget
+from evaluation_assets.core.configuration import VariableName
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
@@ -27,12 +28,12 @@ class EmbeddingSettings(BaseModel):
     the name of its folder or on the Hugging Face hub.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     provider: Literal["openai", "local"] = "openai"
     model: str
     base_url: str = "https://api.openai.com/v1"
-    api_key_env: str | None = "OPENAI_API_KEY"
+    api_key_env: VariableName | None = "OPENAI_API_KEY"
     price: Price | None = None
     re_ask: float = Field(default=0.66, gt=0, le=1)
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.judging.asking import ModelSettings
 from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.judging.providers.base import Provider
@@ -21,12 +22,12 @@ class EndpointSettings(BaseModel):
     `project` and `location` are of models on Vertex; by default GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     name: str
     provider: str
     model: str | None = None
-    api_key_env: str | None = None
+    api_key_env: VariableName | None = None
     base_url: str | None = None
     project: str | None = None
     location: str | None = None
@@ -106,6 +107,7 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
         max_output_tokens=own.max_output_tokens,
         max_input_tokens=own.max_input_tokens or window - own.max_output_tokens,
         parameters=own.parameters,
+        key_variable=own.key_variable,
     )
     endpoint = Endpoint(
         abilities=known,

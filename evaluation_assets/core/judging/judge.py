@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.subjects import Chain, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 
@@ -53,10 +54,10 @@ class Judge(Protocol):
         """How many verdicts it gives on each subject, in conversations that know nothing of each other."""
         ...
 
-    def opened(self, run: str, budget_usd: float | None) -> AbstractAsyncContextManager["Judge"]:
+    def opened(self, run: str, budget: Budget) -> AbstractAsyncContextManager["Judge"]:
         """The judge ready to judge in the running event loop, for one level of the run with this id.
 
-        It may spend what is left of `budget_usd` US dollars, over all judges and levels of the run; `None` is no limit.
+        Judges that work side by side are given the same budget.
         """
         ...
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from evaluation_assets.core.judging.asking import Asker, Budget, ModelSettings, Stopped
+from evaluation_assets.core.judging.asking import Asker, ModelSettings
+from evaluation_assets.core.judging.budget import Budget, Stopped
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.ledger import Entry, Ledger
 from evaluation_assets.core.judging.prices import Pricing
@@ -21,6 +22,7 @@ from evaluation_assets.core.judging.prompts import (
     reply_schema,
 )
 from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request, TokenUsage
+from evaluation_assets.core.judging.providers.errors import THE_KEY
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
@@ -98,7 +100,7 @@ class ModelJudge:
         return self.settings.max_concurrency * 4
 
     @asynccontextmanager
-    async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
         """The judge with open connections, for one level of one run."""
         ledger = self._open_ledger()
         try:
@@ -107,7 +109,7 @@ class ModelJudge:
         except ProviderError as problem:  # no key: every verdict says so, and the panel goes on
             provider, stopped = None, Stopped(problem.kind, str(problem))
         try:
-            budget = Budget(budget_usd, ledger.spent(run))
+            budget.begin_at(ledger.spent(run))
             asker = Asker(self.settings, provider, ledger, self._pricing, run, budget, stopped)
             yield _OpenJudge(self, asker, ledger.secret())
         finally:
@@ -151,7 +153,7 @@ class _OpenJudge:
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
 
     @asynccontextmanager
-    async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
         """It is open already."""
         yield self
 
@@ -163,9 +165,9 @@ class _OpenJudge:
         try:
             evaluation = await self._evaluate(subject, rendered, sample, cost)
         except Stopped as problem:
-            return _verdict(cost, rendered, "not_run", problem.kind, str(problem))
+            return _verdict(cost, rendered, "not_run", problem.kind, self._said(problem))
         except (ProviderError, InvalidReply) as problem:
-            return _verdict(cost, rendered, "failed", problem.kind, str(problem))
+            return _verdict(cost, rendered, "failed", problem.kind, self._said(problem))
         scored = any(score is not None for score in evaluation.scores.values())
         return replace(
             _verdict(cost, rendered, "scored" if scored else "abstained", None, None),
@@ -173,6 +175,11 @@ class _OpenJudge:
             summary=evaluation.summary,
             reasoning=evaluation.reasoning,
         )
+
+    def _said(self, problem: Exception) -> str:
+        """What a problem says, with the name of the judge's own variable."""
+        variable = self.settings.key_variable
+        return str(problem) if variable is None else str(problem).replace(THE_KEY, variable)
 
     async def _evaluate(self, subject: Subject, rendered: Rendered, sample: int, cost: _Cost) -> Evaluation:
         """Ask; when the reply is not valid, say what is wrong with it, once."""

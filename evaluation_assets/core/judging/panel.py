@@ -7,6 +7,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from upath import UPath
 
+from evaluation_assets.core.configuration import faults, yaml_fault
 from evaluation_assets.core.judging.embeddings import EmbeddingSettings
 from evaluation_assets.core.judging.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.judging.judge import Judge
@@ -61,7 +62,7 @@ class Panel(BaseModel):
     With `embeddings` the messages of a session are compared by their meaning, else by their letters.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     quorum: int = Field(default=1, ge=1)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
@@ -90,8 +91,10 @@ def load_panel(path: UPath | None) -> Panel:
         return Panel()
     try:
         return panel_of(yaml.safe_load(path.read_text("utf-8")) or {}, str(path))
-    except (yaml.YAMLError, UnicodeDecodeError) as problem:
-        raise InvalidPanel(f"{path}: {problem}") from problem
+    except yaml.YAMLError as problem:
+        raise InvalidPanel(f"{path}: {yaml_fault(problem)}") from None
+    except UnicodeDecodeError as problem:
+        raise InvalidPanel(f"{path}: {problem.reason}: it has to be UTF-8") from None
 
 
 def panel_of(data: Any, source: str) -> Panel:
@@ -103,8 +106,7 @@ def panel_of(data: Any, source: str) -> Panel:
     try:
         return Panel.model_validate(data)
     except ValidationError as problem:
-        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in problem.errors(include_input=False))
-        raise InvalidPanel(f"{source}: {faults}") from None
+        raise InvalidPanel(f"{source}: {faults(problem, Panel)}") from None
 
 
 def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
@@ -25,7 +26,7 @@ class RecordedJudge:
     samples: int = 1
 
     @asynccontextmanager
-    async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
         """What is recorded needs no connection and costs nothing."""
         yield self
 

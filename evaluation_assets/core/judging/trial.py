@@ -5,6 +5,7 @@ import uuid
 from pathlib import Path
 
 from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.panel import Panel, judges_of
 from evaluation_assets.core.judging.subjects import clip_chain
 from evaluation_assets.core.judging.verdicts import Verdict
@@ -31,6 +32,6 @@ async def try_panel(panel: Panel) -> list[tuple[str, Verdict]]:
     verdicts: list[tuple[str, Verdict]] = []
     with tempfile.TemporaryDirectory() as folder:
         for judge in judges_of(panel, f"sqlite:///{Path(folder) / 'trial.sqlite'}"):
-            async with judge.opened(uuid.uuid4().hex, None) as ready:
+            async with judge.opened(uuid.uuid4().hex, Budget()) as ready:
                 verdicts.append((judge.name, await ready.judge(subject, [])))
     return verdicts

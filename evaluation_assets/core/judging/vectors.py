@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation_assets.core.judging.asking import Budget, Stopped
+from evaluation_assets.core.judging.budget import Budget, Stopped, most_tokens, most_usd, size_of
 from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.providers.base import ProviderError, Reply, TokenUsage
@@ -126,9 +126,10 @@ class EndpointVectors:
         try:
             if self._stopped is not None:
                 raise self._stopped
-            self._budget.check()
-            sent = time.monotonic()
-            answer = self._asked(texts)
+            size = sum(map(size_of, texts))
+            with self._budget.reserved_now(most_usd(self._pricing, most_tokens(size, messages=0) + len(texts), 0)):
+                sent = time.monotonic()
+                answer = self._asked(texts)
         except Stopped as problem:
             self.taken.over_budget += len(texts) if problem.kind == "budget" else 0
             raise NoVectors(str(problem)) from None

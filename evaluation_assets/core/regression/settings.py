@@ -6,6 +6,8 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from upath import UPath
 
+from evaluation_assets.core.configuration import VariableName, faults, yaml_fault
+
 GateVerdict = Literal["pass", "warn", "fail", "inconclusive", "incomparable"]
 
 DEFAULT_METRICS = ("overall", "success", "pass_rate")
@@ -17,7 +19,7 @@ class InvalidSettings(ValueError):
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -101,7 +103,7 @@ class NightlyRunSettings(_Section):
 class NotificationSettings(_Section):
     """Where failures and regressions are sent: the variable that holds the URL, which is a secret and in no file."""
 
-    url_env: str = "EVALUATION_NOTIFY_URL"
+    url_env: VariableName = "EVALUATION_NOTIFY_URL"
 
 
 class Settings(_Section):
@@ -124,9 +126,9 @@ def load_settings(file: UPath) -> Settings:
         return Settings()
     try:
         return Settings.model_validate(yaml.safe_load(file.read_text("utf-8")) or {})
-    except (yaml.YAMLError, UnicodeDecodeError) as problem:
-        raise InvalidSettings(f"{file} is no YAML: {problem}") from problem
+    except yaml.YAMLError as problem:
+        raise InvalidSettings(f"{file}: {yaml_fault(problem)}") from None
+    except UnicodeDecodeError as problem:
+        raise InvalidSettings(f"{file}: {problem.reason}: it has to be UTF-8") from None
     except ValidationError as problem:
-        first = problem.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InvalidSettings(f"{file}: {place}: {first['msg']}") from problem
+        raise InvalidSettings(f"{file}: {faults(problem, Settings)}") from None

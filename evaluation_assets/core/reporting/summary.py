@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.reporting.headline import headline, rate
 from evaluation_assets.core.reporting.report import (
@@ -265,7 +266,7 @@ def _with_opinions(worst: list[tuple[str, int, Row, float]], tables: DropTables)
 
 def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     outcomes: dict[str, Counter[str]] = {}
-    errors: Counter[str] = Counter()
+    answers = Answers()
     identity: Row = {"provider": "", "model": ""}
     sums: dict[str, list[float]] = {}
     unpriced = 0
@@ -278,15 +279,17 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     }
     for level, by_judge in levels.items():
         counts = outcomes.setdefault(level, Counter())
-        for row in by_judge[judge].rows(["provider", "model", "outcome", "error_kind", *summed]):
+        for row in by_judge[judge].rows(["provider", "model", *COLUMNS, *summed]):
             identity = row
             counts[row["outcome"]] += 1
-            if row["error_kind"]:
-                errors[row["error_kind"]] += 1
+            answers.add(row)
             unpriced += row["cost_usd"] is None
             for column in summed:
                 if row[column] is not None:
                     sums.setdefault(column, []).append(row[column])
+    errors: Counter[str] = Counter()
+    for (kind, _), count in answers.errors.items():
+        errors[kind] += count
     tokens = {column: int(sum(sums[column])) if column in sums else None for column in summed[:2]}
     return JudgeSummary(
         judge=judge,
@@ -299,6 +302,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
         cost_usd=fsum(sums["cost_usd"]) if "cost_usd" in sums else None,
         unpriced_verdicts=unpriced,
         errors=dict(sorted(errors.items())),
+        shortfall=answers.shortfall(judge),
     )
 
 

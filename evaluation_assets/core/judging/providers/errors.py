@@ -13,8 +13,11 @@ from evaluation_assets.core.judging.verdicts import ErrorKind
 _CONTEXT = re.compile(r"context.?length|context window|too long|too many tokens|maximum context", re.IGNORECASE)
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
 
+THE_KEY = "the judge's key variable"
+"""What messages call the variable where they do not know it."""
+
 _FINAL: Mapping[int, tuple[ErrorKind, str]] = {
-    401: ("auth", "the key was refused (401): check the judge's key variable"),
+    401: ("auth", f"the key was refused (401): check {THE_KEY}"),
     402: ("quota", "the account has no credit (402)"),
     403: ("auth", "the key may not use this model (403)"),
     404: ("auth", "there is no such model or endpoint (404): check model and base_url in the panel"),

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.rules.criteria import Finding, find
 from evaluation_assets.core.judging.rules.evidence import Evidence
@@ -37,7 +38,7 @@ class RulesJudge:
         self._session: SessionEvidence | None = None
 
     @asynccontextmanager
-    async def opened(self, run: str, budget_usd: float | None) -> AsyncIterator[Judge]:
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
         """Rules need no connection and cost nothing."""
         yield self
 

@@ -1,0 +1,86 @@
+"""What files of settings share: names of environment variables, and words for what is wrong with a file.
+
+No message repeats a value: people paste keys into the wrong field.
+"""
+
+import re
+from difflib import get_close_matches
+from typing import Annotated, Any, get_args
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ValidationError
+
+_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_LONGEST_WORD = 20
+"""No part of a variable's name is longer; random keys are."""
+
+_KEY_PREFIX = re.compile(
+    r"(?:sk|pk|rk|gsk|xai|hf|ghp|github_pat|AIza|ya29|AKIA|ASIA|Bearer)(?:[-_ .]|(?=[A-Za-z0-9]{12}))"
+)
+
+
+def looks_like_a_key(text: str) -> bool:
+    """Whether a text is more likely a secret than the name of a variable."""
+    if _KEY_PREFIX.match(text):
+        return True
+    return any(
+        len(word) > _LONGEST_WORD or (len(word) >= _LONGEST_WORD // 2 and len(re.findall(r"\d", word)) > 2)
+        for word in re.split(r"[_-]", text)
+    )
+
+
+def variable_name(value: str) -> str:
+    """The name of an environment variable.
+
+    Raises:
+        ValueError: it is none, or looks like a key; the message does not repeat it.
+    """
+    if looks_like_a_key(value):
+        raise ValueError(
+            "this looks like a key: export the key in a variable and name the variable here, e.g. ANTHROPIC_API_KEY"
+        )
+    if not _NAME.fullmatch(value):
+        raise ValueError("the name of a variable is capital letters, digits and underscores, e.g. ANTHROPIC_API_KEY")
+    return value
+
+
+VariableName = Annotated[str, AfterValidator(variable_name)]
+"""The name of the environment variable that holds a secret, so that no secret stands in a file."""
+
+
+def yaml_fault(problem: yaml.YAMLError) -> str:
+    """What is wrong with a YAML file, and where, without its text."""
+    mark = getattr(problem, "problem_mark", None)
+    place = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
+    return f"no valid YAML{place}: {getattr(problem, 'problem', None) or 'it cannot be parsed'}"
+
+
+def faults(problem: ValidationError, model: type[BaseModel]) -> str:
+    """What is wrong with the fields of `model`, each with its place, without the values."""
+    found = []
+    for error in problem.errors(include_input=False, include_url=False):
+        place = ".".join(map(str, error["loc"]))
+        said = (
+            _unknown(error["loc"], model)
+            if error["type"] == "extra_forbidden"
+            else error["msg"].removeprefix("Value error, ")
+        )
+        found.append(f"{place}: {said}" if place else said)
+    return "; ".join(found)
+
+
+def _unknown(place: tuple[int | str, ...], model: type[BaseModel]) -> str:
+    for part in place[:-1]:
+        if isinstance(part, str) and part in model.model_fields:
+            model = _model_in(model.model_fields[part].annotation) or model
+    near = get_close_matches(str(place[-1]), model.model_fields, n=1)
+    return (
+        f"unknown field; did you mean {near[0]}?" if near else f"unknown field; known: {', '.join(model.model_fields)}"
+    )
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation holds, in a list or beside `None` too."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for each in get_args(annotation) if (found := _model_in(each))), None)

@@ -1,0 +1,149 @@
+"""What a run may spend: one budget over all its judges, levels, embeddings and agents.
+
+A question reserves the most it can cost before it is sent, and pays what it did cost when it is answered. So however
+many questions are in flight, a run does not spend more than its budget, as long as the estimates from above hold. A
+question whose price is unknown reserves nothing and pays nothing.
+"""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+from evaluation_assets.core.judging.prices import Pricing
+from evaluation_assets.core.judging.providers.base import Request, TokenUsage
+from evaluation_assets.core.judging.verdicts import ErrorKind
+
+LEAST_BYTES_PER_TOKEN = 2.0
+"""English has about 4, Chinese 2 to 3, hashes and numbers about 2: what money is reserved for has to hold for these."""
+
+_TOKENS_A_MESSAGE = 16
+"""What protocols put around a message, with a margin."""
+
+
+class Stopped(Exception):
+    """No more questions are asked in this run: `kind` and the message say why."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+
+
+class Budget:
+    """One for all that asks side by side in a run. Without a limit it only adds up."""
+
+    def __init__(self, limit_usd: float | None = None, spent_usd: float = 0.0) -> None:
+        self.limit_usd = limit_usd
+        self.spent_usd = spent_usd
+        self._reserved_usd = 0.0
+        self._in_flight = 0
+        self._waiting: list[asyncio.Future[None]] = []
+        self._stopped: Stopped | None = None
+
+    def begin_at(self, spent_usd: float) -> None:
+        """Count what the run has spent before, by its ledger; what was paid through this object is part of it."""
+        self.spent_usd = max(self.spent_usd, spent_usd)
+
+    def check(self) -> None:
+        """Raise `Stopped` when nothing is left, or too little for a question that was to be asked."""
+        if self._stopped is not None:
+            raise self._stopped
+        if self.limit_usd is not None and self.spent_usd >= self.limit_usd:
+            raise Stopped("budget", f"the budget of ${self.limit_usd:g} is spent")
+
+    def pay(self, cost_usd: float | None) -> None:
+        """Add what was paid; an unknown price adds nothing."""
+        self.spent_usd += cost_usd or 0.0
+
+    @asynccontextmanager
+    async def reserved(self, most_usd: float | None) -> AsyncIterator[None]:
+        """Hold back what a question may cost, as soon as there is room for it; it is paid inside.
+
+        Where others are in flight, what they leave over may do: they reserved the most they can cost. When a question
+        does not fit although none is, nothing more is asked: a smaller one would leave a gap in its conversation.
+
+        Raises:
+            Stopped: there is not enough left.
+        """
+        while self._in_flight and not self._has_room(most_usd):
+            settled = asyncio.get_running_loop().create_future()
+            self._waiting.append(settled)
+            await settled
+        with self.reserved_now(most_usd):
+            yield
+
+    @contextmanager
+    def reserved_now(self, most_usd: float | None) -> Iterator[None]:
+        """Hold back what a question may cost, without waiting.
+
+        Raises:
+            Stopped: there is not enough left.
+        """
+        self.check()
+        if not self._has_room(most_usd):
+            left = (self.limit_usd or 0.0) - self.spent_usd
+            self._stopped = Stopped(
+                "budget",
+                f"${left:.4f} is left of the budget of ${self.limit_usd:g}, and the next question may cost up to "
+                f"${most_usd:.4f}",
+            )
+            raise self._stopped
+        self._reserved_usd += most_usd or 0.0
+        self._in_flight += 1
+        try:
+            yield
+        finally:
+            self._in_flight -= 1
+            self._reserved_usd = self._reserved_usd - (most_usd or 0.0) if self._in_flight else 0.0
+            waiting, self._waiting = self._waiting, []
+            for settled in waiting:
+                if not settled.done():  # cancelled
+                    settled.set_result(None)
+
+    def _has_room(self, most_usd: float | None) -> bool:
+        if self.limit_usd is None or self._stopped is not None:
+            return True  # `check` says the rest
+        return self.spent_usd + self._reserved_usd + (most_usd or 0.0) <= self.limit_usd
+
+
+def size_of(text: str) -> int:
+    """Bytes of a text."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def most_tokens(size: int, messages: int = 1) -> int:
+    """Tokens that so many bytes in so many messages can have at most."""
+    return math.ceil(size / LEAST_BYTES_PER_TOKEN) + _TOKENS_A_MESSAGE * messages
+
+
+def most_usd(pricing: Pricing, input_tokens: int, output_tokens: int) -> float | None:
+    """What tokens can cost at most: nothing is served from a cache, all of it may be written to one.
+
+    `None` where the price is unknown.
+    """
+    usage = TokenUsage(input_tokens=input_tokens, output_tokens=output_tokens)
+    written = TokenUsage(input_tokens=input_tokens, cache_write_tokens=input_tokens, output_tokens=output_tokens)
+    costs = [cost for cost in map(pricing.cost, (usage, written)) if cost is not None]
+    return max(costs, default=None)
+
+
+def most_of(request: Request, pricing: Pricing) -> float | None:
+    """What a request can cost at most, with the longest reply it allows; `None` where the price is unknown."""
+    return most_usd(pricing, request_tokens(request), longest_reply(request.max_output_tokens, request.parameters))
+
+
+def request_tokens(request: Request) -> int:
+    """Tokens of input that a request can have at most."""
+    texts = [request.system, repr(request.schema)]  # about as long as JSON, and of numbers of any size
+    for turn in request.turns:
+        texts += [turn.text if turn.wire is None else repr(turn.wire), *(answer.content for answer in turn.answers)]
+    for tool in request.tools:
+        texts += [tool.name, tool.description or "", repr(tool.parameters)]
+    return most_tokens(sum(map(size_of, texts)), len(texts))
+
+
+def longest_reply(max_output_tokens: int, parameters: Mapping[str, Any]) -> int:
+    """Tokens of the longest reply: a panel's `parameters` replace what we would send."""
+    given = (parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
+    return max([max_output_tokens, *(limit for limit in given if isinstance(limit, int))])

@@ -1,0 +1,80 @@
+"""What a judge did not answer in a drop, why, and what to do about it: one line for people."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+LEAST_ANSWERED = 0.9
+"""Below this share of answered subjects a judge's shortfall is worth a line of its own."""
+
+_LONGEST_CAUSE = 200
+
+_REMEDIES: Mapping[str, str] = {
+    "rate_limit": "Lower max_concurrency or set requests_per_minute",
+    "quota": "Top up the account",
+    "timeout": "Make sure that its endpoint is up",
+    "server": "Make sure that base_url is right and its endpoint is up",
+    "refusal": "Choose another model",
+    "content_filter": "Choose another model",
+    "invalid_json": "Choose a model that keeps to the reply's format",
+    "out_of_range": "Choose a model that keeps to the reply's format",
+    "missing_criterion": "Choose a model that keeps to the reply's format",
+    "truncated": "Raise max_output_tokens",
+    "context_length": "Raise max_input_tokens, or choose a model with a larger window",
+    "budget": "Raise the budget",
+    "internal": "Report this defect",
+}
+"""What to do, by kind of error. Refused keys and unknown models say so in the error itself."""
+
+COLUMNS = ["outcome", "error_kind", "error"]
+"""What is read of a verdict."""
+
+
+@dataclass(slots=True)
+class Answers:
+    """The outcomes of one judge over all levels of a drop."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    errors: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, verdicts: Iterable[Mapping[str, Any]]) -> "Answers":
+        """Count rows of verdict tables."""
+        found = cls()
+        for row in verdicts:
+            found.add(row)
+        return found
+
+    def add(self, verdict: Mapping[str, Any]) -> None:
+        """Count one verdict."""
+        self.outcomes[verdict["outcome"]] += 1
+        if verdict["error_kind"]:
+            self.errors[verdict["error_kind"], verdict["error"] or verdict["error_kind"]] += 1
+
+    @property
+    def answered(self) -> int:
+        """Subjects that were scored, or abstained from with reasons."""
+        return self.outcomes["scored"] + self.outcomes["abstained"]
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the judge had something to judge and answered nothing."""
+        return bool(self.outcomes) and not self.answered
+
+    def shortfall(self, judge: str) -> str | None:
+        """The judge, why it did not answer, and what to do; `None` where nothing to speak of is missing."""
+        total = self.outcomes.total()
+        if not total or self.answered >= LEAST_ANSWERED * total:
+            if total and not self.outcomes["scored"]:
+                return f"judge {judge} scored nothing: it abstained from {self.outcomes['abstained']} subjects."
+            return None
+        share = "scored nothing" if not self.answered else f"answered {self.answered} of {total} questions"
+        if not self.errors:
+            return f"judge {judge} {share}."
+        (kind, message), count = self.errors.most_common(1)[0]
+        printable = "".join(letter if letter.isprintable() else " " for letter in message)
+        cause = printable[:_LONGEST_CAUSE].strip().rstrip(".")
+        times = "" if count == self.errors.total() else f" ({count} of {self.errors.total()} errors)"
+        remedy = _REMEDIES.get(kind, "Put this right")
+        return f"judge {judge} {share}: {cause}{times}. {remedy} and re-run; nothing paid is lost."
