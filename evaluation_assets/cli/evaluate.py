@@ -80,6 +80,7 @@ def evaluate(
         warnings.simplefilter("ignore", preview)
     from evaluation_assets.progress import RunProgress  # noqa: PLC0415
     from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
+    from evaluation_assets.selection import InvalidSelection  # noqa: PLC0415
 
     options = RunOptions(
         settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
@@ -95,7 +96,7 @@ def evaluate(
             print_outcome(home, outcome)
             if output is not None:
                 _copy_files(home, outcome.drop, output)
-    except dg.DagsterInvalidSubsetError as problem:
+    except InvalidSelection as problem:
         refuse(str(problem))
     sys.exit(status)
 
