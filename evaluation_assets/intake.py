@@ -1,29 +1,30 @@
 """Bring files into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
 
 import json
-import shutil
 from collections.abc import Callable
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import IO
 
 import yaml
 from upath import UPath
 
+from evaluation_assets.copies import Conflict, Copy, copy, mark_as_one, write
 from evaluation_assets.core.agents.settings import AgentSettings, load_agent
 from evaluation_assets.core.drops import (
     DIRECTORY_SIDECAR,
     NO_DATA,
     SIDECAR_SUFFIX,
+    UNUSABLE_KEY,
     Drop,
     InvalidDrop,
     Scan,
     as_one,
     find,
+    is_usable_key,
+    one_file,
     scan,
 )
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.lake import publish
 from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, as_document, find_suite, load_suite
 from evaluation_assets.core.tool_use.suites import InvalidSuite
 
@@ -40,36 +41,59 @@ def prepare(home: Home) -> None:
         settings.write_text((resources("evaluation_assets") / "dagster.yaml").read_text("utf-8"))
 
 
-def take_in(home: Home, inputs: list[Path], *, one_drop: bool, say: Say = lambda _: None) -> list[Drop]:
+def take_in(
+    home: Home,
+    inputs: list[Path],
+    *,
+    one_drop: bool,
+    name: str | None = None,
+    may_replace: Callable[[Conflict], bool] = lambda _: False,
+    say: Say = lambda _: None,
+) -> list[Drop]:
     """Copy the inputs below `drops/`, unless they are there already, and give the drops they are.
 
-    A file's drop is named by its stem; files below a directory by their path in it. With `one_drop`, a directory is
-    one drop of all its files. `say` is told of files in a directory that are left out, because of their names.
+    A file's drop is named by its stem, or `name`; files below a directory by their path in it. With `one_drop`, a
+    directory is one drop of all its files. A file that changed since it was copied is copied again. Where another file
+    has the name, `may_replace` decides. `say` is told of files in a directory that are left out.
 
     Raises:
         InvalidDrop: an input holds nothing that can be read, or its name is taken.
     """
-    keys: list[str] = []
-    names = [path.resolve() for path in inputs]
     for path in inputs:
-        source = UPath(path.resolve())
-        inside = _inside(source, home.drops)
-        if path.is_dir() and one_drop:
-            keys += [_copy_directory(source, home)]
-        elif path.is_dir():
-            found = _readable(scan(source), path, say)
-            keys += [_key_inside(drop, home) for drop in found] if inside else _copy_drops(found, home)
-        else:
-            found = _readable(_scan_file(source), path, say)
-            keys += [_key_inside(drop, home) for drop in found] if inside else _copy_drops(found, home)
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice and len(set(names)) == len(names):
-        raise InvalidDrop(f"two inputs would both be the drop {twice[0]!r}; rename one, or evaluate their folder")
+        if one_drop and path.is_dir() and _inside(UPath(path.resolve()), home.drops):
+            mark_as_one(UPath(path.resolve()))
+    found = inspect(inputs, one_drop=one_drop, say=say)
+    if name is not None and (len(found) != 1 or not is_usable_key(name)):
+        raise InvalidDrop(f"--as {name}: {UNUSABLE_KEY if len(found) == 1 else f'it names one drop, not {len(found)}'}")
     known = scan(home.drops)
-    missing = [key for key in keys if key not in known.drops]
+    there = {file.path: key for key, drop in known.drops.items() for file in drop.files}
+    keys: list[str] = []
+    copies: list[Copy] = []
+    for drop in found:
+        inside = there.get(drop.files[0].path) if name is None else None
+        try:
+            copies += [] if inside is not None else [Copy(drop, name or drop.key, home.drops)]
+        except OSError as problem:
+            if len(found) == 1:
+                raise InvalidDrop(f"{problem.filename}: {problem.strerror}") from problem
+            say(f"left out: {problem.filename}: {problem.strerror}")
+            continue
+        keys.append(inside or name or drop.key)
+    if not keys:
+        raise InvalidDrop("none of the files can be read")
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice and len({path.resolve() for path in inputs}) == len(inputs):
+        raise InvalidDrop(f"two inputs would both be the drop {twice[0]!r}; rename one, or evaluate their folder")
+    for conflict in filter(None, (each.conflict(known.drops.get(each.key)) for each in copies)):
+        if not may_replace(conflict):
+            raise InvalidDrop(f"{conflict}. Keep both with --as NAME, or replace the drop with --replace.")
+    for each in copies:
+        each.make(known.drops.get(each.key))
+    now = scan(home.drops)
+    missing = [key for key in keys if key not in now.drops]
     if missing:
-        raise InvalidDrop(f"{', '.join(missing)}: {' '.join(known.problems)}")
-    return [known.drops[key] for key in dict.fromkeys(keys)]
+        raise InvalidDrop(f"{', '.join(missing)}: {' '.join(now.problems)}")
+    return [now.drops[key] for key in dict.fromkeys(keys)]
 
 
 def take_in_suite(home: Home, path: Path) -> LoadedSuite:
@@ -91,10 +115,10 @@ def take_in_suite(home: Home, path: Path) -> LoadedSuite:
     if taken is not None and taken != target:
         raise InvalidSuite(f"{path}: {taken} has its name; remove that, or rename one of them")
     if is_whole:
-        _copy(source, target)
+        copy(source, target)
     else:
         document = json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1).encode()
-        _write(target, document)
+        write(target, document)
     return loaded
 
 
@@ -107,7 +131,7 @@ def take_in_agent(home: Home, path: Path) -> AgentSettings:
     source = UPath(path.resolve())
     agent = load_agent(source)
     if not _inside(source, home.agents):
-        _copy(source, home.agents / f"{agent.name}.yaml")
+        copy(source, home.agents / f"{agent.name}.yaml")
     return agent
 
 
@@ -122,7 +146,7 @@ def annotate(home: Home, drop: Drop, **fields: str) -> Drop:
         return drop
     place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
     before = yaml.safe_load(place.read_text("utf-8")) if drop.sidecar_file is not None else None
-    _write(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
+    write(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
     return find(home.drops, drop.key)
 
 
@@ -135,16 +159,13 @@ def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: 
     drops: list[Drop] = []
     for path in inputs:
         source = UPath(path.resolve())
-        if one_drop and path.is_dir():
+        if not path.is_dir():
+            drops.append(one_file(source))
+        elif one_drop or (source / DIRECTORY_SIDECAR).exists():
             drops.append(as_one(source))
         else:
-            drops += _readable(scan(source) if path.is_dir() else _scan_file(source), path, say)
+            drops += _readable(scan(source), path, say)
     return drops
-
-
-def _scan_file(path: UPath) -> Scan:
-    around = scan(path.parent)
-    return Scan({key: drop for key, drop in around.drops.items() if path in drop.files}, around.problems)
 
 
 def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
@@ -158,47 +179,3 @@ def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
 
 def _inside(path: UPath, folder: UPath) -> bool:
     return f"{path.path}/".startswith(f"{folder.path}/")
-
-
-def _key_inside(drop: Drop, home: Home) -> str:
-    prefix = drop.root.path.removeprefix(home.drops.path).strip("/")
-    return f"{prefix}/{drop.key}".strip("/")
-
-
-def _copy_drops(drops: list[Drop], home: Home) -> list[str]:
-    known = scan(home.drops).drops
-    for drop in drops:
-        places = {path: home.drops / path.path.removeprefix(drop.root.path).strip("/") for path in drop.files}
-        taken = known.get(drop.key)
-        if taken is not None and {path.path for path in taken.files} != {place.path for place in places.values()}:
-            raise InvalidDrop(
-                f"{drop.files[0].name}: {taken.files[0]} is already the drop {drop.key!r}; rename one of them"
-            )
-        for path, place in places.items():
-            _copy(path, place)
-        if drop.sidecar_file is not None:
-            _copy(drop.sidecar_file, home.drops / drop.sidecar_file.path.removeprefix(drop.root.path).strip("/"))
-    return [drop.key for drop in drops]
-
-
-def _copy_directory(source: UPath, home: Home) -> str:
-    target = home.drops / source.name
-    if not _inside(source, home.drops):
-        for path in source.rglob("*"):
-            if path.is_file():
-                _copy(path, target / path.path.removeprefix(source.path).strip("/"))
-    if not (target / DIRECTORY_SIDECAR).exists():
-        (target / DIRECTORY_SIDECAR).write_text("# one drop of all files in this folder\n")
-    return source.name
-
-
-def _copy(source: UPath, target: UPath) -> None:
-    with source.open("rb") as stream:
-        publish(target, lambda sink: shutil.copyfileobj(stream, sink, 1 << 20))
-
-
-def _write(target: UPath, document: bytes) -> None:
-    def pour(sink: IO[bytes]) -> None:
-        sink.write(document)
-
-    publish(target, pour)

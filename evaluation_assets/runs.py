@@ -18,6 +18,7 @@ from evaluation_assets.defs.agents import AGENT_RUNS, STOPPED, run_key
 from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY, RUN_AGENTS
 from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.progress import RunProgress
+from evaluation_assets.selection import PREPROCESSED_FILES, assets_of, missing_upstream
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
@@ -63,14 +64,14 @@ def evaluate_drops(
     """Materialise the chosen assets of each drop, one run after the other.
 
     Raises:
-        dagster.DagsterInvalidSubsetError: `select` names no asset.
+        InvalidSelection: `select` names no asset of an evaluation.
     """
     definitions = build_definitions(home, panel, progress.loggers())
     with instance_of(home) as instance, progress.over(len(drops)):
         instance.add_dynamic_partitions("drops", [drop.key for drop in drops])
         for drop in drops:
             progress.start(drop.key)
-            outcome = _run(definitions, instance, drop, options)
+            outcome = _run(definitions, instance, home, drop, options)
             progress.finish()
             yield outcome
 
@@ -165,8 +166,12 @@ def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _run(definitions: dg.Definitions, instance: dg.DagsterInstance, drop: Drop, options: RunOptions) -> RunOutcome:
+def _run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, home: Home, drop: Drop, options: RunOptions
+) -> RunOutcome:
     job, selection = _job(definitions, options)
+    if missing := missing_upstream(definitions, home, drop.key, selection or ()):
+        return RunOutcome(drop, "unusable", _without_upstream(missing), (), {})
     result = job.execute_in_process(
         partition_key=drop.key,
         instance=instance,
@@ -210,16 +215,18 @@ def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefini
     """The named job, or the assets that were asked for out of all."""
     if options.preprocess_only:
         return definitions.resolve_job_def(PREPROCESS_ONLY), None
-    named = definitions.resolve_job_def(EVALUATE)
     if options.select is None and options.split_size is None:
-        return named, None
-    everything = definitions.resolve_implicit_global_asset_job_def()
-    if options.select is None:
-        return everything, list(everything.asset_layer.selected_asset_keys)
-    graph = definitions.resolve_asset_graph()
-    chosen = dg.AssetSelection.from_string(options.select)
-    # Assets that one step makes together come together: the drop's readable and unreadable records, for instance.
-    return everything, sorted((chosen | chosen.required_multi_asset_neighbors()).resolve(graph))
+        return definitions.resolve_job_def(EVALUATE), None
+    selection = assets_of(definitions, options.select, with_files=options.split_size is not None)
+    return definitions.resolve_implicit_global_asset_job_def(), selection
+
+
+def _without_upstream(missing: Mapping[str, Sequence[str]]) -> str:
+    asset, parents = next(iter(missing.items()))
+    return (
+        f"{asset} needs {', '.join(parents)}, which this drop does not have yet. "
+        f"Materialize what is upstream too: --select '+{asset}'"
+    )
 
 
 def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, options: RunOptions) -> dict[str, Any]:
@@ -229,7 +236,7 @@ def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, 
             dg.AssetKey("preprocessed_trajectories"),
             {"beta_threshold": options.settings.beta_threshold, "on_violation": options.settings.on_violation},
         ),
-        "preprocessed_files": (dg.AssetKey("preprocessed_files"), {"split_size": options.split_size or 0}),
+        "preprocessed_files": (PREPROCESSED_FILES, {"split_size": options.split_size or 0}),
     }
     configs |= {
         f"judge_{level}": (dg.AssetKey([f"{level}_verdicts"]), {"budget_usd": options.budget_usd})

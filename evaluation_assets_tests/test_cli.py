@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation_assets.core.home import Home
 from evaluation_assets_tests.conftest import SAMPLE, call, command, record
 
 
@@ -69,6 +70,8 @@ def test_unusable_input_is_exit_status_2_and_the_others_are_evaluated(tmp_path: 
         (["evaluate", "."], "holds no file that is read"),
         (["evaluate", SAMPLE, "--provider", "nobody"], "there are: rules"),
         (["evaluate", SAMPLE, "--select", "no_such_asset"], "no_such_asset"),
+        (["evaluate", SAMPLE, "--select", 'key:"no_such_asset"'], "names no asset of an evaluation"),
+        (["evaluate", SAMPLE, "--select", "two words"], "two words"),
         (["evaluate", SAMPLE, "--beta-threshold", "-1"], "not in the range"),
     ],
 )
@@ -98,8 +101,37 @@ def test_a_bad_panel_file_is_named_with_its_fault(tmp_path: Path) -> None:
 def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
     done = command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "lake" / "clips" / "assistants.parquet").exists()
+    assert Home.at(str(tmp_path)).table("assistants", "clips").count == 51
     assert not (tmp_path / "lake" / "clip_verdicts").exists()
+
+
+def test_a_selection_without_its_upstream_says_what_to_add(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--select", "clips", home=tmp_path)
+    assert done.returncode == 2
+    assert "clips needs preprocessed_trajectories, which this drop does not have yet." in done.stderr
+    assert "--select '+clips'" in done.stderr
+    assert not (tmp_path / "lake" / "clips").exists()
+    assert command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path).returncode == 0
+    assert command("evaluate", SAMPLE, "--select", "clips", home=tmp_path).returncode == 0
+
+
+def test_downstream_of_an_asset_is_what_an_evaluation_makes(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--select", "+evaluation_report", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / "reports" / "assistants" / "report.json"
+    report.unlink()
+    done = command("evaluate", SAMPLE, "--select", "clips+", home=tmp_path)  # no baseline, nothing over all drops
+    assert done.returncode == 0, done.stderr
+    assert report.exists()
+
+
+def test_an_evaluation_can_split_its_records_too(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--split-size", "10", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    reports = tmp_path / "reports" / "assistants"
+    split = sorted((reports / "preassistants").iterdir())
+    assert [len(path.read_text().splitlines()) for path in split] == [10, 4]
+    assert (reports / "report.json").exists()
 
 
 def test_preprocess_only_splits_where_asked(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.copies import Conflict
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
@@ -39,6 +40,8 @@ FAILED_SHOWN = 10
 @click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
 @click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Read it so, whatever it looks like.")
 @click.option("--select", help="Assets to materialise, in Dagster's selection syntax, e.g. '+clips'.")
+@click.option("--as", "name", metavar="NAME", help="Name of the drop (default: that of the file).")
+@click.option("--replace", is_flag=True, help="Replace drops of the same name, though they are other files.")
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Copy reports and result files here.")
 @click.option("--quiet", is_flag=True, help="No progress and no warnings.")
 @click.option("--verbose", is_flag=True, help="Log everything to stderr.")
@@ -55,15 +58,27 @@ def evaluate(
     one_drop: bool,
     format_name: str | None,
     select: str | None,
+    name: str | None,
+    replace: bool,
     output: Path | None,
     quiet: bool,
     verbose: bool,
 ) -> None:
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
+    left_out: list[str] = []
     try:
         prepare(home)
         suite = None if suite_path is None else take_in_suite(home, suite_path)
-        drops = take_in(home, list(inputs), one_drop=one_drop, say=warn)
+        drops = take_in(
+            home,
+            list(inputs),
+            one_drop=one_drop,
+            name=name,
+            may_replace=lambda conflict: replace or _confirmed(conflict),
+            say=left_out.append,
+        )
+        for problem in left_out:
+            warn(problem)
         notes = {} if format_name is None else {"format": format_name}
         if suite is not None and suite_path is not None:
             notes["suite"] = suite_path.resolve().stem
@@ -80,6 +95,7 @@ def evaluate(
         warnings.simplefilter("ignore", preview)
     from evaluation_assets.progress import RunProgress  # noqa: PLC0415
     from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
+    from evaluation_assets.selection import InvalidSelection  # noqa: PLC0415
 
     options = RunOptions(
         settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
@@ -88,16 +104,21 @@ def evaluate(
         preprocess_only=preprocess_only,
         select=select,
     )
-    status = 0
+    status = 2 if left_out else 0
     try:
         for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose)):
             status = max(status, EXIT_STATUS[outcome.status])
             print_outcome(home, outcome)
             if output is not None:
                 _copy_files(home, outcome.drop, output)
-    except dg.DagsterInvalidSubsetError as problem:
+    except InvalidSelection as problem:
         refuse(str(problem))
     sys.exit(status)
+
+
+def _confirmed(conflict: Conflict) -> bool:
+    """Ask where there is somebody to answer."""
+    return sys.stdin.isatty() and click.confirm(f"{_printable(str(conflict))}. Replace it?", err=True)
 
 
 def print_outcome(home: Home, outcome: "RunOutcome") -> None:

@@ -1,6 +1,7 @@
 """Drops: files of trajectories that arrived, what they are called, and whether they changed."""
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -16,6 +17,7 @@ from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
 DIRECTORY_SIDECAR = "_drop.yaml"
 SIDECAR_SUFFIX = ".drop.yaml"
 NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
+UNUSABLE_KEY = "a drop's name must be printable and without '...'"
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
 
@@ -132,7 +134,7 @@ def scan(root: UPath) -> Scan:
     """All drops below `root`. Hidden files and names of unfinished copies are left alone."""
     if not root.exists():
         return Scan({}, ())
-    files = sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.path)
+    files = _files(root)
     folders = {path.parent: path for path in files if path.name == DIRECTORY_SIDECAR}
     sidecars = {_relative(path, root): path for path in files if path.name.endswith(SIDECAR_SUFFIX)}
     members: dict[str, list[UPath]] = {}
@@ -152,8 +154,8 @@ def scan(root: UPath) -> Scan:
             members.setdefault(key, []).append(path)
             continue
         key = key_of(name)
-        if "..." in key or not key.isprintable():
-            problems.append(f"{name}: a drop's name must be printable and without '...'; rename the file")
+        if not is_usable_key(key):
+            problems.append(f"{name}: {UNUSABLE_KEY}; rename the file")
         elif key in members:
             problems.append(f"{name}: {_relative(members[key][0], root)} is already the drop {key!r}; rename one")
         else:
@@ -161,7 +163,27 @@ def scan(root: UPath) -> Scan:
             if (sidecar := sidecars.get(key + SIDECAR_SUFFIX)) is not None:
                 sidecar_of[key] = sidecar
     drops = {key: Drop(key, tuple(paths), root, sidecar_of.get(key)) for key, paths in members.items()}
-    return Scan({key: _included(drop) for key, drop in sorted(drops.items())}, tuple(problems))
+    found = {key: _included(drop) for key, drop in sorted(drops.items())}
+    problems += [
+        f"{key}: `include` in its {DIRECTORY_SIDECAR} matches no file" for key in found if not found[key].files
+    ]
+    return Scan({key: drop for key, drop in found.items() if drop.files}, tuple(problems))
+
+
+def one_file(path: UPath) -> Drop:
+    """A file as a drop, with the sidecar of its own name; nothing else in its folder is looked at.
+
+    Raises:
+        InvalidDrop: the name is none of a drop.
+    """
+    if _is_ignored(path.name) or not _is_data(path.name):
+        endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
+        raise InvalidDrop(f"{path.name} is not read because of its name: rename it to end in one of {endings}")
+    key = key_of(path.name)
+    if not is_usable_key(key):
+        raise InvalidDrop(f"{path.name}: {UNUSABLE_KEY}; rename the file")
+    sidecar = path.with_name(key + SIDECAR_SUFFIX)
+    return Drop(key, (path,), path.parent, sidecar if sidecar.exists() else None)
 
 
 def as_one(folder: UPath) -> Drop:
@@ -170,12 +192,15 @@ def as_one(folder: UPath) -> Drop:
     Raises:
         InvalidDrop: it holds no file that is read.
     """
-    files = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.path)
+    files = _files(folder)
     readable = [path for path in files if _is_data(path.name) and not _is_ignored(_relative(path, folder))]
     if not readable:
         raise InvalidDrop(f"{folder} {NO_DATA}")
     sidecar = next((path for path in files if path == folder / DIRECTORY_SIDECAR), None)
-    return _included(Drop(folder.name, tuple(readable), folder.parent, sidecar))
+    drop = _included(Drop(folder.name, tuple(readable), folder.parent, sidecar))
+    if not drop.files:
+        raise InvalidDrop(f"{sidecar}: `include` matches no file")
+    return drop
 
 
 def find(root: UPath, key: str) -> Drop:
@@ -216,6 +241,12 @@ def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limit: int) -> Ch
     return result
 
 
+def is_usable_key(key: str) -> bool:
+    """Whether Dagster takes a name as a partition, and the drops folder as a path below it."""
+    parts = key.split("/")
+    return "..." not in key and key.isprintable() and all(part and not part.startswith(".") for part in parts)
+
+
 def key_of(name: str) -> str:
     """The drop key of a file name: without the endings of compression and format."""
     for endings in (COMPRESSIONS, EXTENSIONS):
@@ -224,6 +255,14 @@ def key_of(name: str) -> str:
                 name = name[: -len(ending)]
                 break
     return name
+
+
+def _files(root: UPath) -> list[UPath]:
+    """All files below a folder, by path. A folder that cannot be opened, or is gone by now, holds none."""
+    if root.protocol not in ("", "file", "local"):
+        return sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.path)
+    found = (UPath(folder) / name for folder, _, names in os.walk(root.path) for name in names)
+    return sorted((path for path in found if path.is_file()), key=lambda path: path.path)
 
 
 def _included(drop: Drop) -> Drop:

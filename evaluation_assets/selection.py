@@ -1,0 +1,73 @@
+"""Which assets of a drop a run materialises, and whether what they read is there."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.tables import TABLES
+from evaluation_assets.defs.jobs import EVALUATE
+
+PREPROCESSED_FILES = dg.AssetKey("preprocessed_files")
+
+_BARE_NAME = re.compile(r"([+*]*)([\w./-]+)([+*]*)")
+
+
+class InvalidSelection(ValueError):
+    """A selection of assets that cannot be materialised; the message says what to change."""
+
+
+def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bool) -> list[dg.AssetKey]:
+    """The assets of an evaluation that a selection names, or all; with the preprocessed files where these are wanted.
+
+    Raises:
+        InvalidSelection: it names none, or not in Dagster's syntax.
+    """
+    files = dg.AssetSelection.assets(PREPROCESSED_FILES)
+    of_a_drop = dg.AssetSelection.assets(*definitions.resolve_job_def(EVALUATE).asset_layer.selected_asset_keys)
+    try:
+        chosen = of_a_drop if select is None else _parsed(select) & (of_a_drop | files)
+        if with_files:
+            chosen |= files
+        # Assets that one step makes together come together: the drop's readable and unreadable records, for instance.
+        chosen |= chosen.required_multi_asset_neighbors()
+        keys = sorted(chosen.resolve(definitions.resolve_asset_graph()))
+    except dg.DagsterError as problem:
+        raise InvalidSelection(f"--select {select!r}: {problem}") from problem
+    if not keys:
+        raise InvalidSelection(f"--select {select!r} names no asset of an evaluation")
+    return keys
+
+
+def _parsed(text: str) -> dg.AssetSelection:
+    """Dagster's selection syntax. In a list of bare names, `+` is everything upstream or downstream.
+
+    Dagster itself reads a bare name by an older syntax, in which one `+` is one layer.
+    """
+    named = [_BARE_NAME.fullmatch(clause.strip()) for clause in text.split(",")]
+    if not all(named):
+        return dg.AssetSelection.from_string(text)
+    chosen = dg.AssetSelection.assets()
+    for upstream, name, downstream in (each.groups() for each in named if each is not None):
+        asset = dg.AssetSelection.assets(dg.AssetKey(name.split("/")))
+        chosen |= asset
+        if upstream:
+            chosen |= asset.upstream()
+        if downstream:
+            chosen |= asset.downstream()
+    return chosen
+
+
+def missing_upstream(
+    definitions: dg.Definitions, home: Home, drop: str, selection: Sequence[dg.AssetKey]
+) -> Mapping[str, Sequence[str]]:
+    """By chosen asset: the tables of the drop it reads that are neither stored nor made by the selection."""
+    graph = definitions.resolve_asset_graph()
+    missing: dict[str, list[str]] = {}
+    for key in selection:
+        for parent in sorted(graph.get(key).parent_keys - set(selection)):
+            table = TABLES.get(parent.path[0])
+            if table is not None and not table.whole and not home.table(drop, *parent.path).exists:
+                missing.setdefault(key.to_user_string(), []).append(parent.to_user_string())
+    return missing
