@@ -2,10 +2,17 @@
 
 import gzip
 import json
+import subprocess
+import sys
 import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from random import Random
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import orjson
 import pyarrow as pa
@@ -15,9 +22,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
+from evaluation_assets.core.formats import records, unpacking
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.records import read_records, sample_of
+from evaluation_assets.core.formats.readers import inspect_ai
+from evaluation_assets.core.formats.records import read_items, read_records, read_value, sample_of, usable
 from evaluation_assets.core.formats.registry import format_of, read_trajectories
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets_tests.core.making import answer
@@ -49,6 +58,11 @@ def trajectories(*paths: UPath) -> list[Trajectory]:
 def data_of(items: list[Record | Rejection]) -> list[object]:
     assert all(isinstance(item, Record) for item in items)
     return [item.data for item in items if isinstance(item, Record)]
+
+
+def random_text(size: int) -> str:
+    """Text that does not compress well."""
+    return Random(1).randbytes(size // 2).hex()
 
 
 def rejections(items: list[Record | Rejection]) -> list[Rejection]:
@@ -305,11 +319,153 @@ def test_the_first_readable_records_decide_the_format() -> None:
     assert format_of([DropFile(path, "d")]).name == "tagged"
 
 
-@pytest.mark.parametrize("piece", ["a line\n", "a \\path ", "线 ", "\x01 "])
-@pytest.mark.parametrize("name", ["drop.jsonl", "drop.json"])
-def test_a_first_record_of_megabytes_is_recognised(piece: str, name: str) -> None:
-    line = json.dumps({"task_id": "a", "raw_response": answer(piece * 500_000)}, ensure_ascii="线" not in piece)
-    assert format_of([DropFile(saved(line.encode(), name), name)]).name == "tagged"
+@pytest.mark.parametrize(
+    "piece", ["a line\n", "a \\path ", "线 ", "\x01 ", "x", "线", "\x01", "\\", '"', "\U0001f600", "é"]
+)
+@pytest.mark.parametrize("shift", range(13))
+@pytest.mark.parametrize("is_escaped", [True, False])
+def test_a_first_record_of_megabytes_is_recognised(piece: str, shift: int, is_escaped: bool) -> None:
+    text = answer("x" * shift + piece * (1_500_000 // len(piece)))
+    line = json.dumps({"task_id": "a", "raw_response": text}, ensure_ascii=is_escaped)
+    for name in ("drop.jsonl", "drop.json"):
+        assert format_of([DropFile(saved(line.encode(), name), name)]).name == "tagged"
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1" * 30, "9" * 5000])
+def test_records_with_numbers_of_python_are_recognised(number: str) -> None:
+    line = f'{{"n": {number}, ' + json.dumps({"raw_response": answer("x")})[1:] + "\n"
+    for content, name in ((line * 3, "drop.jsonl"), (f"[{line}, {line}]", "drop.json")):
+        files = [DropFile(saved(content.encode(), name), name)]
+        assert format_of(files).name == "tagged"
+        assert all(isinstance(item, Trajectory) for item in read_trajectories(files, Losses()))
+
+
+# Records that a reader fails on
+
+
+def _raise(problem: BaseException) -> Trajectory:
+    raise problem
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [TypeError("unhashable type: 'list'"), RecursionError(), MemoryError(), KeyError("x"), ZeroDivisionError()],
+)
+def test_whatever_a_reader_raises_rejects_the_record_with_its_place(problem: Exception) -> None:
+    found = usable(Record("folder/d.jsonl", 7, {}, b'{"raw": 1}'), lambda _: _raise(problem))
+    assert isinstance(found, Rejection)
+    assert (found.source, found.line, found.reason, found.raw) == ("folder/d.jsonl", 7, "reader_failed", '{"raw": 1}')
+    assert found.detail.startswith(type(problem).__name__)
+
+
+def test_an_interrupt_is_no_fault_of_the_record() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        usable(Record("d.jsonl", 1, {}, b"{}"), lambda _: _raise(KeyboardInterrupt()))
+
+
+@pytest.mark.parametrize(
+    "strange", [{"n": 1 << 70}, {"text": "\ud800"}, {1: "key"}, {"a": {"b": {2, 3}}}], ids=["int", "half", "key", "set"]
+)
+def test_what_no_table_can_hold_is_rejected_with_the_reason(strange: dict[Any, Any]) -> None:
+    whole = next(run for run in trajectories(saved(orjson.dumps({"raw_response": answer("a")}))))
+    found = usable(Record("d.jsonl", 3, {}, b"{}"), lambda _: replace(whole, labels=strange))
+    assert isinstance(found, Rejection)
+    assert (found.line, found.reason) == (3, "bad_value")
+
+
+# Bombs
+
+
+@pytest.fixture
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (records, unpacking, inspect_ai):
+        monkeypatch.setattr(module, "LARGEST_RECORD", 1 << 20)
+    monkeypatch.setattr(unpacking, "ALWAYS_UNPACKED", 4 << 20)
+
+
+@pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, zstd])
+def test_a_record_beyond_the_limit_is_rejected_and_the_others_are_read(packed: Callable[[bytes], bytes]) -> None:
+    large = orjson.dumps({"task_id": "large", "text": [random_text(1 << 19)] * 4})
+    rows = [orjson.dumps(ROWS[0]), large, orjson.dumps(ROWS[1])]
+    for content, name in ((b"\n".join(rows), "d.jsonl"), (b"[" + b",\n".join(rows) + b"]", "d.json")):
+        first, rejected, last = read(packed(content), name)
+        assert data_of([first, last]) == ROWS[:2]
+        assert isinstance(rejected, Rejection)
+        assert (rejected.line, rejected.reason) == (2, "too_large")
+        assert "1 MB" in rejected.detail and len(rejected.raw) <= 2000
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_items_inside_a_document_beyond_the_limit_are_rejected_and_the_others_are_read() -> None:
+    document = {"info": {"x": 1}, "runs": [ROWS[0], {"text": [random_text(1 << 19)] * 4}, ROWS[1]]}
+    path = saved(json.dumps(document, indent=1).encode(), "d.json")
+    assert [type(item) for item in read_items(path, "d.json", "runs")] == [Record, Rejection, Record]
+    assert read_value(path, "d.json", "info") == {"x": 1}
+    (whole,) = read_records(path, "d.json")
+    assert isinstance(whole, Rejection) and whole.reason == "too_large"
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_a_text_in_a_document_beyond_the_limit_is_refused_before_it_ends() -> None:
+    with pytest.raises(UnreadableDrop, match="holds a text of more than 1 MB"):
+        read(b'[\n{"a": "' + random_text(4 << 20).encode(), "d.json")
+
+
+@pytest.mark.usefixtures("small_limits")
+def test_a_text_beyond_the_limit_is_no_drop() -> None:
+    lines = "User: how?\nAgent: so.\n" * 100_000
+    with pytest.raises(UnreadableDrop, match=r"chat\.txt is a text of more than 1 MB"):
+        list(read_trajectories([DropFile(saved(lines.encode(), "chat.txt"), "chat.txt")], Losses()))
+
+
+def test_a_file_of_megabytes_that_unpacks_to_gigabytes_is_refused_with_bounded_memory(tmp_path: Path) -> None:
+    """In a process of its own, since only the whole process shows what Arrow and Python have allocated."""
+    (tmp_path / "blank.jsonl.gz").write_bytes(gzip.compress(b" " * (1 << 24)) * 550)
+    (tmp_path / "long.json.gz").write_bytes(gzip.compress(b'[\n"') + gzip.compress(b"x" * (1 << 24)) * 200)
+    (tmp_path / "long.jsonl.zst").write_bytes(zstd(b'{"raw_response": "') + zstd(b"x" * (1 << 24)) * 200)
+    with ZipFile(tmp_path / "log.eval", "w", ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"eval": {}}))
+        with archive.open("samples/a.json", "w", force_zip64=True) as member:
+            for _ in range(100):
+                member.write(b" " * (1 << 24))
+    for path in sorted(tmp_path.iterdir()):
+        assert path.stat().st_size < 12 << 20
+    done = subprocess.run(
+        [sys.executable, "-c", _READ_ALL, *map(str, sorted(tmp_path.iterdir()))],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=True,
+    )
+    told = json.loads(done.stdout)
+    assert told.pop("peak_mb") < 900
+    assert set(told) == {path.name for path in tmp_path.iterdir()}
+    assert "unpacks to more than 200 times its size" in told["blank.jsonl.gz"]
+    assert "unpacks to more than 200 times its size" in told["long.json.gz"]
+    assert "unpacks to more than 200 times its size" in told["long.jsonl.zst"]
+    assert "more than 128 MB" in told["log.eval"]
+
+
+_READ_ALL = """
+import json, resource, sys
+from upath import UPath
+from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.registry import read_trajectories
+told = {}
+for name in map(UPath, sys.argv[1:]):
+    told[name.name] = ""
+    try:
+        chosen = "inspect_ai" if name.suffix == ".eval" else "tagged"
+        for item in read_trajectories([DropFile(name, name.name)], Losses(), chosen):
+            if isinstance(item, Rejection):
+                told[name.name] = item.detail
+    except UnreadableDrop as problem:
+        told[name.name] = str(problem)
+told["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps(told))
+"""
 
 
 def test_a_drop_no_format_recognises_says_what_is_read() -> None:

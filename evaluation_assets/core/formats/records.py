@@ -1,12 +1,13 @@
 """Records out of files: JSON Lines, JSON documents and parquet, plain or compressed, as a stream.
 
-Memory holds one record at a time (one row group for parquet), never the file. A line that is no JSON becomes a
-rejection and the rest goes on. Lines of white space are not records. Of a document that is one large object, the
-items of a list inside it can be records.
+Memory holds one record at a time (one row group for parquet), never the file. A line that is no JSON, or a record that
+is too large, becomes a rejection and the rest goes on. Lines of white space are not records. Of a document that is one
+large object, the items of a list inside it can be records.
 """
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -20,10 +21,17 @@ import pyarrow.parquet as pq
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.formats.unpacking import (
+    COMPRESSION_MAGIC,
+    LARGEST_RECORD,
+    Metered,
+    TooLarge,
+    read_at_most,
+    unpacked,
+)
+from evaluation_assets.core.trajectories.model import Trajectory, to_json
 
 COMPRESSIONS = (".gz", ".zst")
-_COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 EXTENSIONS = (".jsonl", ".ndjson", ".json", ".parquet", ".traj", ".eval", ".txt", ".log")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINES = {".jsonl", ".ndjson"}
@@ -32,6 +40,18 @@ _SAMPLED = 20
 _DEEPEST = 150
 _DEEPEST_DOCUMENT = 500
 _SHOWN = 2000
+_TOLD = 300
+"""Characters of an exception's message that a rejection tells."""
+
+_LARGEST_LENIENT = 1 << 30
+"""Bytes of a document that is no strict JSON: Python's parser needs all of it in memory, several times over."""
+
+_LEAST = 8
+"""Bytes that a value counts in the size of a record, however short it is: each becomes an object in memory."""
+
+_STARTS, _ENDS = ("start_map", "start_array"), ("end_map", "end_array")
+_CUT_ESCAPE = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?$")
+_HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9A-Fa-f]{2}$")
 
 
 def each_record(
@@ -73,18 +93,43 @@ def each_own_record(
 
 
 def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:
-    """The trajectory of a record, or why there is none."""
+    """The trajectory of a record, or why there is none.
+
+    Every reader passes here, with all it does to one record. Records are made by strangers, and a reader cannot foresee
+    every value in every field: whatever it raises is the fault of this record, is told with it, and stops no other.
+    Only a damaged file that a record refers to is more than the record's problem.
+    """
     try:
         trajectory = trajectory_of(record)
-        _check_depth(trajectory)
+        _check_can_be_stored(trajectory)
     except UnusableRecord as problem:
         return record.rejected(problem)
+    except UnreadableDrop:
+        raise
+    except Exception as problem:  # noqa: BLE001 - see above
+        return record.rejected(_failure(problem))
     return trajectory
 
 
-def _check_depth(trajectory: Trajectory) -> None:
+def _failure(problem: Exception) -> UnusableRecord:
+    told = " ".join(str(problem)[:_SHOWN].split())[:_TOLD]
+    return UnusableRecord("reader_failed", f"{type(problem).__name__}: {told}")
+
+
+def _check_can_be_stored(trajectory: Trajectory) -> None:
+    """Refuse what no table can hold: half surrogate pairs, integers beyond 64 bits, values nested too deeply."""
+    values = [trajectory.labels, trajectory.extra, *_tool_values(trajectory)]
+    _check_depth(values)
+    try:
+        orjson.dumps(values)
+        to_json(trajectory)
+        trajectory.text.encode()
+    except (TypeError, UnicodeEncodeError) as problem:
+        raise UnusableRecord("bad_value", f"a value cannot be stored: {str(problem)[:_TOLD]}") from problem
+
+
+def _check_depth(values: list[Any]) -> None:
     """Refuse what could be stored but not be read again: the JSON parser of stored trajectories ends at 200 levels."""
-    values: list[Any] = [trajectory.labels, trajectory.extra, *_tool_values(trajectory)]
     for _ in range(_DEEPEST):
         values = [
             child
@@ -115,7 +160,7 @@ def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
             if stream.peek(4)[:4] == b"PAR1":
                 records = _parquet(path, source)
             elif _is_document(stream, path):
-                records = _document(stream, source)
+                records = _items(stream, source, "item" if _starts_with(stream, b"[") else "")
             else:
                 records = _lines(stream, source)
             for record in records:
@@ -139,8 +184,9 @@ def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record | Re
         number = 0
         try:
             with _opened(path) as stream:
-                for number, data in enumerate(ijson.items(ijson.parse(_parsed(stream)), f"{prefix}.item"), 1):
-                    yield Record(source, number, data, _as_line(data))
+                for record in _items(stream, source, f"{prefix}.item"):
+                    number = record.line
+                    yield record
         except (ijson.JSONError, UnicodeDecodeError):
             yield from islice(_lenient_items(path, source, prefix), number, None)
             return
@@ -162,18 +208,12 @@ def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, 
     Raises:
         UnreadableDrop: the file is damaged.
     """
-    wanted = frozenset(prefixes)
-    builder, place = ijson.ObjectBuilder(), ""
     try:
         with _opened(path) as stream:
-            for prefix, event, value in ijson.parse(_parsed(stream)):
-                if not place and prefix in wanted and event in ("start_map", "start_array"):
-                    builder, place = ijson.ObjectBuilder(), prefix
-                if place:
-                    builder.event(event, value)
-                    if prefix == place and event in ("end_map", "end_array"):
-                        yield place, builder.value
-                        place = ""
+            for place, value in _values_at(stream, frozenset(prefixes)):
+                if isinstance(value, _Oversized):
+                    raise TooLarge(f"holds a value of more than {LARGEST_RECORD >> 20} MB at {place}")
+                yield place, value
     except (ijson.JSONError, UnicodeDecodeError, EOFError, OSError, pa.ArrowException) as problem:
         raise _damaged(source, problem) from problem
 
@@ -186,7 +226,8 @@ def read_value(path: UPath, source: str, prefix: str) -> Any:
     """
     try:
         with _opened(path) as stream:
-            return next(ijson.items(ijson.parse(_parsed(stream)), prefix), None)
+            value = next((value for _, value in _values_at(stream, frozenset([prefix]))), None)
+            return None if isinstance(value, _Oversized) else value
     except (ijson.JSONError, UnicodeDecodeError):
         return _lenient_value(path, source, prefix)
     except (EOFError, OSError, pa.ArrowException) as problem:
@@ -209,7 +250,10 @@ def read_text(path: UPath, source: str) -> str:
     """
     try:
         with _opened(path) as stream:
-            return stream.read().decode("utf-8", "backslashreplace")
+            content = read_at_most(stream, LARGEST_RECORD)
+            if content is None:
+                raise TooLarge(f"is a text of more than {LARGEST_RECORD >> 20} MB")
+            return content.decode("utf-8", "backslashreplace")
     except (EOFError, OSError, pa.ArrowException) as problem:
         raise _damaged(source, problem) from problem
 
@@ -250,8 +294,8 @@ def _first_records(beginning: bytes) -> tuple[Any, ...]:
 def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
     found: list[Any] = []
     for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
-        with suppress(orjson.JSONDecodeError):
-            found.append(orjson.loads(line))
+        with suppress(ValueError):
+            found.append(_loaded(line))
         if len(found) == _SAMPLED:
             break
     return tuple(found)
@@ -264,8 +308,8 @@ def _are_lines(beginning: bytes) -> bool:
 
 def _starts_with_value(beginning: bytes) -> bool:
     try:
-        orjson.loads(beginning.lstrip().partition(b"\n")[0])
-    except orjson.JSONDecodeError:
+        _loaded(beginning.lstrip().partition(b"\n")[0])
+    except ValueError:
         return False
     return True
 
@@ -273,10 +317,11 @@ def _starts_with_value(beginning: bytes) -> bool:
 def _cut_document(beginning: bytes) -> tuple[Any, bool]:
     """A JSON value whose end may be missing, as far as it goes, and whether nothing else is amiss with it.
 
-    A text in it that is longer than the beginning is closed at its last space, where no character or escape is cut.
+    A text in it that is longer than the beginning is closed where the beginning ends.
     """
     if len(beginning) == _BEGINNING:
-        beginning = beginning.rpartition(b" ")[0] + b'"'
+        whole = beginning.decode("utf-8", "ignore").encode()  # without the first bytes of a character
+        beginning = _without_end(_without_end(whole, _CUT_ESCAPE), _HALF_PAIR) + b'"'
     builder = ijson.ObjectBuilder()
     is_document = True
     try:
@@ -289,20 +334,33 @@ def _cut_document(beginning: bytes) -> tuple[Any, bool]:
     return getattr(builder, "value", None), is_document
 
 
+def _without_end(text: bytes, escape: re.Pattern[bytes]) -> bytes:
+    """A JSON text without an escape at its end; a backslash that is escaped itself begins none."""
+    found = escape.search(text, max(0, len(text) - 6))
+    if found is None:
+        return text
+    before = text[: found.start()]
+    backslashes = len(before) - len(before.rstrip(b"\\"))
+    return text if backslashes % 2 else before
+
+
 def _parsed(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
     """The events of a JSON document. The names of places grow with every level: a deep one would fill the memory."""
-    depth = 0
-    for event, value in ijson.basic_parse(stream, use_float=True):
-        if event in ("start_map", "start_array"):
+    depth, metered = 0, Metered(stream)
+    for event, value in ijson.basic_parse(metered, use_float=True):
+        metered.count = 0  # the parser keeps a text in memory until it ends
+        if event in _STARTS:
             depth += 1
             if depth > _DEEPEST_DOCUMENT:
                 raise ijson.JSONError(f"values are nested more than {_DEEPEST_DOCUMENT} levels deep")
-        elif event in ("end_map", "end_array"):
+        elif event in _ENDS:
             depth -= 1
         yield event, value
 
 
 def _damaged(source: str, problem: Exception) -> UnreadableDrop:
+    if isinstance(problem, TooLarge):
+        return UnreadableDrop(f"{source} {problem}. Split it into smaller records, or remove it.")
     return UnreadableDrop(f"{source} is damaged: {problem}. Copy it again, or remove it.")
 
 
@@ -311,12 +369,15 @@ def _opened(path: UPath) -> Iterator[io.BufferedReader]:
     with path.open("rb") as raw:
         magic = raw.read(4)
         raw.seek(0)
-        compression = next((name for start, name in _COMPRESSION_MAGIC.items() if magic.startswith(start)), None)
-        stream: Any = raw if compression is None else pa.CompressedInputStream(pa.PythonFile(raw, "r"), compression)
-        opened = io.BufferedReader(stream, 1 << 20)
+        compression = next((name for start, name in COMPRESSION_MAGIC.items() if magic.startswith(start)), None)
+        opened = io.BufferedReader(raw if compression is None else unpacked(raw, compression), 1 << 20)
         if opened.peek(3)[:3] == _BYTE_ORDER_MARK:
             opened.read(3)
         yield opened
+
+
+def _starts_with(stream: io.BufferedReader, start: bytes) -> bool:
+    return stream.peek(1 << 16).lstrip().startswith(start)
 
 
 def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
@@ -329,8 +390,14 @@ def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
 
 
 def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejection]:
-    loads = orjson.loads
-    for number, line in enumerate(stream, 1):
+    loads, number = orjson.loads, 0
+    while line := stream.readline(LARGEST_RECORD + 1):
+        number += 1
+        if len(line) > LARGEST_RECORD:
+            yield too_large(source, number, line)
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(1 << 20)
+            continue
         try:
             yield Record(source, number, loads(line), line)
         except orjson.JSONDecodeError as problem:
@@ -339,15 +406,46 @@ def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejectio
             yield _reread(source, number, line, problem)
 
 
+def too_large(source: str, number: int, beginning: bytes) -> Rejection:
+    """The rejection of a record beyond the limit, of which only the beginning is kept."""
+    shown = beginning[:_SHOWN].decode("utf-8", "backslashreplace")
+    return Rejection(source, number, "too_large", f"the record has more than {LARGEST_RECORD >> 20} MB", shown)
+
+
 def _reread(source: str, number: int, line: bytes, problem: ValueError) -> Record | Rejection:
-    """Python writes NaN and Infinity, which are no JSON: they are read as missing. The rest is rejected."""
+    """A line that is no strict JSON: a record where Python reads it, else a rejection."""
     try:
-        data = orjson.loads(orjson.dumps(json.loads(line, parse_int=_whole_number)))
-    except (ValueError, TypeError, RecursionError):  # TypeError: half a surrogate pair, which is no text
+        data = _loaded(line)
+    except ValueError:
         return Rejection(
             source, number, "bad_json", str(problem), line.decode("utf-8", "backslashreplace").rstrip("\r\n")
         )
     return Record(source, number, data, line)
+
+
+def as_json(value: Any) -> Any:
+    """A value of Python as JSON has it: keys are texts, tuples lists, and numbers of any size are read.
+
+    Raises:
+        ValueError: it holds half a surrogate pair, or it is nested too deeply.
+        TypeError: it holds what JSON does not have.
+    """
+    return _loaded(json.dumps(value).encode())
+
+
+def _loaded(line: bytes) -> Any:
+    """A JSON value. Python writes NaN and Infinity, which are no JSON: they are read as missing.
+
+    Raises:
+        ValueError: it is no JSON value, it holds half a surrogate pair, or it is nested too deeply.
+    """
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        try:
+            return orjson.loads(orjson.dumps(json.loads(line, parse_int=_whole_number)))
+        except (TypeError, RecursionError) as problem:  # TypeError: half a surrogate pair, which is no text
+            raise ValueError(str(problem)) from problem
 
 
 def _whole_number(digits: str) -> int | float:
@@ -356,11 +454,40 @@ def _whole_number(digits: str) -> int | float:
     return number if -(1 << 63) <= number < 1 << 63 else float(digits)
 
 
-def _document(stream: io.BufferedReader, source: str) -> Iterator[Record]:
-    """An array gives its items, an object itself."""
-    is_array = stream.peek(1 << 16).lstrip().startswith(b"[")
-    for number, data in enumerate(ijson.items(ijson.parse(_parsed(stream)), "item" if is_array else ""), 1):
-        yield Record(source, number, data, _as_line(data))
+class _Oversized:
+    """Stands for a value that was too large to be built."""
+
+
+_OVERSIZED = _Oversized()
+
+
+def _values_at(stream: IO[bytes], places: frozenset[str]) -> Iterator[tuple[str, Any]]:
+    """The values of a JSON document that stand at these places, one in memory at a time, each with its place."""
+    builder: Any = None
+    place, depth, size = "", 0, 0
+    for prefix, event, value in ijson.parse(_parsed(stream)):
+        is_start, is_end = event in _STARTS, event in _ENDS
+        if depth == 0:
+            if prefix not in places or is_end or event == "map_key":
+                continue
+            place, size, builder = prefix, 0, ijson.ObjectBuilder()
+        size += len(value) if isinstance(value, str) else _LEAST
+        depth += is_start - is_end
+        if size > LARGEST_RECORD:
+            builder = None
+        if builder is not None:
+            builder.event(event, value)
+        if depth == 0:
+            yield place, _OVERSIZED if builder is None else builder.value
+
+
+def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Rejection]:
+    """The values at one place of a document as records."""
+    for number, (_, data) in enumerate(_values_at(stream, frozenset([place])), 1):
+        if isinstance(data, _Oversized):
+            yield too_large(source, number, b"")
+        else:
+            yield Record(source, number, data, _as_line(data))
 
 
 def _as_line(data: Any) -> bytes:
@@ -392,8 +519,11 @@ def _lenient(path: UPath, source: str) -> Any:
     """A document with what Python writes and JSON does not have: NaN, huge numbers. This needs it all in memory."""
     with _opened(path) as stream:
         try:
-            return json.load(stream)
-        except (ValueError, RecursionError) as problem:
+            content = read_at_most(stream, _LARGEST_LENIENT)
+            if content is None:
+                raise TooLarge(f"is no strict JSON and has more than {_LARGEST_LENIENT >> 20} MB")
+            return json.loads(content, parse_int=_whole_number)
+        except (ValueError, RecursionError, EOFError, OSError, pa.ArrowException) as problem:
             raise _damaged(source, problem) from problem
 
 

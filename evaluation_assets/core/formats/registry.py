@@ -110,5 +110,14 @@ def read_trajectories(
 
 def _read(files: Sequence[DropFile], losses: Losses, chosen: Format) -> Iterator[Trajectory | Rejection]:
     trials = TrialCounter()
-    for item in chosen.read(files, losses):
-        yield item if isinstance(item, Rejection) else trials.numbered(item)
+    try:
+        for item in chosen.read(files, losses):
+            yield item if isinstance(item, Rejection) else trials.numbered(item)
+    except (UnreadableDrop, OSError):
+        raise
+    except Exception as problem:  # outside of any one record, see `usable`: what came before it is no whole drop
+        names = ", ".join(file.source for file in files)[:500]
+        raise UnreadableDrop(
+            f"the reader of {chosen.name} failed on {names}: {type(problem).__name__}: {str(problem)[:300]}. "
+            "Please report this with the file."
+        ) from problem

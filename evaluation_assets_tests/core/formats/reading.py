@@ -8,6 +8,11 @@ from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import DropFile, Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.lake import batched
+from evaluation_assets.core.preprocessing.preprocess import Preprocessor
+from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.rows import trajectory_row, unreadable_row
+from evaluation_assets.core.tables import RAW_TRAJECTORIES, UNREADABLE_RECORDS
 from evaluation_assets.core.trajectories.model import Span, Step, Trajectory, from_json, to_json
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "formats"
@@ -52,6 +57,15 @@ def check(item: Trajectory | Rejection) -> None:
     assert "".join(clip.content for clip in clips) == item.text
     assert sum(not clip.is_final for clip in clips) == len(item.calls)
     assert from_json(to_json(item), item.text) == item
+
+
+def check_is_stored(item: Trajectory | Rejection) -> None:
+    """What a reader gives has a row in its table, and goes on from there."""
+    if isinstance(item, Rejection):
+        assert list(batched([unreadable_row("d", item)], UNREADABLE_RECORDS))
+        return
+    assert list(batched([trajectory_row("d", item)], RAW_TRAJECTORIES))
+    Preprocessor(Settings()).process(item)
 
 
 def _spans(step: Step) -> list[Span]:

@@ -17,7 +17,7 @@ from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableD
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.records import sample_of
 from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
-from evaluation_assets_tests.core.formats.reading import FIXTURES, check, files_of, trajectories
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, check_is_stored, files_of, trajectories
 
 NAMES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
 DEEP: Any = "x"
@@ -26,7 +26,10 @@ for _ in range(300):
 STRANGE = (
     None, True, False, 0, -1, 1.5, 1e300, 2**63, "", " ", "x", "null", "{}", "[1]", "\x00", "\ud7ff", "<think>",
     "</think>", "<result>", "9" * 400, [], [[]], [None], [1, "x"], {}, {"x": None}, {"type": "text"}, [{}],
-    [{"role": 1}], DEEP,
+    [{"role": 1}], DEEP, 10**30, -(10**30), 10**400, float("nan"), float("-inf"), "\ud800", "²", "9999-99-99",
+    "tool='t' tool_input={[]: 1} log='x'", "tool='t' tool_input={1: [10**30, 2**70]} log='x'",
+    "tool='t' tool_input={'n': " + "9" * 40 + "} log='\\ud83d'", "tool='t' tool_input=" + "[" * 900 + " log='x'",
+    {"lc": 1, "id": [[]], "kwargs": {}}, {"$ref": "#"},
 )  # fmt: skip
 """Values that stand where others are expected."""
 
@@ -93,6 +96,7 @@ def _read_damaged(name: str, damaged: Any) -> None:
             known.detect(sample_of(file))
         for item in read_trajectories(files, Losses(), name):
             check(item)
+            check_is_stored(item)
     except UnreadableDrop as problem:
         assert str(problem)
 

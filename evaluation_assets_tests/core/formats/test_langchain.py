@@ -5,6 +5,7 @@ from pathlib import Path
 from random import Random
 
 import orjson
+import pytest
 
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.trajectories.model import Usage
@@ -28,6 +29,17 @@ def test_an_executor_that_stopped_gave_no_answer(tmp_path: Path) -> None:
     path.write_bytes(orjson.dumps({"input": "Find x", "output": output, "intermediate_steps": steps}))
     run = trajectories(path)[0]
     assert (run.final_answer, run.flags) == (None, ("step_limit", "no_answer"))
+
+
+@pytest.mark.parametrize(
+    "printed", ["{[]: 1}", "{1: (2, 3)}", "12345678901234567890123456789", "{'n': " + "9" * 4000 + "}"]
+)
+def test_an_action_as_python_prints_it_loses_no_record(tmp_path: Path, printed: str) -> None:
+    path = tmp_path / "drop.jsonl"
+    steps = [[f"tool='search' tool_input={printed} log='I look.'", "nothing"]]
+    line = orjson.dumps({"input": "Find x", "output": "none", "intermediate_steps": steps})
+    path.write_bytes(line + b"\n" + line)
+    assert [[step.call.name for step in run.calls if step.call] for run in trajectories(path)] == [["search"]] * 2
 
 
 def test_messages_plain_and_serialised_are_one_conversation() -> None:

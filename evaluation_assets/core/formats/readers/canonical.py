@@ -1,14 +1,15 @@
 """The project's own format: one canonical trajectory a line, with its text. Reading gives what was written."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.records import read_records
+from evaluation_assets.core.formats.records import each_record
 from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
 
 NAME = "canonical"
@@ -25,19 +26,15 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """One trajectory a record."""
-    for file in files:
-        for record in read_records(file.path, file.source):
-            if isinstance(record, Rejection):
-                yield record
-                continue
-            try:
-                trajectory = trajectory_of(record.raw)
-            except UnusableRecord as problem:
-                yield record.rejected(problem)
-                continue
-            for path in _unknown(record.data, orjson.loads(line_of(trajectory)), ""):
-                losses.count(path)
-            yield trajectory
+    return each_record(files, partial(_trajectory_in, losses))
+
+
+def _trajectory_in(losses: Losses, record: Record) -> Trajectory:
+    """The trajectory of a record; its fields that a trajectory does not have are counted."""
+    trajectory = trajectory_of(orjson.dumps(record.data))  # not its bytes: they may hold NaN
+    for path in _unknown(record.data, orjson.loads(line_of(trajectory)), ""):
+        losses.count(path)
+    return trajectory
 
 
 def line_of(trajectory: Trajectory) -> bytes:

@@ -13,7 +13,15 @@ from zipfile import BadZipFile, ZipFile
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
 from evaluation_assets.core.formats.chat import tools_of
 from evaluation_assets.core.formats.losses import Fields, Losses, type_name
-from evaluation_assets.core.formats.records import own_files, read_items, read_value, record_of, sample_of, usable
+from evaluation_assets.core.formats.records import (
+    own_files,
+    read_items,
+    read_value,
+    record_of,
+    sample_of,
+    too_large,
+    usable,
+)
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
@@ -25,6 +33,7 @@ from evaluation_assets.core.formats.transcript import (
     total,
     written,
 )
+from evaluation_assets.core.formats.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
@@ -70,15 +79,28 @@ def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]
         with file.path.open("rb") as stream, ZipFile(stream) as archive:
             names = archive.namelist()
             header = next(name for name in _HEADERS if name in names)
-            log = record_of(archive.read(header), file.source, 0)
+            log = _member(archive, header, file, 0)
             about = log.data if isinstance(log, Record) and isinstance(log.data, dict) else {}
             members = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            packed, plain = file.path.stat().st_size, 0
             for number, name in enumerate(members, 1):
-                yield about, record_of(archive.read(name), file.source, number)
+                record = _member(archive, name, file, number)
+                plain += len(record.raw)
+                check_expansion(plain, packed)
+                yield about, record
+    except TooLarge as problem:
+        raise UnreadableDrop(f"{file.source} {problem}. Remove it.") from problem
     except _UNREADABLE as problem:
         raise UnreadableDrop(
             f"{file.source} cannot be unpacked: {problem}. Copy it again, or make a .json of it: inspect log convert"
         ) from problem
+
+
+def _member(archive: ZipFile, name: str, file: DropFile, number: int) -> Record | Rejection:
+    """A member of an archive as a record. What the archive says about its size is not believed."""
+    with archive.open(name) as stream:
+        content = read_at_most(stream, LARGEST_RECORD)
+    return too_large(file.source, number, name.encode()) if content is None else record_of(content, file.source, number)
 
 
 def _listed(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:

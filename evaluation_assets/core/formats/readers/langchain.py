@@ -15,7 +15,7 @@ from evaluation_assets.core.formats.chat import events_of, system_of
 from evaluation_assets.core.formats.context import Context, context_of, merged
 from evaluation_assets.core.formats.conversation import Conversation, grouped, not_a_record, trajectory_from
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import usable
+from evaluation_assets.core.formats.records import as_json, usable
 from evaluation_assets.core.formats.run_trees import (
     QUESTIONS,
     Traces,
@@ -149,8 +149,8 @@ def _printed_action(text: str) -> JsonObject:
 def _literal(text: str) -> Any:
     """A value as Python prints it; only literals are read, nothing is run."""
     try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = as_json(ast.literal_eval(text))
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # TypeError: a list as a key
         return text
     return value if isinstance(value, str | dict | list | int | float) else text
 
