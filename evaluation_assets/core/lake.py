@@ -298,7 +298,11 @@ def grouped(
 
 
 class Aligned:
-    """Groups of a second table beside those of a first: both in the same order, the second may lack some."""
+    """Groups of a second table beside those of a first: both in the same order, the second may lack some.
+
+    Every key of the second table has to be asked for; who passes one over gets nothing from there on. So go through
+    the first table and ask for each of its keys, never through something that may leave one out.
+    """
 
     def __init__(self, rows: Iterable[dict[str, Any]], column: str = "trajectory_id") -> None:
         self._groups = grouped(rows, column)

@@ -30,9 +30,10 @@ _FENCE = "untrusted-" + 20 * "0"
 class Calls:
     """What one model judge would ask in a drop; where it repeats itself, every sample counts.
 
-    `clips_known` clips are in the ledger; `clips_new` are not. Categories and trajectories show the panel's means, so
-    whether they are known is seen only when the clips are judged: `later` counts them all. `input_tokens` is estimated
-    from above, at 3 bytes a token, without any cache; `at_most_usd` is what that costs with the longest replies.
+    `clips_known` clips are in the ledger; `clips_new` are not. Categories and trajectories show the judge its own
+    scores of the clips, so whether they are known is seen only when the clips are judged: `later` counts them all.
+    `input_tokens` is estimated from above, at 3 bytes a token, without any cache; `at_most_usd` is what that costs with
+    the longest replies.
     """
 
     judge: str
@@ -116,5 +117,5 @@ def _kept(drop: Drop, preprocessor: Preprocessor, types: ToolTypes) -> Iterator[
 
 
 def _later(trajectory: Trajectory, clips: list[Clip], rubrics: Rubrics) -> tuple[Chain, ...]:
-    later = category_chain(trajectory, clips, {}, rubrics), trajectory_chain(trajectory, clips, {}, {}, rubrics)
+    later = category_chain(trajectory, clips, rubrics), trajectory_chain(trajectory, clips, rubrics)
     return (*later, session_chain(trajectory, rubrics)) if is_session(trajectory) else later

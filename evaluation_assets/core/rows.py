@@ -8,10 +8,17 @@ from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.sessions import session_chain
-from evaluation_assets.core.judging.subjects import Chain, Scores, category_chain, clip_chain, trajectory_chain
-from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.judging.subjects import (
+    Chain,
+    OwnScore,
+    OwnScores,
+    category_chain,
+    clip_chain,
+    trajectory_chain,
+)
+from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.preprocessing.preprocess import Removal
-from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.rubrics.model import Rubrics, Scale
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.tables import TOOL_USE_RESULTS
 from evaluation_assets.core.tool_use.case_results import CaseResult
@@ -23,6 +30,7 @@ from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_
 Row = dict[str, Any]
 
 _ARGUMENTS_SHOWN = 2000
+_SAID = ("sample", "outcome", "scores")
 
 
 def trajectory_row(drop: str, trajectory: Trajectory) -> Row:
@@ -237,26 +245,22 @@ def clip_chains(trajectories: Stored, clips: Stored, rubrics: Rubrics) -> Iterat
         yield clip_chain(trajectory, own, rubrics)
 
 
-def category_chains(trajectories: Stored, clips: Stored, clip_scores: Stored, rubrics: Rubrics) -> Iterator[Chain]:
-    """What is judged at category level."""
-    scores = Aligned(clip_scores.rows())
+def category_chains(trajectories: Stored, clips: Stored, clip_verdicts: Stored, rubrics: Rubrics) -> Iterator[Chain]:
+    """What a judge is asked at category level, given its own verdicts on the clips."""
+    said = Aligned(clip_verdicts.rows(["trajectory_id", "clip_index", "tool_type", *_SAID]))
     for trajectory, own in with_clips(trajectories, clips):
-        yield category_chain(trajectory, own, _means(scores.at(trajectory.id), "clip_index"), rubrics)
+        yield category_chain(trajectory, own, rubrics, _own_scores(said.at(trajectory.id), [], rubrics))
 
 
 def trajectory_chains(
-    trajectories: Stored, clips: Stored, clip_scores: Stored, assessments: Stored, rubrics: Rubrics
+    trajectories: Stored, clips: Stored, clip_verdicts: Stored, category_verdicts: Stored, rubrics: Rubrics
 ) -> Iterator[Chain]:
-    """What is judged at trajectory level."""
-    scores, categories = Aligned(clip_scores.rows()), Aligned(assessments.rows())
+    """What a judge is asked at trajectory level, given its own verdicts on the clips and their categories."""
+    of_clips = Aligned(clip_verdicts.rows(["trajectory_id", "clip_index", "tool_type", *_SAID]))
+    of_categories = Aligned(category_verdicts.rows(["trajectory_id", "subject", *_SAID]))
     for trajectory, own in with_clips(trajectories, clips):
-        yield trajectory_chain(
-            trajectory,
-            own,
-            _means(scores.at(trajectory.id), "clip_index"),
-            _means(categories.at(trajectory.id), "category"),
-            rubrics,
-        )
+        said = _own_scores(of_clips.at(trajectory.id), of_categories.at(trajectory.id), rubrics)
+        yield trajectory_chain(trajectory, own, rubrics, said)
 
 
 def session_chains(trajectories: Stored, rubrics: Rubrics) -> Iterator[Chain]:
@@ -267,8 +271,24 @@ def session_chains(trajectories: Stored, rubrics: Rubrics) -> Iterator[Chain]:
             yield session_chain(trajectory, rubrics)
 
 
-def _means(rows: list[Row], subject: str) -> Mapping[Any, Scores]:
-    means: dict[Any, dict[str, float]] = {}
-    for key, group in grouped(rows, subject):
-        means[key] = {row["criterion"]: row["mean"] for row in group if row["mean"] is not None}
-    return means
+def _own_scores(clip_verdicts: list[Row], category_verdicts: list[Row], rubrics: Rubrics) -> dict[int, OwnScores]:
+    """One judge's scored verdicts on one trajectory, by sample."""
+    clips: dict[int, dict[int, OwnScore]] = {}
+    categories: dict[int, dict[str, OwnScore]] = {}
+    for row in clip_verdicts:
+        if row["outcome"] == "scored":
+            rubric = rubrics.choose("clip", row["tool_type"])
+            clips.setdefault(row["sample"], {})[row["clip_index"]] = _own_score(row["scores"], rubric.scale)
+    for row in category_verdicts:
+        if row["outcome"] == "scored":
+            rubric = rubrics.choose("category", row["subject"])
+            categories.setdefault(row["sample"], {})[row["subject"]] = _own_score(row["scores"], rubric.scale)
+    return {
+        sample: OwnScores(clips=clips.get(sample, {}), categories=categories.get(sample, {}))
+        for sample in sorted({*clips, *categories})
+    }
+
+
+def _own_score(scores: Mapping[str, float | None], scale: Scale) -> OwnScore:
+    points = {criterion: None if share is None else scale.to_points(share) for criterion, share in scores.items()}
+    return OwnScore(points, scale)

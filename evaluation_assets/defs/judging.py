@@ -4,7 +4,7 @@ import asyncio
 import gc
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -32,7 +32,8 @@ MIN_TEXT_SEEN = 0.95
 PROGRESS_SECONDS = 10.0
 """A log line costs 4 ms: one now and then, never one a verdict."""
 
-Chains = Callable[[], Iterator[Chain]]
+Chains = Callable[[Judge], Iterator[Chain]]
+"""What a judge is asked at a level; it depends on the judge where its own earlier verdicts are shown."""
 
 
 class JudgingConfig(dg.Config):
@@ -111,53 +112,46 @@ class Tally:
 
 
 def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsDefinition]:
-    """The levels: clips, categories, trajectories, and sessions with their turns and contributions."""
+    """The levels: clips, categories, trajectories, and sessions with their turns and contributions.
 
-    def clip_level(inputs: Mapping[str, Stored]) -> Chains:
-        return lambda: rows.clip_chains(inputs["preprocessed_trajectories"], inputs["clips"], rubrics)
-
-    def category_level(inputs: Mapping[str, Stored]) -> Chains:
-        return lambda: rows.category_chains(
-            inputs["preprocessed_trajectories"], inputs["clips"], inputs["clip_scores"], rubrics
-        )
-
-    def trajectory_level(inputs: Mapping[str, Stored]) -> Chains:
-        return lambda: rows.trajectory_chains(
-            inputs["preprocessed_trajectories"],
-            inputs["clips"],
-            inputs["clip_scores"],
-            inputs["category_assessments"],
-            rubrics,
-        )
-
-    def session_level(inputs: Mapping[str, Stored]) -> Chains:
-        return lambda: rows.session_chains(inputs["preprocessed_trajectories"], rubrics)
-
+    What a judge says at a level hangs on what was ingested and on its own verdicts of the levels below.
+    """
     ingested = ("preprocessed_trajectories", "clips")
+    clips, categories = (CLIP_VERDICTS,), (CLIP_VERDICTS, CATEGORY_VERDICTS)
+    whole: tuple[Level, ...] = ("trajectory", "answer")
     return [
-        _level(CLIP_VERDICTS, ("clip",), ingested, clip_level, judges, rubrics),
-        _level(CATEGORY_VERDICTS, ("category",), (*ingested, "clip_scores"), category_level, judges, rubrics),
-        _level(
-            TRAJECTORY_VERDICTS,
-            ("trajectory", "answer"),
-            (*ingested, "clip_scores", "category_assessments"),
-            trajectory_level,
-            judges,
-            rubrics,
-        ),
-        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], session_level, judges, rubrics),
+        _level(CLIP_VERDICTS, ("clip",), ingested, (), rows.clip_chains, judges, rubrics),
+        _level(CATEGORY_VERDICTS, ("category",), ingested, clips, rows.category_chains, judges, rubrics),
+        _level(TRAJECTORY_VERDICTS, whole, ingested, categories, rows.trajectory_chains, judges, rubrics),
+        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], (), rows.session_chains, judges, rubrics),
     ]
 
 
 def _level(
     table: Table,
     levels: tuple[Level, ...],
-    inputs: tuple[str, ...],
-    chains_of: Callable[[Mapping[str, Stored]], Chains],
+    ingested: tuple[str, ...],
+    own: tuple[Table, ...],
+    chains_of: Callable[..., Iterator[Chain]],
     judges: Sequence[Judge],
     rubrics: Rubrics,
 ) -> dg.AssetsDefinition:
-    """One subsettable multi-asset: an output, a code version and a coverage check for every judge."""
+    """One subsettable multi-asset: an output, a code version and a coverage check for every judge.
+
+    Args:
+        table: what an output holds.
+        levels: whose rubrics are asked.
+        ingested: tables that all judges read.
+        own: tables of which each judge reads its own; Dagster gives those of all judges, whether they exist or not.
+        chains_of: makes a judge's chains of these tables, in this order, and the rubrics.
+        judges: one output each.
+        rubrics: all of them.
+    """
+    inputs = {name: dg.AssetKey(name) for name in ingested}
+    own_inputs = {
+        judge.name: {f"{each.name}_{judge.name}": dg.AssetKey([each.name, judge.name]) for each in own}
+        for judge in judges
+    }
     versions = ",".join(version for level in levels for version in rubrics.versions(level).values())
     keys = {judge.name: dg.AssetKey([table.name, judge.name]) for judge in judges}
 
@@ -165,7 +159,7 @@ def _level(
         name=f"judge_{table.name.removesuffix('_verdicts')}",
         partitions_def=DROPS,
         can_subset=True,
-        ins={name: dg.AssetIn(name) for name in inputs},
+        ins={name: dg.AssetIn(key) for of in (inputs, *own_inputs.values()) for name, key in of.items()},
         outs={
             judge.name: dg.AssetOut(
                 key=keys[judge.name],
@@ -177,7 +171,7 @@ def _level(
             )
             for judge in judges
         },
-        internal_asset_deps={judge.name: {dg.AssetKey(name) for name in inputs} for judge in judges},
+        internal_asset_deps={judge.name: {*inputs.values(), *own_inputs[judge.name].values()} for judge in judges},
         check_specs=[
             dg.AssetCheckSpec(name, asset=keys[judge.name], partitions_def=DROPS, description=description)
             for judge in judges
@@ -192,7 +186,11 @@ def _level(
     ):  # Dagster refuses an async annotation
         chosen = [judge for judge in judges if keys[judge.name] in context.selected_asset_keys]
         run = PanelRun(table, context.partition_key, context.run.run_id, config.budget_usd, context.log.info)
-        async for judge, spool, tally in run.judge(chosen, chains_of(tables)):
+
+        def chains(judge: Judge) -> Iterator[Chain]:
+            return chains_of(*(tables[name] for name in (*inputs, *own_inputs[judge.name])), rubrics)
+
+        async for judge, spool, tally in run.judge(chosen, chains):
             with spool:
                 context.log.info(f"{judge.name}: {tally.outcomes.total()} verdicts, {dict(tally.outcomes)}")
                 yield dg.Output(Stream(table, spool.batches(), tally.metadata), judge.name)
@@ -216,10 +214,11 @@ class PanelRun:
 
     async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[tuple[Judge, Spool, Tally]]:
         """The verdicts of each judge; whichever is done first comes first."""
-        asked = any(isinstance(judge, ModelJudge) for judge in judges)
-        total = sum(len(chain.subjects) for chain in chains()) if asked else None  # rules are done before it is counted
+        asked = next((judge for judge in judges if isinstance(judge, ModelJudge)), None)
+        # Rules are done before it is counted.
+        total = None if asked is None else sum(len(chain.subjects) for chain in chains(asked))
         with _old_objects_at_rest():
-            for done in asyncio.as_completed([self._judge_all(judge, chains(), total) for judge in judges]):
+            for done in asyncio.as_completed([self._judge_all(judge, chains(judge), total) for judge in judges]):
                 yield await done
 
     async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> tuple[Judge, Spool, Tally]:

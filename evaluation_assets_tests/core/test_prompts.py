@@ -159,7 +159,7 @@ def test_no_request_is_longer_than_the_window(results: list[str]) -> None:
 
 def test_a_trajectory_of_very_many_clips_stays_inside_the_window() -> None:
     run = trajectory(text_of([f"result {number} " * 40 for number in range(300)]))
-    subject = trajectory_chain(run, clips_of(run), {}, {}, load_rubrics()).subjects[0]
+    subject = trajectory_chain(run, clips_of(run), load_rubrics()).subjects[0]
     rendered = render(subject, [], fence_of(SECRET, run.text), 8_000)
     assert rendered.tokens <= 8_000
     assert "pieces are left out here" in rendered.turns[-1].text

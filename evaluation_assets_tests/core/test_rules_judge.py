@@ -38,8 +38,8 @@ def chains_of(run: Trajectory) -> list[Chain]:
     clips = clips_of(run)
     return [
         clip_chain(run, clips, RUBRICS),
-        category_chain(run, clips, {}, RUBRICS),
-        trajectory_chain(run, clips, {}, {}, RUBRICS),
+        category_chain(run, clips, RUBRICS),
+        trajectory_chain(run, clips, RUBRICS),
     ]
 
 

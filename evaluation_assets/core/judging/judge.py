@@ -96,7 +96,7 @@ async def _judge_chain(judge: Judge, chain: Chain) -> list[Judgement]:
 
 async def _conversation(judge: Judge, chain: Chain, sample: int) -> list[Judgement]:
     judgements: list[Judgement] = []
-    for subject in chain.subjects:
+    for subject in chain.of_sample(sample):
         try:
             verdict = await judge.judge(subject, judgements, sample)
         except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down; its message may quote text

@@ -10,19 +10,20 @@ import hmac
 import math
 import re
 import unicodedata
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.providers.base import Message
-from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.subjects import OwnScore, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.rubrics.model import Rubric
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 
 BYTES_PER_TOKEN = 3.0
 """A careful estimate: English has about 4, code and Chinese about 3. Used to stay inside a context window only."""
@@ -232,7 +233,9 @@ def _piece(subject: Subject, fence: str, limit: int, *, first: bool) -> Piece:
     criteria = ", ".join(criterion.key for criterion in subject.criteria)
     lines.append(f'{_heading(subject)} Judge it by the rubric "{subject.rubric.name}". Criteria: {criteria}')
     contents, length, shown = _contents(subject, limit)
-    lines += [_fenced(text, fence, limit) for text in contents]
+    for text, note in contents:
+        lines += filter(None, (_fenced(text, fence, limit), note))
+    lines += _own_assessments(subject)
     if subject.level in ("trajectory", "answer", "session") and (reference := subject.trajectory.reference_answer):
         lines.append(f"The reference answer:\n{_fenced(reference, fence, limit)}")
     text = "\n".join(lines)
@@ -250,20 +253,19 @@ def _heading(subject: Subject) -> str:
     return "The whole work, from beginning to end." if subject.level == "trajectory" else "The final answer alone."
 
 
-def _contents(subject: Subject, limit: int) -> tuple[list[str], int, int]:
-    """What is fenced, how many bytes the whole has, and how many of them are shown.
+def _contents(subject: Subject, limit: int) -> tuple[list[tuple[str, str]], int, int]:
+    """What is fenced, each with a note for behind it; how many bytes the whole has, and how many of them are shown.
 
-    At category and trajectory level the clips share the limit, and each has the panel's means in front; the texts of a
-    session's subject share it too.
+    At category and trajectory level the clips share the limit; the texts of a session's subject share it too.
     """
     if subject.contents:
         share = limit // len(subject.contents)
         sizes = [_size(text) for text in subject.contents]
-        texts = [cut_in_the_middle(text, share) for text in subject.contents]
+        texts = [(cut_in_the_middle(text, share), "") for text in subject.contents]
         return texts, sum(sizes), sum(min(size, share) for size in sizes)
     if subject.level in ("clip", "answer"):
         text = subject.focus[0].content if subject.level == "clip" else subject.trajectory.final_answer or ""
-        return [text], _size(text), min(_size(text), limit)
+        return [(text, "")], _size(text), min(_size(text), limit)
     most = max(2, limit // (2 * _LEAST_SHOWN))
     left_out = max(0, len(subject.focus) - most)
     head = len(subject.focus) if not left_out else most // 2
@@ -271,18 +273,31 @@ def _contents(subject: Subject, limit: int) -> tuple[list[str], int, int]:
     share = limit // max(1, len(kept))
     texts, shown = [], 0
     for clip in kept:
-        means = subject.clip_scores.get(clip.index)
-        note = f"[earlier mean scores, 0 to 1: {_means(means)}]\n" if means else ""
-        texts.append(note + cut_in_the_middle(clip.content, share))
+        texts.append((cut_in_the_middle(clip.content, share), _own_clip_scores(subject, clip)))
         shown += min(_size(clip.content), share)
     if left_out:
-        texts.insert(head, f"[... {left_out} pieces are left out here ...]")
-    texts += [f"[assessment of {name}, 0 to 1: {_means(means)}]" for name, means in subject.assessments.items()]
+        texts.insert(head, (f"[... {left_out} pieces are left out here ...]", ""))
     return texts, sum(_size(clip.content) for clip in subject.focus), shown
 
 
-def _means(means: Any) -> str:
-    return ", ".join(f"{criterion} {mean:.2f}" for criterion, mean in sorted(means.items()))
+def _own_clip_scores(subject: Subject, clip: Clip) -> str:
+    """What the judge itself gave a clip: our words and numbers, so that it stands outside of the fence."""
+    return _own_scores(f"piece {clip.index + 1}", subject.own.clips.get(clip.index))
+
+
+def _own_assessments(subject: Subject) -> Iterator[str]:
+    """What the judge itself gave each category, named by its first piece: its name comes from the trajectory."""
+    first = {clip.tool_type: clip.index + 1 for clip in reversed(subject.clips)}
+    for category, points in subject.own.categories.items():
+        if category in first:
+            yield _own_scores(f"all calls of the tool type of piece {first[category]} together", points)
+
+
+def _own_scores(of: str, given: OwnScore | None) -> str:
+    if given is None:
+        return ""
+    scores = ", ".join(f"{key} {'null' if score is None else score}" for key, score in given.points.items())
+    return f"Your scores of {of}, {given.scale.min} to {given.scale.max}: {scores}."
 
 
 def _fenced(text: str, fence: str, limit: int) -> str:

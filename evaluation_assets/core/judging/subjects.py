@@ -7,12 +7,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.clips.segmentation import Clip
-from evaluation_assets.core.rubrics.model import Criterion, Level, Need, Rubric, Rubrics
+from evaluation_assets.core.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
 from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.trajectories.model import Trajectory
 
-Scores = Mapping[str, float]
-"""Panel means by criterion."""
+
+@dataclass(frozen=True, slots=True)
+class OwnScore:
+    """What a judge gave by criterion: `points` on the rubric's `scale`, `None` where it left the criterion open."""
+
+    points: Mapping[str, int | None]
+    scale: Scale
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnScores:
+    """What one judge gave at the levels below, in one sample: by clip index, and by category.
+
+    Judges are independent: nobody is shown what another said, nor a mean of several.
+    """
+
+    clips: Mapping[int, OwnScore] = field(default_factory=dict)
+    categories: Mapping[str, OwnScore] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
@@ -20,8 +36,8 @@ class Subject:
     """One thing to judge. It equals only itself.
 
     `name` is the clip's index, the category, or the level itself. `focus` are the clips that are judged, `clips` all
-    of the trajectory; `chain_rubrics` are those of all subjects of the chain. `clip_scores` (by clip index) and
-    `assessments` (by category) are what the panel said before. `later` is how many subjects follow it in its chain.
+    of the trajectory; `chain_rubrics` are those of all subjects of the chain. `own` is what the judge itself gave at
+    the levels below. `later` is how many subjects follow it in its chain.
 
     What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the contribution
     `part` or the turn with the number `turn`. `there_is` says what criteria may ask about.
@@ -34,8 +50,7 @@ class Subject:
     clips: Sequence[Clip]
     focus: Sequence[Clip]
     chain_rubrics: Sequence[Rubric] = ()
-    clip_scores: Mapping[int, Scores] = field(default_factory=dict)
-    assessments: Mapping[str, Scores] = field(default_factory=dict)
+    own: OwnScores = field(default_factory=OwnScores)
     later: int = 0
     there_is: frozenset[Need] = frozenset()
     heading: str = ""
@@ -53,10 +68,22 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The subjects of one trajectory, in the order they are judged."""
+    """The subjects of one trajectory, in the order they are judged.
+
+    `own` is what the judge gave at the levels below, by sample: each sample is a conversation of its own.
+    """
 
     trajectory: Trajectory
     subjects: tuple[Subject, ...]
+    own: Mapping[int, OwnScores] = field(default_factory=dict)
+
+    def of_sample(self, sample: int) -> tuple[Subject, ...]:
+        """The subjects as one sample of the judge sees them."""
+        own = self.own.get(sample)
+        return self.subjects if own is None else tuple(replace(subject, own=own) for subject in self.subjects)
+
+
+_NOTHING: Mapping[int, OwnScores] = {}
 
 
 def clip_chain(trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) -> Chain:
@@ -81,7 +108,7 @@ def clip_chain(trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) 
 
 
 def category_chain(
-    trajectory: Trajectory, clips: Sequence[Clip], clip_scores: Mapping[int, Scores], rubrics: Rubrics
+    trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics, own: Mapping[int, OwnScores] = _NOTHING
 ) -> Chain:
     """Every tool type that was called, in order of its first call."""
     categories: dict[str, list[Clip]] = {}
@@ -100,19 +127,15 @@ def category_chain(
                 clips=clips,
                 focus=focus,
                 chain_rubrics=_distinct(chosen.values()),
-                clip_scores=clip_scores,
             )
             for category, focus in categories.items()
         ),
+        own,
     )
 
 
 def trajectory_chain(
-    trajectory: Trajectory,
-    clips: Sequence[Clip],
-    clip_scores: Mapping[int, Scores],
-    assessments: Mapping[str, Scores],
-    rubrics: Rubrics,
+    trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics, own: Mapping[int, OwnScores] = _NOTHING
 ) -> Chain:
     """The trajectory as a whole, and its final answer where it has one."""
     levels: tuple[Level, ...] = ("trajectory", "answer") if trajectory.final_answer else ("trajectory",)
@@ -128,19 +151,18 @@ def trajectory_chain(
                 clips=clips,
                 focus=clips,
                 chain_rubrics=(chosen[level],),
-                clip_scores=clip_scores,
-                assessments=assessments,
             )
             for level in levels
         ),
+        own,
     )
 
 
-def chain_of(trajectory: Trajectory, subjects: Iterable[Subject]) -> Chain:
+def chain_of(trajectory: Trajectory, subjects: Iterable[Subject], own: Mapping[int, OwnScores] = _NOTHING) -> Chain:
     """Subjects in order, each with the number of those behind it."""
     ordered = list(subjects)
     last = len(ordered) - 1
-    return Chain(trajectory, tuple(replace(subject, later=last - at) for at, subject in enumerate(ordered)))
+    return Chain(trajectory, tuple(replace(subject, later=last - at) for at, subject in enumerate(ordered)), own)
 
 
 def _distinct(rubrics: Iterable[Rubric]) -> tuple[Rubric, ...]:

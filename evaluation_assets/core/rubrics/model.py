@@ -34,6 +34,10 @@ class Scale(BaseModel):
         """A number on the scale as 0..1."""
         return (points - self.min) / (self.max - self.min)
 
+    def to_points(self, share: float) -> int:
+        """The whole number on the scale that is stored as this share."""
+        return round(self.min + share * (self.max - self.min))
+
 
 class Criterion(BaseModel):
     """One question and what is seen at given points of the scale. `needs` names what has to exist to ask it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import tee
 from statistics import fmean
 from typing import Any
 
@@ -10,6 +11,8 @@ from evaluation_assets.core.scoring.averages import Average, Leniency, average, 
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
+Subject = tuple[Key, Row]
+"""What verdicts on it are found by, and the columns that say what it is."""
 
 OVERALL = "overall"
 
@@ -46,52 +49,30 @@ def clip_weighted_overall(averages: Mapping[str, ToolAverage]) -> float | None:
 
 def clip_scores(drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int) -> Iterator[Row]:
     """Rows of `clip_scores`."""
-    tool_types = Aligned(clips.rows(["trajectory_id", "clip_index", "tool_type"]))
-    current: tuple[str, list[Row]] = ("", [])
-    for (trajectory_id, clip_index), criterion, result in _averages(
-        verdicts, ["clip_index"], lambda: _keys(clips.rows(["trajectory_id", "clip_index"])), quorum
-    ):
-        if current[0] != trajectory_id:
-            current = (trajectory_id, tool_types.at(trajectory_id))
-        yield {
-            "drop": drop,
-            "trajectory_id": trajectory_id,
-            "clip_index": clip_index,
-            "tool_type": current[1][clip_index]["tool_type"],
-            "criterion": criterion,
-            **asdict(result),
-        }
+
+    def order() -> Iterator[Subject]:
+        for row in clips.rows(["trajectory_id", "clip_index", "tool_type"]):
+            yield (row["trajectory_id"], row["clip_index"]), row
+
+    for row, criterion, result in _averages(verdicts, ["clip_index"], order, quorum):
+        yield {"drop": drop, **row, "criterion": criterion, **asdict(result)}
 
 
 def category_assessments(drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int) -> Iterator[Row]:
     """Rows of `category_assessments`."""
 
-    def categories() -> Iterator[tuple[str, dict[str, int]]]:
+    def order() -> Iterator[Subject]:
         for trajectory_id, rows in grouped(clips.rows(["trajectory_id", "tool_type", "is_final"])):
             counts: dict[str, int] = {}
             for row in rows:
                 if not row["is_final"]:
                     counts[row["tool_type"]] = counts.get(row["tool_type"], 0) + 1
-            yield trajectory_id, counts
+            for category, count in counts.items():
+                place = {"trajectory_id": trajectory_id, "category": category, "clip_count": count}
+                yield (trajectory_id, category), place
 
-    def order() -> Iterator[Key]:
-        for trajectory_id, counts in categories():
-            for category in counts:
-                yield trajectory_id, category
-
-    sizes = categories()
-    current: tuple[str, dict[str, int]] = ("", {})
-    for (trajectory_id, category), criterion, result in _averages(verdicts, ["subject"], order, quorum):
-        while current[0] != trajectory_id:
-            current = next(sizes)
-        yield {
-            "drop": drop,
-            "trajectory_id": trajectory_id,
-            "category": category,
-            "criterion": criterion,
-            **_core(result),
-            "clip_count": current[1][category],
-        }
+    for place, criterion, result in _averages(verdicts, ["subject"], order, quorum):
+        yield {"drop": drop, **place, "criterion": criterion, **_core(result)}
 
 
 def trajectory_scores(
@@ -100,15 +81,14 @@ def trajectory_scores(
     """Rows of `trajectory_scores`: `overall` first, then the criteria; those of the answer as `answer.<criterion>`."""
     columns = ["trajectory_id", "task_id", "final_answer"]
 
-    def order() -> Iterator[Key]:
+    def order() -> Iterator[Subject]:
         for row in trajectories.rows(columns):
-            yield row["trajectory_id"], "trajectory"
-            if row["final_answer"]:
-                yield row["trajectory_id"], "answer"
+            for subject in ("trajectory", "answer") if row["final_answer"] else ("trajectory",):
+                yield (row["trajectory_id"], subject), {"trajectory_id": row["trajectory_id"], "subject": subject}
 
     judged = (
-        {"trajectory_id": key[0], "subject": key[1], "criterion": criterion, "result": result}
-        for key, criterion, result in _averages(verdicts, ["subject"], order, quorum)
+        {**place, "criterion": criterion, "result": result}
+        for place, criterion, result in _averages(verdicts, ["subject"], order, quorum)
     )
     by_trajectory, clips = Aligned(judged), Aligned(iter(clip_score_rows))
     for row in trajectories.rows(columns):
@@ -131,15 +111,20 @@ def _overall(clip_rows: list[Row], n_judges: int) -> Row:
 
 
 def _averages(
-    tables: Mapping[str, Stored], key: Sequence[str], order: Callable[[], Iterator[Key]], quorum: int
-) -> Iterator[tuple[Key, str, Average]]:
-    """Every criterion of every subject. The tables are read twice: for leniency, then for the averages."""
+    tables: Mapping[str, Stored], key: Sequence[str], order: Callable[[], Iterator[Subject]], quorum: int
+) -> Iterator[tuple[Row, str, Average]]:
+    """Every criterion of every subject, with the subject's columns. A subject nobody spoke about has none.
+
+    The tables are read twice: for leniency, then for the averages.
+    """
     columns = ["trajectory_id", *key]
 
-    def side_by_side() -> Iterator[tuple[Key, dict[str, dict[str, float]]]]:
+    def side_by_side() -> Iterator[tuple[Row, dict[str, dict[str, float]]]]:
         rows = {judge: table.rows([*columns, "outcome", "scores"]) for judge, table in tables.items()}
-        for subject, verdicts in by_subject(rows, order(), columns):
-            yield subject, panel_scores(verdicts)
+        places, subjects = tee(order())
+        found = by_subject(rows, (subject for subject, _ in subjects), columns)
+        for (_, place), (_, verdicts) in zip(places, found, strict=True):
+            yield place, panel_scores(verdicts)
 
     leniency = Leniency(list(tables))
     if len(tables) > 1:
@@ -147,15 +132,11 @@ def _averages(
             for criterion, scores in criteria.items():
                 leniency.add(criterion, scores)
     effects: dict[str, dict[str, float]] = {}
-    for subject, criteria in side_by_side():
+    for place, criteria in side_by_side():
         for criterion, scores in criteria.items():
             if criterion not in effects:
                 effects[criterion] = leniency.effects(criterion)
-            yield subject, criterion, average(scores, len(tables), quorum, effects[criterion])
-
-
-def _keys(rows: Iterable[Row]) -> Iterator[Key]:
-    return (tuple(row.values()) for row in rows)
+            yield place, criterion, average(scores, len(tables), quorum, effects[criterion])
 
 
 def _core(result: Average) -> Row:
