@@ -13,6 +13,7 @@ from upath import UPath
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
 
@@ -47,7 +48,7 @@ def with_home(command: Any) -> Any:
 
 _judges = together(
     click.option("--panel", "panel_file", type=click.Path(exists=True, path_type=Path), help="Another panel.yaml."),
-    click.option("--provider", help="With --model: a panel of one judge."),
+    click.option("--provider", help="A panel of one judge, with --model or the provider's default model."),
     click.option("--model", help="The model of --provider."),
     click.option("--max-concurrency", type=click.IntRange(min=1), help="Requests at a time, for every model judge."),
     click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
@@ -118,8 +119,15 @@ def refuse(message: str) -> NoReturn:
 
 
 def _panel_of(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:
+    if provider is None and model is not None:
+        raise InvalidPanel(f"--model {model} needs --provider; choose one of: {', '.join(PROVIDERS)}")
     if provider is None:
         return load_panel(home.panel_file if file is None else UPath(file))
+    known = PROVIDERS.get(provider)
+    if known is not None and known.base_url is None:
+        raise InvalidPanel(f"--provider {provider} needs a base_url: describe the judge in panel.yaml (panel init)")
+    if known is not None and model is None and known.default_model is None:
+        raise InvalidPanel(f"--provider {provider} needs --model")
     name = re.sub(r"[^a-z0-9]+", "_", (model or provider).lower()).strip("_")
     name = name if name[:1].isalpha() else f"judge_{name}"
     return panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")

@@ -15,6 +15,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
 from evaluation_assets.core.judging.trial import try_panel
+from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.intake import prepare
 
 
@@ -45,9 +46,7 @@ def test_judges(
     for name, verdict in asyncio.run(try_panel(panel)):
         good = verdict.outcome in ("scored", "abstained")
         failed |= not good
-        cost = "unknown" if verdict.usage.cost_usd is None else f"${verdict.usage.cost_usd:.6f}"
-        tokens = f"{verdict.usage.input_tokens} tokens in, {verdict.usage.output_tokens} out, cost {cost}"
-        click.echo(f"{name}: {'ok' if good else 'FAILED'}, {tokens if good else verdict.error}")
+        click.echo(f"{name}: {'ok' if good else 'FAILED'}, {_took(verdict) if good else verdict.error}")
     sys.exit(1 if failed else 0)
 
 
@@ -68,6 +67,19 @@ def init_panel(home: Home) -> None:
             judges.pop()
     home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
     click.echo(f"written to {home.panel_file}; try it with: evaluation-assets panel test")
+
+
+def _took(verdict: Verdict) -> str:
+    """What a verdict took, as far as it is known; rules and recorded verdicts take nothing."""
+    if not verdict.attempts:
+        return "no model call"
+    usage = verdict.usage
+    tokens = (
+        "tokens not reported"
+        if usage.input_tokens is None or usage.output_tokens is None
+        else f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
+    )
+    return f"{tokens}, cost {'unknown' if usage.cost_usd is None else f'${usage.cost_usd:.6f}'}"
 
 
 def _key_state(judge: JudgeSettings) -> str:

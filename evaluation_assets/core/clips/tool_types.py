@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
+from evaluation_assets.core.configuration import faults, yaml_fault
 from evaluation_assets.core.trajectories.model import ToolCall
 
 FINAL = "final"
@@ -60,8 +61,12 @@ def load_tool_types(path: UPath | None = None) -> ToolTypes:
         return shipped_tool_types()
     try:
         own = _File.model_validate(yaml.safe_load(path.read_text("utf-8")) or {})
-    except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as problem:
-        raise InvalidToolTypes(f"{path}: {problem}") from None
+    except yaml.YAMLError as problem:
+        raise InvalidToolTypes(f"{path}: {yaml_fault(problem)}") from None
+    except UnicodeDecodeError as problem:
+        raise InvalidToolTypes(f"{path}: {problem.reason}: it has to be UTF-8") from None
+    except ValidationError as problem:
+        raise InvalidToolTypes(f"{path}: {faults(problem, _File)}") from None
     shipped = _shipped()
     categories = {name: [*own.categories.get(name, ()), *shipped.categories.get(name, ())] for name in own.categories}
     return ToolTypes({**categories, **_without(shipped.categories, own.categories)}, {**shipped.servers, **own.servers})

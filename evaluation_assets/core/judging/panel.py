@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from upath import UPath
 
 from evaluation_assets.core.configuration import faults, yaml_fault
@@ -71,6 +71,15 @@ class Panel(BaseModel):
     def with_limits(self, limits: dict[str, Any]) -> Self:
         """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
         return self.model_copy(update={"judges": tuple(judge.model_copy(update=limits) for judge in self.judges)})
+
+    @model_validator(mode="after")
+    def _quorum_can_be_reached(self) -> Self:
+        if self.quorum > len(self.judges):
+            raise ValueError(
+                f"quorum {self.quorum} cannot be reached by a panel of {len(self.judges)}: nothing would ever have a "
+                "score; lower quorum or add judges"
+            )
+        return self
 
     @field_validator("judges")
     @classmethod

@@ -10,12 +10,16 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from upath import UPath
 
+from evaluation_assets.core.configuration import faults, yaml_fault
+
 Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
 SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
 Need = Literal[
     "reference_answer", "next_user_message", "knowledge", "tool_calls", "thoughts", "handoff", "several_agents"
 ]
 ANY = "*"
+_TYPED_LEVELS: tuple[Level, ...] = ("clip", "category")
+"""Levels with a rubric for each tool type."""
 
 
 class Scale(BaseModel):
@@ -49,7 +53,8 @@ class Criterion(BaseModel):
 class Rubric(BaseModel):
     """What a judge is asked about one kind of subject.
 
-    `applies_to` lists tool types at clip and category level; `*` takes what no other rubric does.
+    `applies_to` lists tool types at clip and category level, by default the rubric's own name; `*` takes what no other
+    rubric does. At other levels there is one rubric for all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,7 +62,7 @@ class Rubric(BaseModel):
     name: str
     level: Level
     version: int
-    applies_to: tuple[str, ...]
+    applies_to: tuple[str, ...] = ()
     description: str
     scale: Scale
     criteria: tuple[Criterion, ...]
@@ -69,6 +74,11 @@ class Rubric(BaseModel):
             if not {self.scale.min, self.scale.max} <= points <= set(range(self.scale.min, self.scale.max + 1)):
                 raise ValueError(f"{self.name}.{criterion.key}: anchors must be on the scale and include its ends")
         return self
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The tool types it is for, and `*` for all that have none of their own."""
+        return self.applies_to or ((self.name,) if self.level in _TYPED_LEVELS else (ANY,))
 
     @cached_property
     def version_name(self) -> str:
@@ -95,7 +105,7 @@ class Rubrics:
         rubrics = self.of_level(level)
         for wanted in (tool_type, ANY):
             for rubric in rubrics:
-                if wanted in rubric.applies_to or not rubric.applies_to:
+                if wanted in rubric.covers:
                     return rubric
         raise LookupError(f"no rubric of level {level} applies to {tool_type}")
 
@@ -111,19 +121,67 @@ class InvalidRubric(ValueError):
 def load_rubrics(folder: UPath | None = None) -> Rubrics:
     """The rubrics that ship with the package, and an installation's own below `folder`, as `<level>/<name>.yaml`.
 
-    An installation's rubric replaces the shipped one of its level and name.
+    They add up. An installation's rubric replaces the shipped one of its level and name.
 
     Raises:
-        InvalidRubric: a file of the installation is no rubric.
+        InvalidRubric: a file of the installation is no rubric, could never be used, or is for what another is for.
     """
-    rubrics = {(rubric.level, rubric.name): rubric for rubric in _shipped()}
-    for path in sorted(folder.glob("*/*.yaml"), key=lambda path: path.path) if folder and folder.exists() else ():
-        try:
-            rubric = Rubric.model_validate(yaml.safe_load(path.read_text("utf-8")))
-        except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as problem:
-            raise InvalidRubric(f"{path}: {problem}") from None
-        rubrics[rubric.level, rubric.name] = rubric
-    return Rubrics(list(rubrics.values()))
+    found = {(rubric.level, rubric.name): (f"the shipped {rubric.name}", rubric) for rubric in _shipped()}
+    own: dict[tuple[str, str], UPath] = {}
+    for path in _files(folder):
+        rubric = _read(path)
+        if (first := own.setdefault((rubric.level, rubric.name), path)) != path:
+            raise InvalidRubric(f"{first} and {path} are both the {rubric.level} rubric {rubric.name!r}")
+        found[rubric.level, rubric.name] = (str(path), rubric)
+    _check_that_subjects_have_one_each(list(found.values()))
+    return Rubrics([rubric for _, rubric in found.values()])
+
+
+def _files(folder: UPath | None) -> list[UPath]:
+    """An installation's rubric files; one in another place or of another ending would be overlooked for ever."""
+    if folder is None or not folder.exists():
+        return []
+    paths = sorted((path for path in folder.rglob("*.y*ml") if path.is_file()), key=lambda path: path.path)
+    for path in paths:
+        if path.suffix != ".yaml" or path.parent.parent.path.rstrip("/") != folder.path.rstrip("/"):
+            raise InvalidRubric(f"{path} would not be read: put it at {folder}/<level>/<name>.yaml")
+    return paths
+
+
+def _read(path: UPath) -> Rubric:
+    try:
+        rubric = Rubric.model_validate(yaml.safe_load(path.read_text("utf-8")))
+    except yaml.YAMLError as problem:
+        raise InvalidRubric(f"{path}: {yaml_fault(problem)}") from None
+    except UnicodeDecodeError as problem:
+        raise InvalidRubric(f"{path}: {problem.reason}: it has to be UTF-8") from None
+    except ValidationError as problem:
+        raise InvalidRubric(f"{path}: {faults(problem, Rubric)}") from None
+    if path.parent.name != rubric.level:
+        raise InvalidRubric(f"{path}: level is {rubric.level}, and the folder is that of {path.parent.name} rubrics")
+    if rubric.level not in _TYPED_LEVELS and rubric.covers != (ANY,):
+        raise InvalidRubric(f"{path}: it would never be used: a {rubric.level} has no tool type; leave applies_to out")
+    if rubric.level == "category" and "final" in rubric.covers:
+        raise InvalidRubric(f"{path}: it would never be used for 'final': the final clip is in no category")
+    return rubric
+
+
+def _check_that_subjects_have_one_each(rubrics: list[tuple[str, Rubric]]) -> None:
+    """No tool type of a level has two rubrics, and none goes without."""
+    first: dict[tuple[str, str], tuple[str, Rubric]] = {}
+    for place, rubric in rubrics:
+        for tool_type in rubric.covers:
+            other, known = first.setdefault((rubric.level, tool_type), (place, rubric))
+            if known is not rubric:
+                what = (
+                    f"all {rubric.level} subjects" if tool_type == ANY else f"{rubric.level} subjects of {tool_type!r}"
+                )
+                raise InvalidRubric(
+                    f"{place} and {other} are both for {what}: to replace one, give yours its name, {known.name!r}"
+                )
+    for level in {rubric.level for _, rubric in rubrics}:
+        if (level, ANY) not in first:
+            raise InvalidRubric(f"no {level} rubric is for tool types that have none: one needs applies_to: ['{ANY}']")
 
 
 @cache

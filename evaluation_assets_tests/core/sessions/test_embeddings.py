@@ -132,7 +132,7 @@ def test_a_refused_key_is_tried_once(opened: Open, server: ModelServer) -> None:
 
 def test_a_spent_budget_pays_for_nothing_more_and_the_ledger_still_answers(opened: Open, server: ModelServer) -> None:
     price = {"input": 1000.0, "output": 0.0}
-    measure, taken = opened(budget_usd=0.006, price=price)
+    measure, taken = opened(budget_usd=0.0055, price=price)
     measure.matrix(["a train"])
     with pytest.raises(SimilarityUnavailable, match="budget of"):
         measure.matrix(["a cake"])
