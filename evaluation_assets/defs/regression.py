@@ -20,7 +20,7 @@ from evaluation_assets.core.regression.baselines import (
 )
 from evaluation_assets.core.regression.gate import GateOutcome
 from evaluation_assets.core.regression.history import history_rows
-from evaluation_assets.core.regression.metrics import facts_of, metric_rows, read_metrics
+from evaluation_assets.core.regression.metrics import case_metrics, facts_of, metric_rows, read_metrics
 from evaluation_assets.core.regression.settings import GateSettings, Settings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reviewing.judge_cards import kept_out
@@ -30,7 +30,7 @@ from evaluation_assets.core.scoring.sessions import session_metrics
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
-REGRESSION_VERSION = "1"
+REGRESSION_VERSION = "2"
 """Raise it when the same scores are compared otherwise."""
 
 GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), "regression_gate")
@@ -102,11 +102,6 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
             clip_scores = scores.clip_scores(name, stored["clips"], clip_verdicts, quorum)
             score_rows = scores.trajectory_scores(name, trajectories, clip_scores, trajectory_verdicts, quorum)
         cases = stored["tool_use_results"]
-        passed = {
-            row["trajectory_id"]: row["passed"]
-            for row in cases.rows(["trajectory_id", "passed"])
-            if row["trajectory_id"] is not None
-        }
         parts = comparability(judges, rubrics, quorum, json.loads(trajectories.facts.get("settings", "{}")))
         if version := cases.facts.get("suite_version"):
             parts["suite"] = version
@@ -118,7 +113,7 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         )
         # An analysis rests on the whole panel: with a judge kept out, its scores are not known.
         of_sessions = {} if out else session_metrics(stored["session_analyses"])
-        rows = metric_rows(name, trajectories, score_rows, passed, of_sessions)
+        rows = metric_rows(name, trajectories, score_rows, case_metrics(cases), of_sessions)
         table = tables.TASK_METRICS
         about = {f"kept_out_{judge}": why for judge, why in out.items()}
         return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: about, facts))

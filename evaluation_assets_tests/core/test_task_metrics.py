@@ -36,7 +36,8 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
         {"success": False, "duration_s": None, "usage": Usage(cost_usd=0.0)},
     )
     rows = {
-        row["metric"]: row for row in metric_rows("s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": True}, {})
+        row["metric"]: row
+        for row in metric_rows("s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": {"pass_rate": True}}, {})
     }
     found = {name: (row["value"], row["best"], row["n_known"], row["n_trials"]) for name, row in rows.items()}
     assert found == {

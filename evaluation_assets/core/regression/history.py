@@ -9,8 +9,8 @@ from scipy import special
 
 from evaluation_assets.core.regression.baselines import Baseline, comparability_key, scored_with
 from evaluation_assets.core.regression.drift import Drift, drift, night
-from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered, mean_of_tasks
+from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics, estimate_of
+from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
 
 Row = dict[str, Any]
 
@@ -21,7 +21,7 @@ def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
     for name, values in metrics.metrics.items():
         if not values:
             continue
-        estimate = mean_of_tasks([value.value for value in values.values()])
+        estimate = estimate_of(name, [value.value for value in values.values()])
         yield {
             "drop": metrics.drop,
             "suite": metrics.suite,
@@ -89,7 +89,7 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
     if not common:
         return []
     sign = 1 if metric in RELATIVE else -1
-    estimates = {who: mean_of_tasks([values[task] for task in common]) for who, values in means.items()}
+    estimates = {who: estimate_of(metric, [values[task] for task in common]) for who, values in means.items()}
     ranking = sorted(estimates, key=lambda who: (sign * estimates[who].mean, who[0] or "", who[1] or ""))
     best = means[ranking[0]]
     return [

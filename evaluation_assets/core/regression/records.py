@@ -7,12 +7,18 @@ from typing import Any
 from upath import UPath
 
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.regression.baselines import Baseline, baseline_file, read_baseline, scored_with
+from evaluation_assets.core.regression.baselines import (
+    Baseline,
+    baseline_file,
+    gating_metrics,
+    read_baseline,
+    scored_with,
+)
 from evaluation_assets.core.regression.calibration import Calibration, Values, calibrate
 from evaluation_assets.core.regression.gate import GateOutcome, decide
 from evaluation_assets.core.regression.history import drift_since, leaderboard
 from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics, read_metrics
-from evaluation_assets.core.regression.settings import DEFAULT_METRICS, GateSettings
+from evaluation_assets.core.regression.settings import GateSettings
 
 Row = dict[str, Any]
 
@@ -102,7 +108,7 @@ def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterat
         return
     key = scored_with(drops[-1])
     alike = [drop for drop in drops if scored_with(drop) == key and drop.tasks.keys() == drops[-1].tasks.keys()]
-    for metric in settings.metrics or DEFAULT_METRICS:
+    for metric in gating_metrics(settings, key):
         versions: dict[tuple[str | None, str | None], list[Values]] = {}
         for drop in alike:
             if metric not in RELATIVE and drop.metrics.get(metric):
@@ -119,7 +125,7 @@ def drift_rows(home: Home, settings: GateSettings) -> Iterator[Row]:
         baseline = baseline_of(home, suite)
         if baseline is None:
             continue
-        for metric in settings.metrics or DEFAULT_METRICS:
+        for metric in gating_metrics(settings, baseline.comparability):
             found = drift_since(baseline, drops, metric, settings.alpha)
             charts = zip(found.z, found.cusum, found.e_values, strict=True)
             for number, (z, cusum, e_value) in enumerate(charts, 1):
