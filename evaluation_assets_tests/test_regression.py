@@ -238,14 +238,31 @@ def overview(installation: Installation) -> dg.ExecuteInProcessResult:
 
 
 def test_the_overview_calibrates_and_ranks(accepted: Installation) -> None:
+    accepted.drop("s/again", runs(TASKS))
+    accepted.run("s/again")
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
     Path(accepted.home.drops.path, "s/worse.drop.yaml").write_text("agent: careless\n")
     accepted.run("s/worse")
     assert overview(accepted).success
     ranked = [row for row in accepted.home.whole_table("leaderboard").rows() if row["metric"] == "success"]
-    assert [(row["rank"], row["agent"], row["n_tasks"]) for row in ranked] == [(1, None, 10), (2, "careless", 10)]
+    assert [(row["rank"], row["agent"], row["drops"]) for row in ranked] == [
+        (1, None, ["s/again"]),
+        (2, None, ["s/base"]),
+        (3, "careless", ["s/worse"]),
+    ]
     calibrated = list(accepted.home.whole_table("gate_calibration").rows())
     assert {(row["metric"], row["source"]) for row in calibrated} == {("success", "versions")}
+
+
+def test_what_hangs_on_what_labels_say_is_declared(installation: Installation) -> None:
+    graph = installation.definitions.resolve_asset_graph()
+    cards = dg.AssetKey("judge_cards")
+    assert cards in graph.get(dg.AssetKey("task_metrics")).parent_keys
+    assert dg.AssetKey("task_metrics") not in graph.get_ancestor_asset_keys(cards)
+    installation.home.gate_file.write_text("review: {min_kappa: 0.5}\n")
+    changed = build_definitions(installation.home, Panel()).resolve_asset_graph()
+    versions = [each.get(dg.AssetKey("task_metrics")).code_version for each in (graph, changed)]
+    assert versions[0] != versions[1]
 
 
 def test_a_lasting_fall_turns_the_overview_red(accepted: Installation) -> None:
@@ -282,6 +299,12 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
     assert card["kappa"] < 0
     rates = {row["judge"]: row for row in accepted.home.whole_table("pass_rates").rows() if row["drop"] == "s/mixed"}
     assert rates["panel"]["n_subjects"] == 10
+    # Evaluated before the labels came: the judge stops gating there too, and outcomes go on.
+    accepted.home.gate_file.write_text("review: {min_labels: 5}\ngate: {metrics: [overall, success]}\n")
+    earlier = with_panel(accepted, "rules").run("s/mixed", "gate")
+    assert "judge rules is disqualified since: kappa" in (check_of(earlier).description or "")
+    assert "overall is not known on both sides" in (check_of(earlier).description or "")
+    assert "success -0.500 on 10 tasks" in (check_of(earlier).description or "")
     strict.drop("s/next", runs(TASKS))
     next_run = strict.run("s/next")
     assert next_run.success

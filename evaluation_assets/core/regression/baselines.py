@@ -43,6 +43,7 @@ class BaselineRun(_Model):
     content: str
     agent: str | None
     agent_version: str | None
+    model: str | None = None
 
 
 class Baseline(_Model):
@@ -126,7 +127,13 @@ def make_baseline(
         reason=reason,
         run_id=run_id,
         runs=tuple(
-            BaselineRun(drop=drop.drop, content=drop.content, agent=drop.agent, agent_version=drop.agent_version)
+            BaselineRun(
+                drop=drop.drop,
+                content=drop.content,
+                agent=drop.agent,
+                agent_version=drop.agent_version,
+                model=drop.model,
+            )
             for drop in drops
         ),
         comparability_key=comparability_key(parts),

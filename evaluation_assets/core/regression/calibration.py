@@ -39,9 +39,9 @@ class Calibration:
 
     `source` says what was resampled: `runs` are repeated runs of one version; `versions` are runs of several, where
     none ran twice, so that what changed between them counts as noise. `smallest_drop` is the decrease that the gate
-    fails with the configured power, `None` where none up to 1 is. `tolerance_false_alarms` is what the rule of a fixed
-    tolerance would do. Of the `pairs` of whole runs as they were, `pairs_failed` fail: more than the rates let expect means that
-    all tasks of a run go up and down together.
+    fails with the configured power, `None` where none up to 1 is. `tolerance_false_alarms` is what the rule of a
+    fixed tolerance would do. Of the `pairs` of whole runs as they were, `pairs_failed` fail: more than the rates let
+    expect means that all tasks of a run go up and down together.
     """
 
     metric: str

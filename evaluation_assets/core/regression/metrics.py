@@ -13,6 +13,7 @@ import orjson
 
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.regression.participants import Participants
 from evaluation_assets.core.scoring.intervals import Estimate, mean_of_tasks
 from evaluation_assets.core.trajectories.identity import digest
 
@@ -31,6 +32,9 @@ OF_CASES = {
     "efficiency": "efficiency",
 }
 """Metrics of the drop's suite, and the columns of `tool_use_results` that they come from."""
+
+WITHOUT_JUDGES = frozenset({SUCCESS, COST, LATENCY, *OF_CASES})
+"""Metrics that no judge has a part in."""
 
 RELATIVE = frozenset({COST, LATENCY})
 """Metrics where lower is better and which are compared as ratios. All others are 0..1, and higher is better."""
@@ -58,11 +62,18 @@ class DropMetrics:
     suite: str | None
     agent: str | None = None
     agent_version: str | None = None
+    model: str | None = None
     content: str = ""
     comparability: Mapping[str, str] = field(default_factory=dict)
     kept_out: Mapping[str, str] = field(default_factory=dict)
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
+
+    @property
+    def version(self) -> tuple[str | None, ...]:
+        """What tells versions of agents apart. A drop whose agent or version is unknown is like no other drop."""
+        known = self.agent is not None and self.agent_version is not None
+        return (self.agent, self.agent_version, self.model, *(() if known else (self.drop,)))
 
 
 @dataclass(slots=True)
@@ -78,6 +89,7 @@ def metric_rows(
     scores: Iterable[Row],
     cases: Mapping[str, Mapping[str, float | None]],
     sessions: Mapping[str, Mapping[str, float | None]],
+    participants: Participants,
 ) -> Iterator[Row]:
     """Rows of `task_metrics`: every metric that some trajectory has, for every task.
 
@@ -87,6 +99,7 @@ def metric_rows(
         scores: rows of `trajectory_scores`; the adjusted means are used, which do not hang on who was missing.
         cases: by trajectory, the metrics of its case (`OF_CASES`), where the drop has a suite.
         sessions: by trajectory that is a session, the scores of its analysis.
+        participants: is told the agents of every trajectory.
     """
     tasks: dict[str, _Task] = {}
     metrics: dict[str, None] = {}
@@ -100,7 +113,9 @@ def metric_rows(
         found |= sessions.get(row["trajectory_id"], {})
         found[SUCCESS] = row["success"]
         found |= cases.get(row["trajectory_id"], {})
-        found[COST] = _above_zero(_cost(row["trajectory"]))
+        recorded = orjson.loads(row["trajectory"])
+        participants.add(recorded.get("agents") or ())
+        found[COST] = _above_zero((recorded.get("usage") or {}).get("cost_usd"))
         found[LATENCY] = _above_zero(row["duration_s"])
         for metric, value in found.items():
             if value is not None:
@@ -143,11 +158,6 @@ def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
     )
 
 
-def _cost(trajectory: str) -> float | None:
-    usage = orjson.loads(trajectory).get("usage") or {}
-    return usage.get("cost_usd")
-
-
 def _above_zero(value: float | None) -> float | None:
     """A cost or time of 0 was not measured: sources write it for what they do not know."""
     return value if value is not None and value > 0 else None
@@ -169,6 +179,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
     """The metrics of a drop from its `task_metrics`."""
     facts = stored.facts
     sidecar = Sidecar.model_validate_json(facts.get("sidecar", "{}"))
+    recorded = json.loads(facts.get("participants", "{}"))
     tasks: dict[str, str] = {}
     metrics: dict[str, dict[str, TaskValue]] = {}
     for row in stored.rows():
@@ -181,8 +192,9 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
     return DropMetrics(
         drop=drop,
         suite=sidecar.suite,
-        agent=sidecar.agent,
-        agent_version=sidecar.agent_version,
+        agent=sidecar.agent or recorded.get("agent"),
+        agent_version=sidecar.agent_version or recorded.get("agent_version"),
+        model=sidecar.model or recorded.get("model"),
         content=facts.get("content", ""),
         comparability=json.loads(facts.get("comparability", "{}")),
         kept_out=json.loads(facts.get("kept_out", "{}")),
