@@ -95,7 +95,9 @@ def test_agent_version_and_model_are_those_of_the_file(
     runs = stored(UPath(tmp_path) / "t.parquet", *({"agents": each, "success": True} for each in agents))
     seen = Participants()
     rows = list(metric_rows("s/d", runs, [], {}, {}, seen))
-    facts = facts_of(Sidecar.model_validate({"suite": "s", **sidecar}), "c0", {}, {}) | {"participants": json.dumps(seen.agreed())}
+    facts = facts_of(Sidecar.model_validate({"suite": "s", **sidecar}), "c0", {}, {}) | {
+        "participants": json.dumps(seen.agreed())
+    }
     path = UPath(tmp_path) / "m.parquet"
     write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))

@@ -59,12 +59,17 @@ def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
     }
 
 
-def panel_means(verdicts: Mapping[str, list[Row]], quorum: int, leniency: Leniency | None = None) -> PanelMeans:
-    """Mean score by subject and criterion, where at least `quorum` judges scored; adjusted where leniency is given."""
-    found: PanelMeans = {}
+def panel_means(
+    verdicts: Mapping[str, list[Row]], quorum: int, leniency: Mapping[str, Mapping[str, float]] | None = None
+) -> PanelMeans:
+    """Mean score by subject and criterion, where at least `quorum` judges scored.
+
+    `leniency` is what each judge gives above the panel, by criterion; it is taken out of the judge's scores.
+    """
+    found: dict[str, dict[str, float]] = {}
     for subject, by_judge in _subjects(verdicts).items():
         averages = {
-            criterion: average(scores, len(by_judge), quorum, leniency.effects(criterion) if leniency else {})
+            criterion: average(scores, len(by_judge), quorum, (leniency or {}).get(criterion, {}))
             for criterion, scores in panel_scores(by_judge).items()
         }
         found[subject] = {
@@ -82,17 +87,19 @@ def _subjects(verdicts: Mapping[str, list[Row]]) -> dict[str, dict[str, list[Row
     return subjects
 
 
-def _leniency(trajectories: Stored, verdicts: Mapping[str, Stored]) -> Leniency:
-    """What each judge gives above the panel, over all sessions of the drop."""
+def _leniency(trajectories: Stored, verdicts: Mapping[str, Stored]) -> dict[str, dict[str, float]]:
+    """What each judge gives above the panel over all sessions of the drop, by criterion."""
     columns = ["trajectory_id", "subject", "outcome", "scores"]
     by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
     found = Leniency(list(verdicts))
+    criteria: set[str] = set()
     for row in trajectories.rows(["trajectory_id"]):
         own = {judge: rows.at(row["trajectory_id"]) for judge, rows in by_judge.items()}
         for judges in _subjects(own).values():
             for criterion, scores in panel_scores(judges).items():
                 found.add(criterion, scores)
-    return found
+                criteria.add(criterion)
+    return {criterion: found.effects(criterion) for criterion in criteria}
 
 
 def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: SessionAnalysis) -> Row:
