@@ -176,9 +176,32 @@ def test_the_same_run_again_pays_nothing_and_gives_the_same_drop(running: Runnin
     first = running.run(agent(server), suite(SUM), trials=2)
     assert first.paid_usd is not None and first.paid_usd > 0
     asked = len(server.requests())
+    written = Path(str(first.path)).read_bytes()
     again = running.run(agent(server), suite(SUM), trials=2)
-    assert again.drop == first.drop and again.paid_usd == 0 and again.from_ledger == again.model_calls == 4
-    assert len(server.requests()) == asked
+    assert again.drop == first.drop and again.paid_usd == 0 and again.resumed == 2
+    assert len(server.requests()) == asked and Path(str(again.path)).read_bytes() == written
+
+
+def test_a_finished_run_started_again_calls_no_tool_and_no_model(
+    running: Running, server: ModelServer, tmp_path: Path
+) -> None:
+    calls = tmp_path / "measured.txt"
+    mcp = {"name": "tests", "command": COMMAND[0], "args": [*COMMAND[1:], "--log", str(calls)], "cwd": ROOT}
+    who = agent(server, tools={"mcp": [mcp]})
+    server.script([steps("tenth", {"calls": [call("2 ** 10", "measure")]}, {"text": DONE.format("1024")})])
+    first = running.run(who, suite(SUM))
+    assert calls.read_text().splitlines() == ["2 ** 10"]
+    again = running.run(who, suite(SUM))
+    assert (again.drop, again.resumed, again.model_calls) == (first.drop, 1, 0)
+    assert calls.read_text().splitlines() == ["2 ** 10"] and len(server.requests()) == 2
+    Path(str(first.path)).unlink()
+    running.run(who, suite(SUM))
+    assert running.trajectories(first)["sum"].final_answer == "1024"
+    more = running.run(who, suite(SUM), trials=2)  # one more trial is one more attempt
+    assert list(running.trajectories(more)) == ["sum#0", "sum#1"]
+    assert calls.read_text().splitlines() == ["2 ** 10"] * 2 and len(server.requests()) == 4
+    fresh = running.run(who, suite(SUM), series="20260101T000000")
+    assert fresh.drop != first.drop and len(server.requests()) == 6
 
 
 def test_trials_ask_separately_and_a_fresh_run_asks_anew(running: Running, server: ModelServer) -> None:
@@ -396,8 +419,6 @@ def test_tools_of_an_mcp_server(running: Running, server: ModelServer, mcp: dict
     doing = [
         {"calls": [call("2 ** 10", "calculate"), {"name": "fail", "arguments": {"reason": "no"}}]},
         {"calls": [{"name": "hang", "arguments": {}}, {"name": "flood", "arguments": {"characters": 2_000_000}}]},
-        {"calls": [{"name": "die", "arguments": {}}]},
-        {"calls": [{"name": "count", "arguments": {}}]},
         {"text": DONE.format("1024")},
     ]
     server.script([steps("tenth", *doing)])
@@ -406,9 +427,19 @@ def test_tools_of_an_mcp_server(running: Running, server: ModelServer, mcp: dict
     found = running.trajectories(running.run(who, suite(SUM)))["sum"]
     told = results(found)
     assert told[0] == "1024" and "fail" in told[1] and "no result in 2 s" in told[2] and "left out" in told[3]
-    assert [error is not None for error in errors(found)] == [False, True, True, False, True, True]
+    assert [error is not None for error in errors(found)] == [False, True, True, False]
     assert found.final_answer == "1024"
     assert {step.call.server for step in found.calls if step.call} == {"tests"}
+
+
+@pytest.mark.parametrize("transport", ["stdio"])
+def test_a_tool_server_that_dies_fails_the_attempt_and_asks_the_model_no_more(
+    running: Running, server: ModelServer, mcp: dict
+) -> None:
+    server.script([steps("tenth", {"calls": [{"name": "die", "arguments": {}}]}, {"text": DONE.format("1024")})])
+    found = running.trajectories(running.run(agent(server, tools={"mcp": [mcp]}), suite(SUM)))["sum"]
+    assert found.flags == ("failed", "no_answer") and "'tests'" in found.extra["error"]
+    assert len(server.requests()) == 1
 
 
 def test_every_attempt_has_an_mcp_server_of_its_own(running: Running, server: ModelServer) -> None:
@@ -705,7 +736,54 @@ def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> 
     assert "right answers      3 of 3 (100.0%)" in said and "3 of 3 runs passed" in said
     assert len(server.requests()) == 6
     status, said = commanded(home, "sums")  # by name, with the installation's agents
-    assert status == 0 and "6, 6 of them from the ledger" in said
+    assert status == 0 and "finished before    3 attempts; --fresh runs them anew" in said
+    assert len(server.requests()) == 6
+
+
+BROKEN_SERVER = {"name": "broken", "command": sys.executable, "args": ["-c", "raise SystemExit('no configuration')"]}
+
+
+def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    home = installed(tmp_path, server, "good0")
+    outage = [rule("bad_request", contains=f"Task {n}:") for n in (0, 2)]
+    server.script([*outage, *answering("good0")])
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 1
+    assert "right answers      1 of 1 (100.0%)" in said and "passed             1 of 1 attempts" in said
+    assert "failed             2 of 3 attempts, not counted: " in said and "Run again to try only these again" in said
+    assert "1 of 1 runs passed (100.0%); 2 failed without the agent's doing, not counted" in said
+    (drop,) = scan(home.drops).drops
+    rows = {row["case_id"]: row for row in home.table(drop, "tool_use_results").rows()}
+    assert {name: row["passed"] for name, row in rows.items()} == {"case0": None, "case1": True, "case2": None}
+    for name in ("case0", "case2"):
+        assert [issue["kind"] for issue in rows[name]["issues"]] == ["infrastructure"]
+        assert rows[name]["score"] is None and rows[name]["completed"] is None and rows[name]["trajectory_id"] == name
+    report = orjson.loads((home.reports(drop) / "report.json").read_bytes())["tool_use"]
+    assert (report["runs"], report["passed"], report["failed"]) == (1, 1, ["case0", "case2"])
+    for page in ("report.html", "report.md", "agent_run.md"):
+        assert "not counted" in (home.reports(drop) / page).read_text()
+    assert not [
+        row for row in home.table(drop, "task_metrics").rows() if row["metric"] == "passed" and row["value"] == 0
+    ]
+    before = len(server.requests())
+    server.script(answering("good0"))
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 0 and "right answers      3 of 3 (100.0%)" in said and "finished before    1 attempts" in said
+    assert len(server.requests()) - before == 4
+
+
+def test_a_tool_server_that_does_not_start_is_no_wrong_answer(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    path = Path(home.agents.path, "good0.yaml")
+    path.write_text(path.read_text().replace("[calculator]", "[calculator], mcp: [" + str(BROKEN_SERVER) + "]"))
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 1 and "failed             3 of 3 attempts, not counted: MCP server 'broken'" in said
+    assert "no configuration" in said and "right answers      0 of 0" in said and "0 of 0 runs passed" in said
+    (drop,) = scan(home.drops).drops
+    kinds = [[issue["kind"] for issue in row["issues"]] for row in home.table(drop, "tool_use_results").rows()]
+    assert kinds == [["infrastructure"]] * 3
 
 
 @pytest.mark.parametrize(

@@ -161,10 +161,11 @@ def _print_scores(home: Home, drop: Drop) -> None:
         click.echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
     if (use := report.tool_use) is not None and use.problem is None:
         rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
-        click.echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate})")
+        left_out = f"; {use.failed_total} failed without the agent's doing, not counted" if use.failed_total else ""
+        click.echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate}){left_out}")
         for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
             issues = "; ".join(case.issues[:2])
-            click.echo(_printable(f"    failed {case.case_id} {_score(case.score)} {issues}"))
+            click.echo(printable(f"    failed {case.case_id} {_score(case.score)} {issues}"))
     click.echo(f"  report             {paths.html}")
 
 
@@ -180,7 +181,7 @@ def _score(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Text of agents without what would steer a terminal."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 

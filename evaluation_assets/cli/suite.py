@@ -10,7 +10,7 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
+from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome, printable
 from evaluation_assets.cli.options import refuse, with_panel
 from evaluation_assets.core.agents.runner import bound
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
@@ -181,7 +181,13 @@ def _print_run(about: Mapping[str, Any]) -> None:
     paid = "unknown" if "paid_usd" not in about else f"${about['paid_usd']:.4f}"
     click.echo(f"\n{about['drop']}")
     click.echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
-    click.echo(f"  passed             {about['passed']} of {about['attempts']} attempts")
+    click.echo(f"  passed             {about['passed']} of {about['attempts'] - about['failed']} attempts")
+    if about["failed"]:
+        why = printable(str(about["failures"]))
+        click.echo(f"  failed             {about['failed']} of {about['attempts']} attempts, not counted: {why}")
+        click.echo("                     Not the agent's doing. Run again to try only these again.")
+    if about["resumed"]:
+        click.echo(f"  finished before    {about['resumed']} attempts; --fresh runs them anew")
     if "mean_duration_s" in about:
         click.echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
     click.echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")

@@ -547,7 +547,7 @@ COLUMNS: dict[str, str] = {
     "suite": "name of the suite: its file in suites/ without ending",
     "case_id": "id of the case in the suite",
     "tags": "tags of the case",
-    "passed": "whether the score is high enough and no issue is hard; null for a case without a run",
+    "passed": "whether the score is high enough and no issue is hard; null without a run, or if the run broke",
     "score": "of a case: weighted mean of the parts that apply, null where none does; of a review: overall score",
     "precision": "share of the calls that were expected; null where the case says nothing about calls",
     "recall": "share of the expected calls that were made",

@@ -225,6 +225,8 @@ def _metadata(tally: RunTally, report: AgentReport, path: str) -> dict[str, dg.M
         "right": report.right,
         "answerable": report.answerable,
         "passed": report.passed,
+        "failed": report.failed,
+        "failures": "; ".join(dict.fromkeys(task.error or "" for task in report.tasks if task.passed is None))[:1000],
         "model_calls": tally.model_calls,
         "from_ledger": tally.from_ledger,
         **{name: value for name, value in figures.items() if value is not None},

@@ -195,12 +195,15 @@ def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
     if "suite" not in facts:
         return dg.AssetCheckResult(passed=True, description="The drop has no suite.")
     failing: dict[str, list[str]] = {}
-    runs = passed = 0
-    not_run: list[str] = []
-    for row in tool_use_results.rows(["case_id", "passed", "issues"]):
+    runs = passed = failed = 0
+    cases: set[str] = set()
+    measured: set[str] = set()
+    for row in tool_use_results.rows(["case_id", "trajectory_id", "passed", "issues"]):
+        cases.add(row["case_id"])
         if row["passed"] is None:
-            not_run.append(row["case_id"])
+            failed += row["trajectory_id"] is not None
             continue
+        measured.add(row["case_id"])
         runs += 1
         passed += row["passed"]
         if not row["passed"]:
@@ -210,13 +213,17 @@ def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
     problems = []
     if rate is None or rate < least:
         problems.append(f"{passed} of {runs} runs passed, at least {least:.1%} have to.")
-    if not_run:
-        problems.append(f"{len(not_run)} cases were not run: {', '.join(not_run[:20])}.")
+    if failed:
+        problems.append(f"{failed} runs failed without the agent's doing and are not counted.")
+    if not_run := sorted(cases - measured):
+        problems.append(f"{len(not_run)} cases were not run, or failed: {', '.join(not_run[:20])}.")
+    blocks = rate is None or rate < least or bool(not_run)
     return dg.AssetCheckResult(
-        passed=not problems,
+        passed=not blocks,
         metadata={
             "suite": facts["suite"],
             "runs": runs,
+            "failed_runs": failed,
             "passed_runs": passed,
             "cases_without_run": len(not_run),
             "min_pass_rate": least,

@@ -56,6 +56,7 @@ def tool_use_results(
         "incomplete": json.dumps([f"{task.place}, {task.task}: {task.reason}" for task in loaded.incomplete]),
     }
     passed: list[bool] = []
+    failed: list[str] = []
     scores: list[float | None] = []
     strangers: list[str] = []
     not_run: list[str] = []
@@ -71,8 +72,11 @@ def tool_use_results(
                 continue
             seen.add(case.id)
             result = evaluate(case, run_of(trajectory), suite)
-            passed.append(result.passed)
-            scores.append(result.score)
+            if result.passed is None:
+                failed.append(trajectory.id)
+            else:
+                passed.append(result.passed)
+                scores.append(result.score)
             yield rows.tool_use_row(name, facts["suite"], case, trajectory, result)
         for case in suite.cases:
             if case.id not in seen:
@@ -88,6 +92,7 @@ def tool_use_results(
             "cases": len(suite.cases),
             "runs": len(passed),
             "passed": sum(passed),
+            "failed_without_the_agent": len(failed),
             "cases_without_run": len(not_run),
             "trajectories_without_case": len(strangers),
             "incomplete_tasks": len(loaded.incomplete),

@@ -17,8 +17,22 @@ from evaluation_assets.core.tool_use.suites import Case
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
-Ended = Literal["answered", "step_limit", "call_limit", "cost_limit", "time_limit", "truncated", "refused", "failed"]
-"""Why an attempt ended. `truncated`: a reply was cut at the limit of output tokens; `failed`: there was no reply."""
+Ended = Literal[
+    "answered",
+    "step_limit",
+    "call_limit",
+    "cost_limit",
+    "time_limit",
+    "context_limit",
+    "truncated",
+    "refused",
+    "failed",
+]
+"""Why an attempt ended.
+
+`context_limit`: the conversation outgrew the model's window. `truncated`: a reply was cut at the limit of tokens.
+`failed`: the agent is not to blame, because the endpoint gave no reply, or a tool server did not start or has ended.
+"""
 
 Ask = Callable[[Request], Awaitable[Answered]]
 
@@ -81,7 +95,8 @@ class Conversation:
         try:
             attempt.ended = await self._turns(attempt)
         except ProviderError as problem:
-            attempt.ended, attempt.error = "failed", f"{problem.kind}: {problem}"
+            attempt.ended = "context_limit" if problem.kind == "context_length" else "failed"
+            attempt.error = f"{problem.kind}: {problem}"
 
     async def _turns(self, attempt: Attempt) -> Ended:
         limits = self._limits
@@ -101,7 +116,9 @@ class Conversation:
                 return "step_limit"
             if attempt.calls > limits.max_calls:
                 return "call_limit"
-            await self._answer_calls(attempt, reply)
+            attempt.error = await self._answer_calls(attempt, reply)
+            if attempt.error is not None:
+                return "failed"
 
     async def _reply(self, attempt: Attempt) -> Reply:
         """Ask the model, and take down what it says and which calls it makes."""
@@ -142,8 +159,8 @@ class Conversation:
         )
         return reply
 
-    async def _answer_calls(self, attempt: Attempt, reply: Reply) -> None:
-        """Make all calls of a reply at once, and answer them in one turn."""
+    async def _answer_calls(self, attempt: Attempt, reply: Reply) -> str | None:
+        """Make all calls of a reply at once, and answer them in one turn; gives why a tool can no more be reached."""
         outcomes = self._known_results.get(attempt.steps)
         if outcomes is None or len(outcomes) != len(reply.calls):
             outcomes = await asyncio.gather(*(self._toolbox.call(call.name, call.arguments) for call in reply.calls))
@@ -160,6 +177,7 @@ class Conversation:
             for call, outcome in zip(reply.calls, outcomes, strict=True)
         )
         attempt.turns += [Message("assistant", reply.text, wire=reply.wire), Message("user", "", answers)]
+        return next((outcome.error for outcome in outcomes if outcome.unreachable), None)
 
     def _call(self, call: ToolUse) -> Call:
         """A call under the tool's own name, which a provider may not allow."""
@@ -190,7 +208,7 @@ def trajectory_of(attempt: Attempt, agent: AgentSettings, toolbox: Toolbox | Non
         about["error"] = attempt.error
     flags = () if attempt.ended == "answered" else (attempt.ended,)
     return Trajectory(
-        id=case.id if trials == 1 else f"{case.id}#{attempt.trial}",
+        id=trajectory_id(case.id, attempt.trial, trials),
         task_id=case.id,
         trial=attempt.trial,
         format=NAME,
@@ -215,6 +233,11 @@ def trajectory_of(attempt: Attempt, agent: AgentSettings, toolbox: Toolbox | Non
         labels={name: value for name, value in (("category", case.category), ("tags", list(case.tags))) if value},
         extra=about,
     )
+
+
+def trajectory_id(case_id: str, trial: int, trials: int) -> str:
+    """The id of an attempt among so many trials of its case."""
+    return case_id if trials == 1 else f"{case_id}#{trial}"
 
 
 def last_tagged(text: str, tag: str) -> str | None:

@@ -1,7 +1,8 @@
 """What an agent run has done so far, in a file that survives its death: finished attempts, and results of tools.
 
 A run that was killed goes on where it was. Model replies come from the ledger; results of tools from here, so that the
-conversation stays the same and nothing with side effects is done twice.
+conversation stays the same and nothing with side effects is done twice. The journal of a finished run is kept: started
+again, the run is found finished. An attempt that failed without the agent's doing is not: the next run tries it again.
 """
 
 import fcntl
@@ -15,7 +16,8 @@ from typing import Any, BinaryIO, Self
 import orjson
 
 from evaluation_assets.core.agents.tools import CallOutcome
-from evaluation_assets.core.formats.readers.canonical import line_of, trajectory_of
+from evaluation_assets.core.formats.readers.canonical import trajectory_of
+from evaluation_assets.core.tool_use.calls import FAILED
 from evaluation_assets.core.trajectories.model import Trajectory
 
 AttemptKey = tuple[str, int]
@@ -75,10 +77,6 @@ class Journal:
         self._file.seek(self._places[key])
         return trajectory_of(orjson.dumps(orjson.loads(self._file.readline())["trajectory"]))
 
-    def lines(self, keys: Sequence[AttemptKey]) -> Iterator[bytes]:
-        """Finished attempts in this order, as lines of a drop."""
-        return (line_of(self.trajectory(key)) for key in keys)
-
     def _append(self, entry: Mapping[str, Any]) -> int:
         self._file.seek(0, 2)
         place = self._file.tell()
@@ -97,7 +95,8 @@ class Journal:
             if "series" in entry:
                 self.series = entry["series"]
             elif "trajectory" in entry:
-                self._places[entry["case"], entry["trial"]] = place
+                if FAILED not in entry["trajectory"]["flags"]:
+                    self._places[entry["case"], entry["trial"]] = place
                 self._results.pop((entry["case"], entry["trial"]), None)
             else:
                 outcomes = [CallOutcome(**outcome) for outcome in entry["outcomes"]]

@@ -1,7 +1,7 @@
 """Tools of MCP servers, over stdio or streamable HTTP, through the official SDK.
 
 Every attempt at a case has servers of its own, so that no attempt sees what another one did there. A server that dies
-or hangs gives errors to the agent that called it, and to nobody else.
+ends the attempt that called it, and no other; one that hangs gives its agent an error.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from evaluation_assets.core.agents.tools import InvalidTool, ToolError, as_text
+from evaluation_assets.core.agents.tools import InvalidTool, ToolError, ToolUnreachable, as_text
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
@@ -121,7 +121,8 @@ class _Connection:
         except TimeoutError:
             raise InvalidTool(f"MCP server {self.name!r} did not list its tools in {start_s:g} s") from None
         except ToolError as problem:
-            raise InvalidTool(f"{problem}{self._last_words()}") from None
+            words = "" if isinstance(problem, ToolUnreachable) else self._last_words()
+            raise InvalidTool(f"{problem}{words}") from None
         return [McpTool(definition, self) for definition in listed]
 
     async def call(self, name: str, arguments: JsonObject) -> str:
@@ -169,11 +170,12 @@ class _Connection:
             await asyncio.wait({question, self._holder}, return_when=asyncio.FIRST_COMPLETED)
             if question.done():
                 return question.result()
-            raise ToolError(f"MCP server {self.name!r} has ended")
+            raise ToolUnreachable(f"MCP server {self.name!r} has ended{self._last_words()}")
         except (ToolError, asyncio.CancelledError):
             raise
         except Exception as problem:  # noqa: BLE001  (what a broken connection raises is up to SDK and server)
-            raise ToolError(f"MCP server {self.name!r}: {_first(problem)}") from None
+            kind = ToolError if _is_an_answer(problem) else ToolUnreachable
+            raise kind(f"MCP server {self.name!r}: {_first(problem)}") from None
         finally:
             question.cancel()
 
@@ -217,6 +219,14 @@ class _Connection:
             written = self._log.read().strip()[-300:]
             words += f": {' '.join(written.split())}" if written else ""
         return words
+
+
+def _is_an_answer(problem: Exception) -> bool:
+    """Whether a server said no, rather than nothing."""
+    from mcp import MCPError  # noqa: PLC0415  (imported by now: there is a connection)
+    from mcp.types import CONNECTION_CLOSED  # noqa: PLC0415
+
+    return isinstance(problem, MCPError) and problem.error.code != CONNECTION_CLOSED
 
 
 def _content(block: Any) -> str:

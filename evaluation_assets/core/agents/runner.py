@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,14 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.core.agents.calculator import calculator
-from evaluation_assets.core.agents.conversation import Conversation, Ended, begun, trajectory_of
+from evaluation_assets.core.agents.conversation import Conversation, Ended, begun, trajectory_id, trajectory_of
 from evaluation_assets.core.agents.journal import AttemptKey, Journal
 from evaluation_assets.core.agents.mcp_tools import check_installed, connected
 from evaluation_assets.core.agents.mock_tools import mock_tools
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
-from evaluation_assets.core.formats.readers.canonical import NAME
+from evaluation_assets.core.formats.readers.canonical import NAME, line_of
 from evaluation_assets.core.judging.asking import Answered, Asker
 from evaluation_assets.core.judging.budget import Budget, Stopped
 from evaluation_assets.core.judging.endpoints import endpoint_of
@@ -68,16 +68,21 @@ class RunTally:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where drops go, and where unfinished runs are kept, which has to be on this machine."""
+    """Where drops go, and where journals of runs are kept, which has to be on this machine."""
 
     drops: UPath
     unfinished: Path
+
+    @property
+    def finished(self) -> Path:
+        """Journals of runs that came to their end."""
+        return self.unfinished / "finished"
 
 
 async def run_agent(
     agent: AgentSettings, suite: Suite, settings: RunSettings, ledger: Ledger, budget: Budget, places: Places, say: Say
 ) -> RunTally:
-    """Run an agent on every case of a suite and write the drop.
+    """Run an agent on every case of a suite and write the drop. A run that is finished is not run again.
 
     Raises:
         InvalidAgent: a tool or a limit of the agent cannot be used.
@@ -90,7 +95,10 @@ async def run_agent(
     functions = _functions(agent)
     keys: list[AttemptKey] = [(case.id, trial) for case in suite.cases for trial in range(settings.trials)]
     tally = RunTally(len(keys), paid_usd=0.0 if price_known else None)
-    path = places.unfinished / f"{agent.name}-{digest(agent.name, agent.identity, content_of(suite))}.jsonl"
+    name = f"{agent.name}-{digest(agent.name, agent.identity, content_of(suite))}.jsonl"
+    path, finished = places.unfinished / name, places.finished / name
+    if not settings.series and not path.exists() and finished.exists():
+        finished.rename(path)
     with Journal.opened(path, settings.series) as journal:
         tally.resumed = sum(journal.has(key) for key in keys)
         try:
@@ -106,7 +114,11 @@ async def run_agent(
             await provider.close()
         if tally.stopped is None:
             _write_drop(agent, settings, journal, keys, places.drops, tally)
-            path.unlink()
+            if journal.series:  # a fresh run is asked anew every time
+                path.unlink()
+            else:
+                finished.parent.mkdir(exist_ok=True)
+                path.rename(finished)
     return tally
 
 
@@ -268,5 +280,7 @@ def _write_drop(
     about = yaml.safe_dump(sidecar, sort_keys=False).encode()
     publish(folder / f"{name}{SIDECAR_SUFFIX}", lambda sink: sink.writelines([about]))
     tally.path = folder / f"{name}.jsonl"
-    publish(tally.path, lambda sink: sink.writelines(journal.lines(keys)))
+    # What was tried before may have been the only trial then.
+    attempts = (replace(journal.trajectory(key), id=trajectory_id(*key, trials=settings.trials)) for key in keys)
+    publish(tally.path, lambda sink: sink.writelines(map(line_of, attempts)))
     tally.drop = f"{settings.suite_name}/{name}"

@@ -36,6 +36,10 @@ class ToolError(Exception):
     """A call that failed for a reason the agent should read."""
 
 
+class ToolUnreachable(ToolError):
+    """A call that never got through, because what runs the tool has ended: no doing of the agent's."""
+
+
 class AgentTool(Protocol):
     """Something an agent may call. `server` is where it runs, when it is not here."""
 
@@ -58,11 +62,15 @@ class AgentTool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What a call gave the agent. `error` is the failure, in one line; then `content` says the same."""
+    """What a call gave the agent. `error` is the failure, in one line; then `content` says the same.
+
+    `unreachable`: what runs the tool has ended, so that nothing the agent does can bring a result.
+    """
 
     content: str
     error: str | None
     duration_ms: float
+    unreachable: bool = False
 
 
 class FunctionTool:
@@ -137,17 +145,20 @@ class Toolbox:
         """What a call gives. It never raises because of what tool, name or arguments are."""
         started = time.monotonic()
         error: str | None = None
+        unreachable = False
         try:
             content = await asyncio.wait_for(self._call(name, arguments), self._timeout_s)
         except TimeoutError:
             content = error = f"{name} gave no result in {self._timeout_s:g} s"
         except ToolError as problem:
             content = error = str(problem)
+            unreachable = isinstance(problem, ToolUnreachable)
         except Exception as problem:  # noqa: BLE001  (a tool may raise anything; its agent has to live with it)
             content = error = f"{name} failed: {type(problem).__name__}: {problem}"
         if error is not None:
             error = " ".join(cut(error, _LONGEST_MESSAGE).split())
-        return CallOutcome(cut(content, self._max_result_characters), error, (time.monotonic() - started) * 1000)
+        duration_ms = (time.monotonic() - started) * 1000
+        return CallOutcome(cut(content, self._max_result_characters), error, duration_ms, unreachable)
 
     async def _call(self, name: str, arguments: str) -> str:
         tool = self._tools.get(name)

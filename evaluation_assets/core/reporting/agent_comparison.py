@@ -57,16 +57,19 @@ class AgentFigures(_Model):
 
 
 class CaseOutcome(_Model):
-    """An agent's attempts at a case. `ended` counts those that did not end with an answer, by how they ended."""
+    """An agent's attempts at a case, without those that failed without its doing.
+
+    `ended` counts those that did not end with an answer, by how they ended, failed ones as well.
+    """
 
     passed: int
     attempts: int
     ended: dict[str, int]
 
     @property
-    def share(self) -> float:
-        """Share of the attempts that passed."""
-        return self.passed / self.attempts
+    def share(self) -> float | None:
+        """Share of the attempts that passed; `None` where all failed without the agent's doing."""
+        return self.passed / self.attempts if self.attempts else None
 
 
 class CaseRow(_Model):
@@ -78,7 +81,7 @@ class CaseRow(_Model):
     @property
     def differs(self) -> bool:
         """Whether agents that were run on it did not pass equally often."""
-        return len({outcome.share for outcome in self.outcomes.values()}) > 1
+        return len({outcome.share for outcome in self.outcomes.values()} - {None}) > 1
 
 
 class PairedComparison(_Model):
@@ -151,7 +154,8 @@ def as_markdown(comparison: AgentComparison) -> str:
 
 def _figures(drop: str, report: AgentReport) -> AgentFigures:
     tasks = report.tasks
-    passed = {name: [task.passed for task in own] for name, own in _by_case(tasks).items()}
+    measured = _by_case(task for task in tasks if task.passed is not None)
+    passed = {name: [task.passed is True for task in own] for name, own in measured.items()}
     answerable = _by_case(task for task in tasks if task.right is not None)
     trials = [TrialRate(**asdict(rate)) for rate in trial_rates(passed)]
     return AgentFigures(
@@ -194,8 +198,8 @@ def _by_case(tasks: Iterable[TaskSection]) -> dict[str, list[TaskSection]]:
 def _outcomes(tasks: Iterable[TaskSection]) -> dict[str, CaseOutcome]:
     return {
         name: CaseOutcome(
-            passed=sum(task.passed for task in own),
-            attempts=len(own),
+            passed=sum(task.passed is True for task in own),
+            attempts=sum(task.passed is not None for task in own),
             ended=dict(sorted(Counter(task.ended for task in own if task.ended != "answered").items())),
         )
         for name, own in _by_case(tasks).items()
@@ -203,7 +207,10 @@ def _outcomes(tasks: Iterable[TaskSection]) -> dict[str, CaseOutcome]:
 
 
 def _pair(agent: str, other: str, rows: Sequence[CaseRow]) -> PairedComparison:
-    both = [(row.outcomes[agent].share, row.outcomes[other].share) for row in rows if {agent, other} <= {*row.outcomes}]
+    pairs = [
+        (row.outcomes[agent].share, row.outcomes[other].share) for row in rows if {agent, other} <= {*row.outcomes}
+    ]
+    both = [pair for pair in pairs if None not in pair]
     shares = np.array(both, float).reshape(-1, 2)
     differences = shares[:, 0] - shares[:, 1]
     are_outcomes = bool(np.isin(shares, (0.0, 1.0)).all())

@@ -26,7 +26,10 @@ class _Model(BaseModel):
 
 
 class TaskSection(_Model):
-    """One attempt at one case. `compared` is how the answer agreed with the reference, `None` without one."""
+    """One attempt at one case. `compared` is how the answer agreed with the reference, `None` without one.
+
+    `passed` is `None` where the attempt failed without the agent's doing.
+    """
 
     task_id: str
     trial: int
@@ -35,7 +38,7 @@ class TaskSection(_Model):
     actual: str | None
     compared: AnswerOutcome | None
     right: bool | None
-    passed: bool
+    passed: bool | None
     ended: str
     error: str | None
     duration_s: float | None
@@ -73,7 +76,10 @@ class QualityNote(_Model):
 
 
 class AgentReport(_Model):
-    """A run of one agent on one suite. `answerable` attempts have a reference answer, `right` of them gave it."""
+    """A run of one agent on one suite. `answerable` attempts have a reference answer, `right` of them gave it.
+
+    `failed` attempts broke without the agent's doing; they are part of no rate.
+    """
 
     suite: str
     agent: str
@@ -83,6 +89,7 @@ class AgentReport(_Model):
     answerable: int
     right: int
     passed: int
+    failed: int
     not_found: int
     ended: dict[str, int]
     mean_duration_s: float | None
@@ -126,7 +133,9 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
             durations[name] += about["durations_ms"]
         usage = trajectory.usage or Usage()
         usages.append(usage)
-        compared = None if case.answer is None else compare_answer(case.answer, trajectory.final_answer)
+        passed = evaluate(case, run_of(trajectory), suite).passed
+        reference = None if passed is None else case.answer
+        compared = None if reference is None else compare_answer(reference, trajectory.final_answer)
         sections.append(
             TaskSection(
                 task_id=case.id,
@@ -136,7 +145,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
                 actual=trajectory.final_answer,
                 compared=compared,
                 right=None if compared is None else compared in RIGHT,
-                passed=evaluate(case, run_of(trajectory), suite).passed,
+                passed=passed,
                 ended=str(trajectory.extra.get("ended", "")),
                 error=trajectory.extra.get("error"),
                 duration_s=trajectory.duration_s,
@@ -158,7 +167,8 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         attempts=len(sections),
         answerable=len(answerable),
         right=sum(section.right is True for section in answerable),
-        passed=sum(section.passed for section in sections),
+        passed=sum(section.passed is True for section in sections),
+        failed=sum(section.passed is None for section in sections),
         not_found=sum(section.compared == "not_found" for section in sections),
         ended=dict(sorted(Counter(section.ended for section in sections).items())),
         mean_duration_s=mean_of(section.duration_s for section in sections),

@@ -195,7 +195,8 @@ class TrialRate(_Model):
 class ToolUse(_Model):
     """The drop's runs measured by its suite. `problem` says why the suite could not be used.
 
-    `pass_rate` is over the runs. Lists are cut, their totals are not; `cases` has failed and flagged runs first.
+    `pass_rate` is over the runs; those that `failed` without the agent's doing are none of them. Lists are cut, their
+    totals are not; `cases` has runs that did not pass and flagged ones first.
     """
 
     suite: str
@@ -218,6 +219,8 @@ class ToolUse(_Model):
     tools: list[ToolUseOfTool]
     patterns: list[PatternSummary]
     cases: list[CaseSummary]
+    failed: list[str]
+    failed_total: int
     not_run: list[str]
     not_run_total: int
     without_case: list[str]

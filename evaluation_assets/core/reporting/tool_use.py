@@ -54,7 +54,8 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
     rows = list(results.rows(_COLUMNS))
     runs = [row for row in rows if row["passed"] is not None]
     passed = sum(row["passed"] for row in runs)
-    not_run = [row["case_id"] for row in rows if row["passed"] is None]
+    failed = [row["trajectory_id"] for row in rows if row["passed"] is None and row["trajectory_id"] is not None]
+    not_run = [row["case_id"] for row in rows if row["trajectory_id"] is None]
     without_case, incomplete = json.loads(facts.get("without_case", "[]")), json.loads(facts.get("incomplete", "[]"))
     prices = [row["cost_usd"] for row in runs if row["cost_usd"] is not None]
     trials: dict[str, list[bool]] = {}
@@ -89,6 +90,8 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         ],
         patterns=[PatternSummary.model_validate(_pattern(row)) for row in patterns.rows()],
         cases=[_case(row) for row in sorted(runs, key=_worst_first)[:LISTED]],
+        failed=failed[:LISTED],
+        failed_total=len(failed),
         not_run=not_run[:LISTED],
         not_run_total=len(not_run),
         without_case=without_case[:LISTED],

@@ -33,18 +33,23 @@ class Run:
     """What is known of one attempt at a case. `tools` are the tools the agents were given, `None` when unknown.
 
     `said` is all that agents said in a dialogue, where what the user has to be told may come before the last message.
+    `failure` says what broke where the agent is not to blame: an endpoint, or a tool server. Nothing is measured then.
     """
 
     calls: tuple[Call, ...]
     answer: str | None = None
     said: str | None = None
     cut_off: bool = False
+    failure: str | None = None
     latency_ms: float | None = None
     cost_usd: float | None = None
     tools: tuple[Tool, ...] | None = None
 
 
-CUT_OFF = frozenset({"step_limit", "call_limit", "cost_limit", "time_limit", "truncated", "failed"})
+FAILED = "failed"
+"""Flag of runs that ended without the agent's doing, as this project's agents set it."""
+
+CUT_OFF = frozenset({"step_limit", "call_limit", "cost_limit", "time_limit", "context_limit", "truncated", FAILED})
 """Flags of runs that did not end by themselves."""
 
 
@@ -57,6 +62,7 @@ def run_of(trajectory: Trajectory) -> Run:
         answer=trajectory.final_answer,
         said=_said(trajectory),
         cut_off=not CUT_OFF.isdisjoint(trajectory.flags),
+        failure=str(trajectory.extra.get("error") or "the run failed") if FAILED in trajectory.flags else None,
         latency_ms=None if trajectory.duration_s is None else trajectory.duration_s * 1000,
         cost_usd=None if trajectory.usage is None else trajectory.usage.cost_usd,
         tools=tuple(tool for tools in given for tool in tools or ()) if known else None,

@@ -36,6 +36,7 @@ IssueKind = Literal[
     "not_completed",
     "latency_over_budget",
     "cost_over_budget",
+    "infrastructure",
 ]
 
 HARD: frozenset[IssueKind] = frozenset(
@@ -90,12 +91,14 @@ class ToolFigures:
 class CaseResult:
     """A run measured by a case. Numbers are 0..1 and `None` where they do not apply.
 
+    `passed` is `None` for a run that failed without the agent's doing: it says nothing about the agent.
+
     `parts` are what the score is the weighted mean of. `schema` is the share of calls that agree with the definitions
     of the tools, `None` where these are unknown. `exact_calls` counts pairs with every parameter right.
     """
 
     case_id: str
-    passed: bool
+    passed: bool | None
     score: float | None
     parts: Mapping[Part, float]
     precision: float | None
@@ -110,7 +113,7 @@ class CaseResult:
     coverage: float | None
     keyword_score: float | None
     answer: AnswerOutcome | None
-    completed: bool
+    completed: bool | None
     efficiency: float | None
     redundancy: float | None
     loops: int
@@ -125,6 +128,8 @@ class CaseResult:
 
 def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     """Measure a run by a case of a suite."""
+    if run.failure is not None:
+        return _unmeasured(case, run, run.failure)
     expected, calls = case.expected_calls, run.calls
     aligned = align(expected, calls)
     by_effect = case.match == "same_effects"
@@ -193,6 +198,39 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
         calls=calls,
         tools=_tool_figures(case, calls, aligned, wrong_by_call, suite.wrong_value_credit),
         issues=issues,
+    )
+
+
+def _unmeasured(case: Case, run: Run, failure: str) -> CaseResult:
+    """A run that broke: what it did is kept, and nothing is made of it."""
+    return CaseResult(
+        case_id=case.id,
+        passed=None,
+        score=None,
+        parts={},
+        precision=None,
+        recall=None,
+        f1=None,
+        parameter_accuracy=None,
+        exact_calls=0,
+        expected_calls=len(case.expected_calls),
+        match_ok=None,
+        order=None,
+        edit_similarity=None,
+        coverage=None,
+        keyword_score=None,
+        answer=None,
+        completed=None,
+        efficiency=None,
+        redundancy=None,
+        loops=0,
+        recovery=metrics.Recovery(0, 0, 0),
+        schema=None,
+        latency_ms=run.latency_ms,
+        cost_usd=run.cost_usd,
+        calls=run.calls,
+        tools=(),
+        issues=(_issue("infrastructure", failure),),
     )
 
 

@@ -24,6 +24,7 @@ FailureClass = Literal[
     "not_completed",
     "latency",
     "cost",
+    "infrastructure",
 ]
 
 FLAG_BELOW = 0.6
@@ -51,6 +52,7 @@ CLASSES: Mapping[FailureClass, tuple[IssueKind, ...]] = {
     "not_completed": ("not_completed",),
     "latency": ("latency_over_budget",),
     "cost": ("cost_over_budget",),
+    "infrastructure": ("infrastructure",),
 }
 """Every kind of issue belongs to one class."""
 
@@ -67,6 +69,7 @@ RECOMMENDATIONS: Mapping[FailureClass, str] = {
     "answer": "Read the runs: compare the results of the tools with the answer, to see where it went wrong.",
     "not_completed": "Read how these runs ended: a refusal, no answer, or the step limit.",
     "latency": "See which calls take the time; give the agent tools that bring more with one call.",
+    "infrastructure": "These runs do not count. Mend what broke and start the suite again: only they are tried again.",
     "cost": "See which runs cost most; shorten tool results, or use a cheaper model for these cases.",
 }
 
