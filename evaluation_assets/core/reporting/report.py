@@ -36,7 +36,7 @@ class JudgeSummary(_Model):
     """One judge: outcomes by level, and what it cost.
 
     Tokens and cost are sums over the verdicts that have them, `None` where none has. With `unpriced_verdicts` the cost
-    is only a lower bound.
+    is only a lower bound, and with `uncounted_verdicts` the tokens are.
     """
 
     judge: str
@@ -48,6 +48,7 @@ class JudgeSummary(_Model):
     output_tokens: int | None
     cost_usd: float | None
     unpriced_verdicts: int
+    uncounted_verdicts: int
     errors: dict[str, int]
 
 

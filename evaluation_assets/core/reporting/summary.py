@@ -268,7 +268,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     errors: Counter[str] = Counter()
     identity: Row = {"provider": "", "model": ""}
     sums: dict[str, list[float]] = {}
-    unpriced = 0
+    unpriced = uncounted = 0
     summed = ["input_tokens", "output_tokens", "cost_usd", "share_seen"]
     levels = {
         "clip": tables.clip_verdicts,
@@ -283,7 +283,8 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
             counts[row["outcome"]] += 1
             if row["error_kind"]:
                 errors[row["error_kind"]] += 1
-            unpriced += row["cost_usd"] is None
+            unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
+            uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
             for column in summed:
                 if row[column] is not None:
                     sums.setdefault(column, []).append(row[column])
@@ -298,6 +299,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
         output_tokens=tokens["output_tokens"],
         cost_usd=fsum(sums["cost_usd"]) if "cost_usd" in sums else None,
         unpriced_verdicts=unpriced,
+        uncounted_verdicts=uncounted,
         errors=dict(sorted(errors.items())),
     )
 
