@@ -62,6 +62,29 @@ def test_every_agent_of_a_drop_has_its_figures_with_what_they_rest_on(installati
     ]
 
 
+def test_sums_say_what_they_rest_on(installation: Installation) -> None:
+    sessions = json.loads(EXAMPLES.read_bytes())[:1]
+    parts = [part for turn in sessions[0]["turns"] for part in turn["agent_interactions"]]
+    for part in parts:
+        part.pop("latency_ms", None)
+        part["agent_steps"] = []
+        part["agent_response"] = "It is done."
+        part["agent_id"] = parts[0]["agent_id"]
+    parts[0]["latency_ms"] = 120
+    sessions[0].pop("total_latency_ms", None)
+    path = Path(installation.home.drops.path) / "partial.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(json.dumps(sessions).encode())
+    installation.run("partial")
+    (row,) = installation.rows("partial", "session_agents")
+    assert (row["total_latency_ms"], row["n_latency_known"], row["n_interactions"]) == (120.0, 1, len(parts))
+    assert (row["total_cost_usd"], row["n_cost_known"]) == (None, 0)
+    (analysis,) = installation.rows("partial", "session_analyses")
+    assert (analysis["n_latency_known"], analysis["n_interactions"]) == (1, len(parts))
+    page = Path((installation.home.reports("partial") / "report.html").path).read_text()
+    assert f"120 ms <small>1 of {len(parts)} known</small>" in page
+
+
 def test_trials_of_a_task_count_as_one_task(installation: Installation) -> None:
     sessions = json.loads(EXAMPLES.read_bytes())
     own = next(session for session in sessions if session["session_id"] == "refund-12345")

@@ -213,6 +213,7 @@ def _metadata(tally: RunTally, report: AgentReport, path: str) -> dict[str, dg.M
         "mean_duration_s": report.mean_duration_s,
         "mean_calls": report.mean_calls,
         "cost_usd": report.cost_usd,
+        "unpriced_attempts": report.unpriced or None,
         "paid_usd": tally.paid_usd,
     }
     return {

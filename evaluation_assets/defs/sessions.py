@@ -20,7 +20,7 @@ from evaluation_assets.defs.judging import JudgingConfig
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
-SESSIONS_VERSION = "3"
+SESSIONS_VERSION = "4"
 """Raise it when the same sessions and verdicts are analysed differently."""
 
 MIN_JUDGED = 0.9

@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.readers.tagged import trajectory_of
@@ -20,6 +21,7 @@ from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.preprocessing.repair import repaired
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubric, load_rubrics
 from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.words import comparable_share
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts
 
 RUBRICS = load_rubrics()
@@ -276,6 +278,52 @@ def test_figures_from_nowhere_score_below_figures_from_results() -> None:
     grounded = SEARCH + result("Mount Fuji is 3776 m high") + answer("3776 m")
     invented = SEARCH + result("Mount Fuji is a volcano") + answer("3812 m")
     assert higher(whole("reasoning_coherence", grounded), whole("reasoning_coherence", invented))
+
+
+ENGLISH = "<think>The page says that the mountain rises above sea level and is the tallest of the country.</think>"
+PAGE = SEARCH + result("Mount Fuji rises 3776 metres above sea level; it is the tallest mountain of the country")
+chinese = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=2, max_size=60)
+
+
+@given(chinese, st.sampled_from([TASK, "富士山有多高?"]), st.sampled_from(["", "3.8", "３７７６"]))
+def test_what_is_in_another_script_is_left_open(said: str, task: str, figure: str) -> None:
+    """English reasoning and results, an answer in Chinese: no comparison of words lowers a score."""
+    run = run_of(PAGE + ENGLISH + answer(said + figure), task_description=task)
+    scored = [
+        (key, value)
+        for each in judged(run)
+        for key, value in each.verdict.scores.items()
+        if value is not None and key in (*BY_WORDS, "response_quality")
+    ]
+    assert [(key, value) for key, value in scored if value < 0.7] == []
+
+
+BY_WORDS = ("reasoning_coherence", "reasoning_quality", "information_use", "content_integration", "synthesis_quality")
+
+
+def test_the_same_script_is_still_compared() -> None:
+    assert whole("reasoning_coherence", PAGE + ENGLISH + answer("Bananas contain plenty of potassium")) == 0.2
+    chinese_page = SEARCH + result("富士山海拔三千七百七十六米") + "<think>富士山海拔三千七百七十六米</think>"
+    assert whole("reasoning_coherence", chinese_page + answer("香蕉含有丰富的钾元素"), task_description="高?") == 0.2
+    mixed = PAGE + ENGLISH + answer("The tallest mountain of the country, Mount Fuji (富士山), rises above sea level")
+    assert whole("reasoning_coherence", mixed) == 0.8
+
+
+def test_a_right_answer_in_another_script_than_the_reference_is_not_wrong() -> None:
+    assert whole("accuracy", answer("富士山"), reference_answer="Mount Fuji") is None
+    assert whole("task_completion", answer("富士山"), reference_answer="Mount Fuji") is None
+
+
+latin = st.frozensets(st.text("abc", min_size=3, max_size=4), max_size=8)
+han = st.frozensets(st.text("山海高度", min_size=2, max_size=2), max_size=8)
+
+
+@given(latin, latin, han)
+def test_words_in_a_script_that_is_not_compared_change_no_share(
+    part: frozenset[str], whole_: frozenset[str], foreign: frozenset[str]
+) -> None:
+    alone, mixed = comparable_share(part, whole_), comparable_share(part | foreign, whole_)
+    assert not whole_ or mixed is None or mixed == alone
 
 
 def test_a_failure_that_is_taken_up_scores_above_one_that_is_passed_over() -> None:

@@ -292,7 +292,9 @@ class _Telling:
         if place is None:
             place = (len(self._entries), 0)
             self._say(Said(agent_id=agent_id, calls=(run.call,)))
-        if run.result is not None:
+        if run.result is None:
+            self._took(place, span.duration_ms)
+        else:
             self._answer(place, Result(content=run.result, error=_line(run.error), latency_ms=span.duration_ms))
         self.places[span.id] = place
         self._introduce(agent_id, tools=(Tool(name=run.call.name, description=run.description or ""),))
@@ -373,6 +375,14 @@ class _Telling:
         self._entries[entry].results[call] = result
         self._open.remove(place)
         self._remember(result.content)
+
+    def _took(self, place: tuple[int, int], latency_ms: float | None) -> None:
+        """Keep what a call took that has no result."""
+        entry = self._entries[place[0]]
+        assert isinstance(entry.event, Said)
+        calls = list(entry.event.calls)
+        calls[place[1]] = replace(calls[place[1]], latency_ms=latency_ms)
+        entry.event = replace(entry.event, calls=tuple(calls))
 
     def _call_at(self, place: tuple[int, int]) -> Call:
         event = self._entries[place[0]].event

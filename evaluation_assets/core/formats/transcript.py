@@ -31,12 +31,16 @@ _MCP_NAME = re.compile(r"mcp__(.+?)__.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call as a source has it. `arguments` is an object, or a text that should be one."""
+    """A tool call as a source has it. `arguments` is an object, or a text that should be one.
+
+    `latency_ms` is what it took where the source says so beside the call: it counts unless its result has a latency.
+    """
 
     name: str
     arguments: Any = None
     id: str | None = None
     server: str | None = None
+    latency_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,11 +137,11 @@ class Transcript:
             result = results[index] if index < len(results) else None
             written = self._call(call)
             answer = None if result is None else self._result(result)
+            took = call.latency_ms if result is None or result.latency_ms is None else result.latency_ms
             if index == 0:
-                latency = sum_of((said.latency_ms, None if result is None else result.latency_ms))
-                self._step(thought, message, written, answer, latency, said.usage)
+                self._step(thought, message, written, answer, sum_of((said.latency_ms, took)), said.usage)
             else:
-                self._step(None, None, written, answer, None if result is None else result.latency_ms, None)
+                self._step(None, None, written, answer, took, None)
 
     def observed(self, result: Result) -> None:
         """Add a result that answers no call: it stays in the text, in a step of its own."""

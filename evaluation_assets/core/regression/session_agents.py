@@ -50,6 +50,7 @@ def session_agents(analyses: Stored, metrics: DropMetrics) -> Iterator[Row]:
             **{name: value for score in SCORES for name, value in _estimate(score, own.scores[score]).items()},
             "total_latency_ms": own.latency_ms,
             "total_cost_usd": own.cost_usd,
+            **{name: own.counts[name] for name in ("n_latency_known", "n_cost_known")},
             "comparability_key": comparability_key(scored_with(metrics)),
         }
 
@@ -62,6 +63,8 @@ def _add(agents: dict[str, _Agent], task_id: str, analysis: SessionAnalysis) -> 
             n_interactions=scores.interactions_count,
             n_tool_calls=scores.tool_calls,
             failed_calls=scores.failed_calls,
+            n_latency_known=scores.latency_ms.n_known,
+            n_cost_known=scores.cost_usd.n_known,
         )
         own.counts.update(issue.severity for issue in analysis.issues if issue.agent_id == agent_id)
         for name, values in own.scores.items():

@@ -78,7 +78,8 @@ class QualityNote(_Model):
 class AgentReport(_Model):
     """A run of one agent on one suite. `answerable` attempts have a reference answer, `right` of them gave it.
 
-    `failed` attempts broke without the agent's doing; they are part of no rate.
+    `failed` attempts broke without the agent's doing; they are part of no rate. Tokens and cost are sums without the
+    `uncounted` and `unpriced` attempts, of which they are not known.
     """
 
     suite: str
@@ -97,7 +98,9 @@ class AgentReport(_Model):
     mean_calls: float | None
     input_tokens: int | None
     output_tokens: int | None
+    uncounted: int
     cost_usd: float | None
+    unpriced: int
     tools: list[ToolSection]
     general_remarks: list[Remark]
     quality: list[QualityNote]
@@ -176,7 +179,9 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         mean_calls=mean_of(section.calls for section in sections),
         input_tokens=sum_of(usage.input_tokens for usage in usages),
         output_tokens=sum_of(usage.output_tokens for usage in usages),
+        uncounted=sum(usage.input_tokens is None or usage.output_tokens is None for usage in usages),
         cost_usd=sum_of(usage.cost_usd for usage in usages),
+        unpriced=sum(usage.cost_usd is None for usage in usages),
         tools=[
             ToolSection(
                 name=name,

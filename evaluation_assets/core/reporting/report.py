@@ -36,7 +36,8 @@ class JudgeSummary(_Model):
     """One judge: outcomes by level, and what it cost.
 
     Tokens and cost are sums over the verdicts that have them, `None` where none has. With `unpriced_verdicts` the cost
-    is only a lower bound. `shortfall` says in one line why much is missing, and what to do.
+    is only a lower bound, and with `uncounted_verdicts` the tokens are. `shortfall` says in one line why much is
+    missing, and what to do.
     """
 
     judge: str
@@ -48,6 +49,7 @@ class JudgeSummary(_Model):
     output_tokens: int | None
     cost_usd: float | None
     unpriced_verdicts: int
+    uncounted_verdicts: int
     errors: dict[str, int]
     shortfall: str | None = None
 

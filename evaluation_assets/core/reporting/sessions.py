@@ -39,7 +39,10 @@ class _Model(BaseModel):
 
 
 class AgentComparison(_Model):
-    """One agent over the sessions it took part in; scores are over sessions. `latency_ms` and `cost_usd` are sums."""
+    """One agent over the sessions it took part in; scores are over sessions.
+
+    `latency_ms` and `cost_usd` are sums over the `latency_known` and `cost_known` of the interactions that have one.
+    """
 
     agent_id: str
     sessions: int
@@ -53,7 +56,9 @@ class AgentComparison(_Model):
     failed_calls: int
     issues: int
     latency_ms: float | None
+    latency_known: int
     cost_usd: float | None
+    cost_known: int
 
 
 class AgentRank(_Model):
@@ -78,8 +83,11 @@ class AgentRank(_Model):
     issues_high: int
     issues_medium: int
     issues_low: int
+    n_interactions: int
     total_latency_ms: float | None
+    n_latency_known: int
     total_cost_usd: float | None
+    n_cost_known: int
 
 
 class SessionEntry(_Model):
@@ -119,6 +127,8 @@ class _Agent:
             tool_calls=own.tool_calls,
             failed_calls=own.failed_calls,
             issues=len(own.issues),
+            latency_known=own.latency_ms.n_known,
+            cost_known=own.cost_usd.n_known,
         )
         self.latency_ms = sum_of((self.latency_ms, own.latency_ms.value))
         self.cost_usd = sum_of((self.cost_usd, own.cost_usd.value))

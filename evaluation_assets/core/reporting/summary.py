@@ -269,7 +269,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     answers = Answers()
     identity: Row = {"provider": "", "model": ""}
     sums: dict[str, list[float]] = {}
-    unpriced = 0
+    unpriced = uncounted = 0
     summed = ["input_tokens", "output_tokens", "cost_usd", "share_seen"]
     levels = {
         "clip": tables.clip_verdicts,
@@ -283,7 +283,8 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
             identity = row
             counts[row["outcome"]] += 1
             answers.add(row)
-            unpriced += row["cost_usd"] is None
+            unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
+            uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
             for column in summed:
                 if row[column] is not None:
                     sums.setdefault(column, []).append(row[column])
@@ -301,6 +302,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
         output_tokens=tokens["output_tokens"],
         cost_usd=fsum(sums["cost_usd"]) if "cost_usd" in sums else None,
         unpriced_verdicts=unpriced,
+        uncounted_verdicts=uncounted,
         errors=dict(sorted(errors.items())),
         shortfall=answers.shortfall(judge),
     )

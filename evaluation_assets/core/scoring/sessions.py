@@ -129,6 +129,9 @@ def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: Sess
         "signal": analysis.course.signal,
         "total_latency_ms": analysis.total_latency_ms.value,
         "total_cost_usd": analysis.total_cost.value,
+        "n_interactions": analysis.total_cost.n_total,
+        "n_latency_known": analysis.total_latency_ms.n_known,
+        "n_cost_known": analysis.total_cost.n_known,
         "analysis": analysis.model_dump_json(),
     }
 

@@ -13,17 +13,23 @@ from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.tool_use import metrics
 
 ReactionKind = Literal["correction", "incomprehension", "complaint", "re_ask", "thanks", "none"]
-_DISSATISFIED: tuple[ReactionKind, ...] = ("incomprehension", "correction", "complaint")
-
 _READ = 1000
+
+
+DISSATISFIED: tuple[ReactionKind, ...] = ("incomprehension", "correction", "complaint")
+
+
+@cache
+def cues(kind: str) -> tuple[str, ...]:
+    """The cues of a kind in every language, each a regular expression."""
+    document = files("evaluation_assets.core.sessions").joinpath("cues.yaml").read_text("utf-8")
+    by_language: dict[str, list[str]] = yaml.safe_load(document)[kind]
+    return tuple(cue for found in by_language.values() for cue in found)
 
 
 @cache
 def _cues(kind: str) -> re.Pattern[str]:
-    """All cues of a kind, in every language, as one pattern."""
-    document = files("evaluation_assets.core.sessions").joinpath("cues.yaml").read_text("utf-8")
-    by_language: dict[str, list[str]] = yaml.safe_load(document)[kind]
-    return re.compile("|".join(f"(?:{cue})" for cues in by_language.values() for cue in cues), re.IGNORECASE)
+    return re.compile("|".join(f"(?:{cue})" for cue in cues(kind)), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +43,7 @@ class Reaction:
     @property
     def is_dissatisfied(self) -> bool:
         """Whether the user corrects, complains, or cannot make sense of the response."""
-        return self.kind in _DISSATISFIED
+        return self.kind in DISSATISFIED
 
 
 def reaction(message: str, following: str, cosine: float | None, measure: Similarity) -> Reaction:
@@ -46,7 +52,7 @@ def reaction(message: str, following: str, cosine: float | None, measure: Simila
     A message that `measure` finds alike asks the same again, unless it names other particulars (another order number
     is another question), asks for more, or only says thanks.
     """
-    for kind in _DISSATISFIED:
+    for kind in DISSATISFIED:
         if (found := _cues(kind).search(following[:_READ])) is not None:
             return Reaction(kind, found.group().strip(), cosine)
     if (thanked := _cues("thanks").search(following[:_READ])) is not None:

@@ -1,6 +1,7 @@
 """Words of a text in any language, to see whether one text takes up another."""
 
 import re
+from collections import Counter
 
 _WORD = re.compile(r"[A-Za-zÀ-ɏͰ-ӿ]{3,}|\d+(?:[.,]\d+)*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _STOP = frozenset(
@@ -11,6 +12,9 @@ _STOP = frozenset(
     www com org html
     """.split()
 )
+_USED = 0.2
+"""Share of a text's words from which it is written in their script, and not just names something in it."""
+
 _LIMIT = 20_000
 """Only the first characters of a text are read: a result of megabytes says no more about its use."""
 
@@ -30,3 +34,41 @@ def words(text: str) -> frozenset[str]:
 def share(part: frozenset[str], whole: frozenset[str]) -> float | None:
     """Share of `part` that is in `whole`; `None` when `part` is empty."""
     return len(part & whole) / len(part) if part else None
+
+
+def script_of(word: str) -> str | None:
+    """The script of a word; `None` for a number. East Asian scripts, which are written together, are one."""
+    first = word[:1]
+    if first.isdigit():
+        return None
+    return "east asian" if first >= "\u3040" else "greek or cyrillic" if "\u0370" <= first <= "\u04ff" else "latin"
+
+
+def scripts(of: frozenset[str]) -> frozenset[str]:
+    """The scripts a text is written in: those of at least a fifth of its words."""
+    found = Counter(script for word in of if (script := script_of(word)) is not None)
+    return frozenset(script for script, count in found.items() if count >= _USED * found.total())
+
+
+def are_comparable(part: frozenset[str], whole: frozenset[str]) -> bool:
+    """Whether most words of `part` are in a script that `whole` is written in; else words say nothing about both.
+
+    A whole without a word is written in any.
+    """
+    known = scripts(whole)
+    if not known:
+        return True
+    judged = [script_of(word) in known for word in part if script_of(word) is not None]
+    return not judged or sum(judged) * 2 > len(judged)
+
+
+def comparable_share(part: frozenset[str], whole: frozenset[str]) -> float | None:
+    """Share of `part` that is in `whole`, without missing words in scripts that `whole` is not written in.
+
+    `None` when `part` is empty, or most of it cannot be compared.
+    """
+    if not are_comparable(part, whole):
+        return None
+    known = scripts(whole)
+    compared = frozenset(word for word in part if word in whole or script_of(word) in known or script_of(word) is None)
+    return share(compared, whole)

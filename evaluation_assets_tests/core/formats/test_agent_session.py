@@ -91,6 +91,25 @@ def test_calls_stand_with_their_own_results(session: Trajectory) -> None:
     assert session.calls[0].latency_ms == 85
 
 
+@pytest.mark.parametrize("called", [{}, {"result": "done"}, {"error": "Error: no"}])
+@pytest.mark.parametrize("observed", [{}, {"observation": "It is done"}])
+def test_a_call_keeps_its_latency_whatever_came_back(tmp_path: Path, called: Any, observed: Any) -> None:
+    step = {"tool_call": {"tool_name": "send", "parameters": {}, "latency_ms": 85, **called}, **observed}
+    part = {"agent_id": "a", "agent_steps": [step]}
+    (run,) = read(tmp_path, [{"turns": [{"user_message": "go", "agent_interactions": [part]}]}])
+    assert isinstance(run, Trajectory)
+    assert [call.latency_ms for call in run.calls] == [85]
+
+
+def test_a_tool_that_ran_after_the_steps_brings_its_latency(tmp_path: Path) -> None:
+    for executed in ({"tool_name": "send", "latency_ms": 85}, {"tool_name": "send", "latency_ms": 85, "result": "x"}):
+        steps = [{"tool_call": {"tool_name": "send", "parameters": {}}}]
+        part = {"agent_id": "a", "agent_steps": steps, "tool_execution_result": executed}
+        (run,) = read(tmp_path, [{"turns": [{"user_message": "go", "agent_interactions": [part]}]}])
+        assert isinstance(run, Trajectory)
+        assert [call.latency_ms for call in run.calls] == [85]
+
+
 def test_the_text_is_in_the_order_of_events(session: Trajectory) -> None:
     places = [
         session.text.index(words)

@@ -299,6 +299,28 @@ def test_spans_one_a_line_are_gathered_by_trace(tmp_path: Path) -> None:
     assert (run.format, run.duration_s) == ("openinference", 4.0)
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_tool_that_brought_nothing_keeps_its_latency(tmp_path: Path, asked: bool) -> None:
+    def line(name: str, attributes: dict[str, Any], second: int) -> bytes:
+        times = {"start_time": f"2026-01-05T10:00:0{second}Z", "end_time": f"2026-01-05T10:00:0{second + 2}Z"}
+        context = {"trace_id": "0xt", "span_id": name}
+        return orjson.dumps({"name": name, "context": context, "attributes": attributes, **times})
+
+    call = {"tool_calls": [{"tool_call": {"function": {"name": "find"}}}]} if asked else {"content": "I look."}
+    said = {
+        "openinference.span.kind": "LLM",
+        "llm": {
+            "input_messages": [{"message": {"role": "user", "content": "Find it"}}],
+            "output_messages": [{"message": {"role": "assistant", **call}}],
+        },
+    }
+    found = {"openinference.span.kind": "TOOL", "tool": {"name": "find"}}
+    (tmp_path / "spans.jsonl").write_bytes(line("model", said, 1) + b"\n" + line("find", found, 4))
+    (run,) = trajectories(tmp_path)
+    (step,) = run.calls
+    assert (step.result, step.latency_ms) == (None, 4000.0 if asked else 2000.0)  # with what asking the model took
+
+
 # Jaeger
 
 

@@ -6,7 +6,7 @@ a line, or an object with such a list.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
@@ -189,12 +189,15 @@ def _step(fields: Fields, agent: str) -> _Step:
 
 
 def _call(fields: Fields) -> tuple[Call, Result | None]:
-    call = Call(name=fields.name("tool_name", "name") or "tool", arguments=fields.value("parameters", "arguments"))
+    call = Call(
+        name=fields.name("tool_name", "name") or "tool",
+        arguments=fields.value("parameters", "arguments"),
+        latency_ms=fields.amount("latency_ms"),
+    )
     content, error = _text(fields, "result", "output"), _text(fields, "error")
-    latency = fields.amount("latency_ms")
     if content is None and error is None:
         return call, None
-    return call, Result(content=content or error or "", error=error, latency_ms=latency)
+    return call, Result(content=content or error or "", error=error)
 
 
 def _execution(fields: Fields, agent: str) -> _Step | None:
@@ -208,10 +211,12 @@ def _execution(fields: Fields, agent: str) -> _Step | None:
 
 def _join(steps: list[_Step], executed: _Step) -> None:
     """The tool that ran answers the last call of that tool; without one it is a call of its own."""
-    name = executed.said.calls[0].name
+    ran = executed.said.calls[0]
     for step in reversed(steps):
-        if step.said.calls and step.said.calls[0].name == name:
+        if step.said.calls and step.said.calls[0].name == ran.name:
             step.result = step.result or executed.result
+            if step.said.calls[0].latency_ms is None:
+                step.said = replace(step.said, calls=(replace(step.said.calls[0], latency_ms=ran.latency_ms),))
             return
     steps.append(executed)
 

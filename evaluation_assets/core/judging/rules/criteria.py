@@ -12,7 +12,7 @@ from typing import Literal
 
 from evaluation_assets.core.judging.rules.evidence import GAVE_UP, CallEvidence, Evidence, is_cut_off
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.words import words
+from evaluation_assets.core.trajectories.words import are_comparable, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,8 @@ def use_of_result(call: CallEvidence) -> Finding:
         return Finding(2, f"the failure ({call.error}) is not mentioned in what follows")
     if not call.new_words:
         return Finding(None, "the result brought no new words")
+    if not call.can_be_taken_up:
+        return Finding(None, "the result is in another script than what follows")
     points = _steps(call.taken_up, (8, 9), (3, 7), (1, 5), below=1)
     return Finding(points, f"{call.taken_up} of {len(call.new_words)} new words of the result appear in later text")
 
@@ -115,7 +117,7 @@ def extraction(call: CallEvidence) -> Finding:
         return Finding(2, "the result holds nothing that was not known before")
     topic = call.task_in_result
     if topic is None:
-        return Finding(None, "the task has no words to compare with")
+        return Finding(None, "task and result have no words that can be compared")
     points = _steps(topic, (0.5, 8), (0.25, 6), (0.1, 4), below=2)
     return Finding(points, f"{topic:.0%} of the task's words are in the result, {len(call.new_words)} words are new")
 
@@ -128,7 +130,7 @@ def relevance_of_result(call: CallEvidence) -> Finding:
         return Finding(0, f"the call failed: {call.error}")
     topic = call.task_in_result
     if topic is None:
-        return Finding(None, "the task has no words to compare with")
+        return Finding(None, "task and result have no words that can be compared")
     return Finding(
         _steps(topic, (0.5, 8), (0.25, 6), (0.1, 4), below=1), f"{topic:.0%} of the task's words are in the result"
     )
@@ -142,7 +144,7 @@ def relevance_of_query(call: CallEvidence) -> Finding:
         return Finding(5, "the address was not seen before")
     topic = call.query_on_topic
     if topic is None:
-        return Finding(None, "the call has no words of its own")
+        return Finding(None, "the call has no words that can be compared")
     points = _steps(topic, (0.75, 9), (0.5, 7), (0.25, 4), below=2)
     return Finding(points, f"{topic:.0%} of the query's words stand in the task, the reasoning or earlier results")
 
@@ -201,6 +203,8 @@ def tool_selection(call: CallEvidence) -> Finding:
         return Finding(4, f"the tool failed: {call.error}")
     if call.taken_up:
         return Finding(8, "the tool answered and its result is used later")
+    if not call.can_be_taken_up:
+        return Finding(None, "the tool answered; its result is in another script than what follows")
     return Finding(6, "the tool answered; its result is not visibly used")
 
 
@@ -258,7 +262,12 @@ def completion(trajectory: Trajectory, answer: str) -> Finding:
     if (said := GAVE_UP.search(answer[:600])) is not None:
         return Finding(2, f"the answer says that the task was not done: {said.group()!r}")
     wanted = words(reference or "") - _SAID_WITHOUT_THE_WORD
-    if wanted and len((reference or "").split()) <= _SHORT_REFERENCE and not wanted & words(answer):
+    if (
+        wanted
+        and len((reference or "").split()) <= _SHORT_REFERENCE
+        and not wanted & words(answer)
+        and are_comparable(wanted, words(answer))
+    ):
         return Finding(1, "the answer has no word of the reference")
     return Finding(None, "nothing shows whether the task was done: there is an answer, and the run came to its end")
 
@@ -269,14 +278,9 @@ def response_quality(whole: Evidence) -> Finding:
         return Finding(0, "there is no answer")
     if re.search(r"</?(?:think|result|execute_tools|answer|tool_call)\b", whole.answer):
         return Finding(3, "the answer holds leftovers of tool or reasoning tags")
-    task_words, answer_words = words(whole.trajectory.task), words(whole.answer)
-    if task_words and answer_words and _is_cjk(task_words) != _is_cjk(answer_words) and len(answer_words) > 8:
-        return Finding(5, "the answer is in another script than the task")
+    if not are_comparable(words(whole.answer), words(whole.trajectory.task)):
+        return Finding(None, "the answer is in another script than the task; whether that is wanted was not judged")
     return Finding(7, "there is an answer without leftovers; its wording was not judged")
-
-
-def _is_cjk(of: frozenset[str]) -> bool:
-    return sum(word[0] >= "\u3040" for word in of) * 2 > len(of)
 
 
 def reasoning_coherence(whole: Evidence) -> Finding:
@@ -287,11 +291,13 @@ def reasoning_coherence(whole: Evidence) -> Finding:
         return Finding(None, "there is neither reasoning nor a result to trace the answer to")
     if whole.figures:
         known = len(whole.figures & whole.known_figures)
+        if known < len(whole.figures) and not whole.answer_is_comparable:
+            return Finding(None, "the answer is in another script than results and reasoning; so may its figures be")
         points = _steps(known / len(whole.figures), (1, 8), (0.75, 6), (0.5, 4), below=2)
         return Finding(points, f"{known} of {len(whole.figures)} figures in the answer stand in results or reasoning")
     seen = whole.answer_words_seen
     if seen is None:
-        return Finding(None, "the answer has no words to trace back")
+        return Finding(None, "the answer has no words that can be compared with results and reasoning")
     points = _steps(seen, (0.7, 8), (0.4, 6), (0.2, 4), below=2)
     return Finding(points, f"{seen:.0%} of the answer's words stand in the task, results or reasoning")
 
@@ -319,6 +325,8 @@ def agreement_with_reference(whole: Evidence) -> Finding:
         return Finding(0, "there is no answer")
     likeness = _likeness_to_reference(whole.answer, reference)
     if likeness is None:
+        if not are_comparable(words(reference), words(whole.answer)):
+            return Finding(None, "the answer is in another script than the reference")
         return Finding(1, "the reference does not stand in the answer")
     return Finding(10 if likeness == "equals" else 9, f"the answer {likeness} the reference")
 

@@ -2,13 +2,14 @@
 
 import ast
 import re
+import unicodedata
 import warnings
 from functools import cached_property
 
 from evaluation_assets.core.preprocessing.rules import call_key
 from evaluation_assets.core.tool_use.calls import CUT_OFF
 from evaluation_assets.core.trajectories.model import Step, Trajectory
-from evaluation_assets.core.trajectories.words import share, words
+from evaluation_assets.core.trajectories.words import are_comparable, comparable_share, words
 
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
@@ -122,12 +123,26 @@ class Evidence:
         return _figures(self.trajectory.task).union(*map(_figures, pieces))
 
     @cached_property
-    def answer_words_seen(self) -> float | None:
-        """Share of the answer's words that stand in the task, in results or in the reasoning."""
-        seen = words(self.trajectory.task).union(
+    def found_words(self) -> frozenset[str]:
+        """Words of results and reasoning."""
+        return frozenset[str]().union(
             *self.result_words, *(words(self.trajectory.piece(step.thought)) for step in self.steps)
         )
-        return share(words(self.answer), seen)
+
+    @property
+    def answer_is_comparable(self) -> bool:
+        """Whether the answer is in a script that results or reasoning are written in."""
+        return are_comparable(words(self.answer), self.found_words)
+
+    @cached_property
+    def answer_words_seen(self) -> float | None:
+        """Share of the answer's words that stand in the task, in results or in the reasoning.
+
+        `None` where there is nothing to compare, or the answer is in another script than results and reasoning.
+        """
+        if not self.answer_is_comparable:
+            return None
+        return comparable_share(words(self.answer), self.found_words | words(self.trajectory.task))
 
     @property
     def last_failure_open(self) -> bool:
@@ -227,6 +242,12 @@ class CallEvidence:
         last = self.whole.last_written
         return sum(last.get(word, -1) > self.position for word in self.new_words)
 
+    @cached_property
+    def can_be_taken_up(self) -> bool:
+        """Whether what the agent wrote later is in a script of the result's new words."""
+        later = words(self.whole.answer).union(*self.whole.written_words[self.position + 1 :])
+        return are_comparable(self.new_words, later)
+
     @property
     def is_followed(self) -> bool:
         """Whether the agent wrote anything afterwards."""
@@ -236,12 +257,12 @@ class CallEvidence:
     def query_on_topic(self) -> float | None:
         """Share of the query's words that the task, the reasoning or earlier results have."""
         known = words(self.whole.trajectory.task).union(words(self.thought), *self.whole.result_words[: self.position])
-        return share(words(self.query), known)
+        return comparable_share(words(self.query), known)
 
     @cached_property
     def task_in_result(self) -> float | None:
         """Share of the task's words that the result has."""
-        return share(words(self.whole.trajectory.task), self.whole.result_words[self.position])
+        return comparable_share(words(self.whole.trajectory.task), self.whole.result_words[self.position])
 
     @cached_property
     def failure_noticed(self) -> bool:
@@ -286,7 +307,7 @@ def is_cut_off(trajectory: Trajectory) -> bool:
 
 
 def _figures(text: str) -> frozenset[str]:
-    return frozenset(number.replace(",", "") for number in _NUMBER.findall(text))
+    return frozenset(number.replace(",", "") for number in _NUMBER.findall(unicodedata.normalize("NFKC", text)))
 
 
 def _same_tool(one: Step, other: Step) -> bool:
