@@ -86,13 +86,21 @@ class RunProgress:
         def console(init_context: dg.InitLoggerContext) -> logging.Logger:
             logger = logging.Logger("evaluation_assets")
             lines = _Lines(self._console)
-            lines.addFilter(lambda record: record.levelno >= self._level)
+            lines.addFilter(self._is_shown)
             lines.setFormatter(_ShortFormatter("%(levelname)s %(message)s"))
             logger.addHandler(lines)
             logger.addHandler(_Steps(self._show_step))
             return logger
 
         return {"console": dg.LoggerDefinition(console, description="Progress bars and warnings, on stderr.")}
+
+    def _is_shown(self, record: logging.LogRecord) -> bool:
+        """Dagster says of every step after a failed one that it is not executed: the outcome says what failed, once."""
+        if record.levelno < self._level:
+            return False
+        about = getattr(record, "dagster_meta", {})
+        is_outcome = about.get("dagster_event") is not None or record.levelno >= logging.ERROR
+        return self._level == logging.DEBUG or not (about and is_outcome)
 
     def _new_bars(self) -> Progress:
         return Progress(

@@ -251,7 +251,7 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
         if error is not None and error.cls_name == "DagsterAssetCheckFailedError":
             return "check_failed", None
         cause = error.cause if error is not None and error.cause is not None else error
-        return "broken", f"{event.step_key}: {cause.message.strip() if cause else 'failed'}"
+        return "broken", f"{event.step_key}: {' '.join(cause.message.split()) if cause else 'failed'}"
     return "broken", "the run failed before its first step; --verbose shows why"
 
 

@@ -141,14 +141,14 @@ def print_outcome(home: Home, outcome: "RunOutcome") -> None:
 def _print_statistics(figures: Any) -> None:
     if not figures:
         return
-    rate = figures.get("success_rate")
+    rate = figures.get("kept_rate")
     click.echo(f"  records            {figures['records_total']}")
     click.echo(f"  valid              {figures['records_kept']}")
     click.echo(f"  removed frequency  {figures['removed_frequency']}")
     click.echo(f"  removed duplicates {figures['removed_duplicates']}")
     click.echo(f"  unreadable         {figures['unreadable']}")
     click.echo(f"  repaired           {figures['repaired']}")
-    click.echo(f"  success rate       {'-' if rate is None else f'{rate:.1%}'}")
+    click.echo(f"  records kept       {'-' if rate is None else f'{rate:.1%}'}")
 
 
 def _print_scores(home: Home, drop: Drop) -> None:

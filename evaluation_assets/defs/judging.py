@@ -228,7 +228,7 @@ class PanelRun:
                     row = rows.verdict_row(self._drop, judge, judgement)
                     tally.add(row)
                     spool.add(row)
-        judged.show()
+        judged.end()
         return judge, spool, tally
 
 

@@ -18,7 +18,7 @@ SHOW_SECONDS = 0.2
 
 @dataclass(slots=True)
 class Judged:
-    """What one judge has done at one level so far. `total` is unknown for judges that are done before it is counted."""
+    """What one judge has done at one level so far. `total` is unknown while a judge works that is no model."""
 
     level: str
     judge: str
@@ -52,6 +52,11 @@ class Judged:
             self._said = now
             self.say(f"{self.judge}: {self.figures()}")
 
+    def end(self) -> None:
+        """There are no more verdicts."""
+        self.total = self.done
+        self.show()
+
     def show(self) -> None:
         """Tell the terminal, where there is one."""
         LOG.debug("judged", extra={"judged": self})
@@ -60,11 +65,12 @@ class Judged:
         """How far, how fast, for how much, how much longer."""
         rate = self.done / max(time.monotonic() - self.started, 1e-3)
         parts = [f"{self.done}{'' if self.total is None else f' of {self.total}'} verdicts", f"{rate:.1f}/s"]
-        is_unknown = self.cost_usd is None and self.done > self.from_ledger
-        parts.append("cost unknown" if is_unknown else f"${self.cost_usd or 0:.4f}")
-        if self.input_tokens:
-            parts.append(f"{self.cached_tokens / self.input_tokens:.0%} of the input cached")
-        parts.append(f"{self.from_ledger} from the ledger")
+        if self.total is not None:
+            is_unknown = self.cost_usd is None and self.done > self.from_ledger
+            parts.append("cost unknown" if is_unknown else f"${self.cost_usd or 0:.4f}")
+            if self.input_tokens:
+                parts.append(f"{self.cached_tokens / self.input_tokens:.0%} of the input cached")
+            parts.append(f"{self.from_ledger} from the ledger")
         if self.failed:
             parts.append(f"{self.failed} failed")
         if self.total is not None and rate:
