@@ -1,61 +1,92 @@
 """What a run is doing, for people in front of a terminal; on stderr, so that results can be piped."""
 
+import io
 import logging
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
 import dagster as dg
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
 
-CONSOLE = Console(stderr=True, highlight=False)
+from evaluation_assets.defs.progress import LOG, Judged
+
+LINE_SECONDS = 15.0
+"""Without a terminal: a line this often."""
 
 
 class RunProgress:
-    """Counts the steps of each drop's run; draws bars only on a terminal, and nothing when quiet."""
+    """Counts drops and the verdicts of each judge: bars on a terminal, else a line now and then; nothing when quiet."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        self._level = logging.DEBUG if verbose else logging.WARNING
+        self._level = logging.CRITICAL + 1 if quiet else logging.DEBUG if verbose else logging.WARNING
         self._quiet = quiet
-        self._drop = ""
-        self._bars = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=CONSOLE,
-            disable=quiet or not sys.stderr.isatty(),
-        )
-        self._task = self._bars.add_task("", total=None)
+        self._console = Console(file=_own_stderr(), highlight=False)
+        self._drop, self._step = "", ""
+        self._done, self._total = 0, 0
+        self._judged: dict[tuple[str, str], Judged] = {}
+        self._tasks: dict[tuple[str, str], TaskID] = {}
+        self._bars = self._new_bars()
 
     @contextmanager
     def over(self, drops: int) -> Iterator[None]:
-        """Draw while drops are evaluated."""
-        self._bars.update(self._task, total=drops, completed=0)
-        with self._bars:
+        """Show while drops are evaluated."""
+        self._total = drops
+        listener = _Listener(self._count)
+        ended = threading.Event()
+        ticker = threading.Thread(target=self._tick, args=(ended,), daemon=True)
+        LOG.addHandler(listener)
+        LOG.setLevel(logging.DEBUG)
+        LOG.propagate = False
+        if not self._quiet and not self._console.is_terminal:
+            ticker.start()
+        try:
             yield
+        finally:
+            self._bars.stop()
+            ended.set()
+            LOG.removeHandler(listener)
+            LOG.setLevel(logging.NOTSET)
 
     def start(self, drop: str) -> None:
         """A drop's run begins."""
-        self._drop = drop
+        self._drop, self._step, self._started = drop, "", time.monotonic()
+        self._judged, self._tasks = {}, {}
+        self._bars = self._new_bars()
+        self._whole = self._bars.add_task("", total=self._total, completed=self._done, figures="")
         self._show_step("")
-
-    def _show_step(self, step: str) -> None:
-        self._bars.update(self._task, description=f"{self._drop} {step}")
+        self._bars.start()
 
     def finish(self) -> None:
-        """A drop's run has ended."""
-        self._bars.advance(self._task)
+        """A drop's run has ended. The bars go, so that its outcome can be printed."""
+        self._done += 1
+        self._bars.stop()
+
+    def silence(self) -> None:
+        """Print no more log lines: the run is being stopped, and what breaks now is no news."""
+        self._level = logging.CRITICAL + 1
 
     def loggers(self) -> dict[str, dg.LoggerDefinition]:
         """Dagster's console logger, replaced by one that feeds the bars and writes to stderr."""
 
         def console(init_context: dg.InitLoggerContext) -> logging.Logger:
             logger = logging.Logger("evaluation_assets")
-            lines = logging.StreamHandler(sys.stderr)
-            lines.setLevel(logging.CRITICAL if self._quiet else self._level)
+            lines = _Lines(self._console)
+            lines.addFilter(self._is_shown)
             lines.setFormatter(_ShortFormatter("%(levelname)s %(message)s"))
             logger.addHandler(lines)
             logger.addHandler(_Steps(self._show_step))
@@ -63,11 +94,91 @@ class RunProgress:
 
         return {"console": dg.LoggerDefinition(console, description="Progress bars and warnings, on stderr.")}
 
+    def _is_shown(self, record: logging.LogRecord) -> bool:
+        """Dagster says of every step after a failed one that it is not executed: the outcome says what failed, once."""
+        if record.levelno < self._level:
+            return False
+        about = getattr(record, "dagster_meta", {})
+        is_outcome = about.get("dagster_event") is not None or record.levelno >= logging.ERROR
+        return self._level == logging.DEBUG or not (about and is_outcome)
+
+    def _new_bars(self) -> Progress:
+        return Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[figures]}", markup=False),
+            console=self._console,
+            disable=self._quiet or not self._console.is_terminal,
+            transient=True,
+            redirect_stdout=False,  # what assets print belongs into Dagster's compute log
+            redirect_stderr=False,
+        )
+
+    def _show_step(self, step: str) -> None:
+        self._step = step
+        self._bars.update(self._whole, description=f"{self._drop} {step}".strip())
+
+    def _count(self, judged: Judged) -> None:
+        if judged.total == 0:
+            return
+        key = (judged.level, judged.judge)
+        self._judged[key] = judged
+        if key not in self._tasks:
+            self._tasks[key] = self._bars.add_task(f"  {judged.judge}: {judged.level}", total=None, figures="")
+        self._bars.update(
+            self._tasks[key], total=judged.total, completed=judged.done, figures=judged.figures().split(", ", 1)[1]
+        )
+
+    def _tick(self, ended: threading.Event) -> None:
+        while not ended.wait(LINE_SECONDS):
+            if self._drop:
+                self._console.print(Text(self._line()), soft_wrap=True)
+
+    def _line(self) -> str:
+        parts = [f"{self._drop} ({self._done + 1} of {self._total}), {time.monotonic() - self._started:.0f} s"]
+        working = [each for each in self._judged.values() if each.total is None or each.done < each.total]
+        parts += [f"{each.judge}: {each.level}: {each.figures()}" for each in working] or [self._step]
+        return "; ".join(part for part in parts if part)
+
+
+def _own_stderr() -> TextIO:
+    """Stderr by a descriptor of its own: while a step runs, Dagster has descriptor 2 write to the step's log file."""
+    try:
+        own = os.dup(sys.stderr.fileno())
+    except (OSError, io.UnsupportedOperation):  # no file: a test's, or closed
+        return sys.stderr
+    return open(own, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")  # noqa: PTH123
+
+
+class _Listener(logging.Handler):
+    """Takes what judges tell while they work."""
+
+    def __init__(self, count: Callable[[Judged], object]) -> None:
+        super().__init__()
+        self._count = count
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._count(vars(record)["judged"])
+
+
+class _Lines(logging.Handler):
+    """Prints log lines above the bars."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._console.print(Text(self.format(record)), soft_wrap=True)
+
 
 class _Steps(logging.Handler):
     """Tells which step begins, and what it says while it runs."""
 
-    def __init__(self, show: Callable[[str], None]) -> None:
+    def __init__(self, show: Callable[[str], object]) -> None:
         super().__init__()
         self._show = show
 

@@ -1,6 +1,7 @@
 """Run the jobs of an installation from Python, in this process, in the installation's instance."""
 
 import os
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY, RUN_AGE
 from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.progress import RunProgress
 from evaluation_assets.selection import PREPROCESSED_FILES, assets_of, missing_upstream
+from evaluation_assets.stop import Stop
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
@@ -59,11 +61,12 @@ def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
 
 
 def evaluate_drops(
-    home: Home, panel: Panel, drops: Sequence[Drop], options: RunOptions, progress: RunProgress
+    home: Home, panel: Panel, drops: Sequence[Drop], options: RunOptions, progress: RunProgress, stop: Stop
 ) -> Iterator[RunOutcome]:
     """Materialise the chosen assets of each drop, one run after the other.
 
     Raises:
+        KeyboardInterrupt: told to stop; the run is canceled.
         InvalidSelection: `select` names no asset of an evaluation.
     """
     definitions = build_definitions(home, panel, progress.loggers())
@@ -71,7 +74,7 @@ def evaluate_drops(
         instance.add_dynamic_partitions("drops", [drop.key for drop in drops])
         for drop in drops:
             progress.start(drop.key)
-            outcome = _run(definitions, instance, home, drop, options)
+            outcome = _run(definitions, instance, home, drop, options, progress, stop)
             progress.finish()
             yield outcome
 
@@ -86,22 +89,27 @@ class SuiteOutcome:
 
 
 def run_suite(
-    home: Home, agents: Sequence[AgentSettings], suite: str, config: Mapping[str, Any], progress: RunProgress
+    home: Home,
+    agents: Sequence[AgentSettings],
+    suite: str,
+    config: Mapping[str, Any],
+    progress: RunProgress,
+    stop: Stop,
 ) -> SuiteOutcome:
-    """Run agents on a suite of the installation, side by side. `config` is that of the asset."""
+    """Run agents on a suite of the installation, side by side. `config` is that of the asset.
+
+    Raises:
+        KeyboardInterrupt: told to stop; the run is canceled.
+    """
     definitions = build_definitions(home, Panel(), progress.loggers(), agents)
     runs = [run_key(agent) for agent in agents]
     keys = [dg.AssetKey("task_suites"), *runs, dg.AssetKey("agent_comparison")]
     with instance_of(home) as instance, progress.over(1):
         instance.add_dynamic_partitions("suites", [suite])
         progress.start(suite)
-        result = definitions.resolve_job_def(RUN_AGENTS).execute_in_process(
-            partition_key=suite,
-            instance=instance,
-            asset_selection=keys,
-            run_config={"loggers": {"console": {}}, "ops": {AGENT_RUNS: {"config": dict(config)}}},
-            raise_on_error=False,
-        )
+        job = definitions.resolve_job_def(RUN_AGENTS)
+        run_config = {"loggers": {"console": {}}, "ops": {AGENT_RUNS: {"config": dict(config)}}}
+        result = _execute(job, instance, suite, keys, run_config, progress, stop)
         progress.finish()
     status, message = _status(result)
     return SuiteOutcome(status, message, _metadata(result))
@@ -166,19 +174,57 @@ def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _execute(
+    job: dg.JobDefinition,
+    instance: dg.DagsterInstance,
+    partition: str,
+    selection: Sequence[dg.AssetKey] | None,
+    run_config: Mapping[str, Any],
+    progress: RunProgress,
+    stop: Stop,
+) -> dg.ExecuteInProcessResult:
+    """Execute a run; told to stop, it is canceled, and never left as started."""
+    run_id = str(uuid.uuid4())
+    stop.runs.append(run_id)
+
+    def cancel() -> None:
+        progress.silence()
+        run = instance.get_run_by_id(run_id)
+        if run is not None and not run.is_finished:  # Dagster takes an interrupted run as canceled only after this
+            instance.report_run_canceling(run, f"Stopped by {stop.signal and stop.signal.name}.")
+
+    stop.at_once = cancel
+    try:
+        return job.execute_in_process(
+            partition_key=partition,
+            instance=instance,
+            asset_selection=selection,
+            run_config=run_config,
+            raise_on_error=False,
+            run_id=run_id,
+        )
+    finally:
+        if stop.settled():
+            run = instance.get_run_by_id(run_id)
+            if run is not None and run.status not in (dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.SUCCESS):
+                instance.report_run_canceled(run)
+            raise KeyboardInterrupt
+
+
 def _run(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, home: Home, drop: Drop, options: RunOptions
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    home: Home,
+    drop: Drop,
+    options: RunOptions,
+    progress: RunProgress,
+    stop: Stop,
 ) -> RunOutcome:
     job, selection = _job(definitions, options)
     if missing := missing_upstream(definitions, home, drop.key, selection or ()):
         return RunOutcome(drop, "unusable", _without_upstream(missing), (), {})
-    result = job.execute_in_process(
-        partition_key=drop.key,
-        instance=instance,
-        asset_selection=selection,
-        run_config=_run_config(job, selection, options),
-        raise_on_error=False,
-    )
+    run_config = _run_config(job, selection, options)
+    result = _execute(job, instance, drop.key, selection, run_config, progress, stop)
     failed = tuple(
         f"{check.asset_key.to_user_string()}: {check.check_name}"
         for check in result.get_asset_check_evaluations()
@@ -207,7 +253,7 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
         if error is not None and error.cls_name == "DagsterAssetCheckFailedError":
             return "check_failed", None
         cause = error.cause if error is not None and error.cause is not None else error
-        return "broken", f"{event.step_key}: {cause.message.strip() if cause else 'failed'}"
+        return "broken", f"{event.step_key}: {' '.join(cause.message.split()) if cause else 'failed'}"
     return "broken", "the run failed before its first step; --verbose shows why"
 
 

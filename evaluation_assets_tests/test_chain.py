@@ -175,7 +175,7 @@ def test_an_unreadable_drop_fails_with_its_reason_and_leaves_the_others_alone(in
     assert not result.success
     failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
     assert failure.user_failure_data is not None
-    assert "no format recognises bad.jsonl" in (failure.user_failure_data.description or "")
+    assert "bad.jsonl is broken JSON: line 1, column 1" in (failure.user_failure_data.description or "")
     assert installation.run("good").success
 
 
@@ -240,3 +240,17 @@ def test_the_lake_may_lie_elsewhere(tmp_path: Path) -> None:
         assert installation.run("d").success
         assert UPath("memory://lake-elsewhere/clips/d.parquet").exists()
         assert not (tmp_path / "lake").exists()
+
+
+def test_the_share_of_kept_records_is_not_called_success(installation: Installation) -> None:
+    installation.drop("d", b"".join(record(str(number), success=number == 0) for number in range(4)))
+    result = installation.run("d")
+    about = {
+        event.step_materialization_data.materialization.asset_key.to_user_string(): {
+            name: value.value for name, value in event.step_materialization_data.materialization.metadata.items()
+        }
+        for event in result.get_asset_materialization_events()
+    }
+    assert about["preprocessed_trajectories"]["kept_rate"] == 1.0
+    assert "success_rate" not in about["preprocessed_trajectories"]
+    assert about["evaluation_report"]["success_rate"] == 0.25

@@ -1,6 +1,7 @@
 """The commands, as processes: what they print, where, and their exit status."""
 
 import hashlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 
 from evaluation_assets.core.home import Home
 from evaluation_assets_tests.conftest import SAMPLE, call, command, record
+
+PROGRESS_LINE = re.compile(r"\S+ \(\d+ of \d+\), \d+ s\b")
 
 
 def checksums(folder: Path) -> dict[str, str]:
@@ -24,13 +27,14 @@ def test_evaluate_prints_the_summary_and_where_the_report_is(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     lines = {tuple(line.split()) for line in done.stdout.splitlines()}
     assert {("records", "17"), ("valid", "14"), ("removed", "frequency", "1"), ("removed", "duplicates", "1")} <= lines
-    assert {("unreadable", "1"), ("repaired", "3"), ("success", "rate", "82.4%")} <= lines
+    assert {("unreadable", "1"), ("repaired", "3"), ("records", "kept", "82.4%")} <= lines
     report = tmp_path / "home" / "reports" / "assistants" / "report.html"
     assert ("report", str(report)) in lines
     assert report.exists()
     assert (tmp_path / "out" / "assistants" / "report.json").exists()
     assert (tmp_path / "home" / "drops" / "assistants.jsonl").read_bytes() == SAMPLE.read_bytes()
-    assert done.stderr == ""
+    assert ("success", "rate", "82.4%") not in lines  # the share of records that is kept is no rate of success
+    assert all(PROGRESS_LINE.match(line) for line in done.stderr.splitlines())
 
 
 def test_the_same_bytes_come_out_whatever_the_hash_seed(tmp_path: Path) -> None:
@@ -52,15 +56,24 @@ def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
     assert "check failed       evaluation_report: enough_scored" in done.stdout
 
 
-def test_unusable_input_is_exit_status_2_and_the_others_are_evaluated(tmp_path: Path) -> None:
+def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
-    (folder / "bad.jsonl").write_bytes(b"no json at all\n")
     (folder / "good.jsonl").write_bytes(record())
+    (folder / "bad.json").write_text('{"task_id": 1,\n "raw_response": [1, 2,}\n')
+    (folder / "empty.jsonl").write_bytes(b"\n")
+    (folder / "strange.jsonl").write_text('{"nothing": 1}\n')
     done = command("evaluate", folder, home=tmp_path / "home")
     assert done.returncode == 2
-    assert "no format recognises bad.jsonl" in done.stderr
     assert (tmp_path / "home" / "reports" / "good" / "report.html").exists()
+    lines = [line for line in done.stderr.splitlines() if not PROGRESS_LINE.match(line)]
+    assert [line.split(". ")[0] for line in lines] == [
+        "bad: bad.json is broken JSON: line 2, column 24: Expecting value",
+        "empty: empty.jsonl is empty",
+        "strange: strange.jsonl is in no supported format: no format recognises a record with the fields 'nothing'",
+    ]
+    assert "evaluation-assets formats" in lines[2]
+    assert max(map(len, lines)) < 300
 
 
 @pytest.mark.parametrize(

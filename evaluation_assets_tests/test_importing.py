@@ -38,7 +38,7 @@ def test_a_directory_of_many_formats_is_shown_drop_by_drop(tmp_path: Path) -> No
     result = shown(tmp_path)
     assert result.exit_code == 0
     assert "format             tau_bench" in result.stdout and "format             tagged" in result.stdout
-    assert "no format recognises strange.json" in result.stderr
+    assert "strange.json is in no supported format" in result.stderr
 
 
 def test_an_input_that_nothing_reads_is_unusable(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
-from evaluation_assets.defs import judging
+from evaluation_assets.defs import progress
 from evaluation_assets_tests.conftest import KEY, call, record
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
@@ -485,7 +485,7 @@ def test_the_plan_counts_new_and_paid_calls_and_their_price(tmp_path: Path, serv
 def test_progress_tells_how_far_how_fast_for_how_much(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judging, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LOG_SECONDS", 0.0)
     judged = installed(tmp_path, instance, judge(server, max_concurrency=1))
     judged.drop("d", drop_of(6))
     result = judged.run("d")

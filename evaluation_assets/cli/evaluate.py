@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.copies import Conflict
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
@@ -65,55 +66,59 @@ def evaluate(
     verbose: bool,
 ) -> None:
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
-    left_out: list[str] = []
-    try:
-        prepare(home)
-        suite = None if suite_path is None else take_in_suite(home, suite_path)
-        drops = take_in(
-            home,
-            list(inputs),
-            one_drop=one_drop,
-            name=name,
-            may_replace=lambda conflict: replace or _confirmed(conflict),
-            say=left_out.append,
+    with resumable(home) as stop:
+        left_out: list[str] = []
+        try:
+            prepare(home)
+            suite = None if suite_path is None else take_in_suite(home, suite_path)
+            drops = take_in(
+                home,
+                list(inputs),
+                one_drop=one_drop,
+                name=name,
+                may_replace=lambda conflict: replace or _confirmed(conflict),
+                say=left_out.append,
+            )
+            for problem in left_out:
+                warn(problem)
+            notes = {} if format_name is None else {"format": format_name}
+            if suite is not None and suite_path is not None:
+                notes["suite"] = suite_path.resolve().stem
+                for task in suite.incomplete:
+                    warn(f"{task.place}: {task.task} is left out: {task.reason}")
+            if notes:
+                drops = [annotate(home, drop, **notes) for drop in drops]
+        except (InvalidDrop, InvalidSuite) as problem:
+            refuse(str(problem))
+
+        import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
+
+        for preview in (
+            dg.PreviewWarning,
+            dg.BetaWarning,
+        ):  # checks per partition, data versions; the version is bounded
+            warnings.simplefilter("ignore", preview)
+        from evaluation_assets.progress import RunProgress  # noqa: PLC0415
+        from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
+        from evaluation_assets.selection import InvalidSelection  # noqa: PLC0415
+
+        options = RunOptions(
+            settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
+            split_size=split_size,
+            budget_usd=budget,
+            preprocess_only=preprocess_only,
+            select=select,
         )
-        for problem in left_out:
-            warn(problem)
-        notes = {} if format_name is None else {"format": format_name}
-        if suite is not None and suite_path is not None:
-            notes["suite"] = suite_path.resolve().stem
-            for task in suite.incomplete:
-                warn(f"{task.place}: {task.task} is left out: {task.reason}")
-        if notes:
-            drops = [annotate(home, drop, **notes) for drop in drops]
-    except (InvalidDrop, InvalidSuite) as problem:
-        refuse(str(problem))
-
-    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
-
-    for preview in (dg.PreviewWarning, dg.BetaWarning):  # checks per partition, data versions; the version is bounded
-        warnings.simplefilter("ignore", preview)
-    from evaluation_assets.progress import RunProgress  # noqa: PLC0415
-    from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
-    from evaluation_assets.selection import InvalidSelection  # noqa: PLC0415
-
-    options = RunOptions(
-        settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
-        split_size=split_size,
-        budget_usd=budget,
-        preprocess_only=preprocess_only,
-        select=select,
-    )
-    status = 2 if left_out else 0
-    try:
-        for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose)):
-            status = max(status, EXIT_STATUS[outcome.status])
-            print_outcome(home, outcome)
-            if output is not None:
-                _copy_files(home, outcome.drop, output)
-    except InvalidSelection as problem:
-        refuse(str(problem))
-    sys.exit(status)
+        status = 2 if left_out else 0
+        try:
+            for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
+                status = max(status, EXIT_STATUS[outcome.status])
+                print_outcome(home, outcome)
+                if output is not None:
+                    _copy_files(home, outcome.drop, output)
+        except InvalidSelection as problem:
+            refuse(str(problem))
+        sys.exit(status)
 
 
 def _confirmed(conflict: Conflict) -> bool:
@@ -137,14 +142,14 @@ def print_outcome(home: Home, outcome: "RunOutcome") -> None:
 def _print_statistics(figures: Any) -> None:
     if not figures:
         return
-    rate = figures.get("success_rate")
+    rate = figures.get("kept_rate")
     click.echo(f"  records            {figures['records_total']}")
     click.echo(f"  valid              {figures['records_kept']}")
     click.echo(f"  removed frequency  {figures['removed_frequency']}")
     click.echo(f"  removed duplicates {figures['removed_duplicates']}")
     click.echo(f"  unreadable         {figures['unreadable']}")
     click.echo(f"  repaired           {figures['repaired']}")
-    click.echo(f"  success rate       {'-' if rate is None else f'{rate:.1%}'}")
+    click.echo(f"  records kept       {'-' if rate is None else f'{rate:.1%}'}")
 
 
 def _print_shortfalls(figures: Any) -> None:

@@ -12,6 +12,7 @@ from upath import UPath
 
 from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome, printable
 from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.agents.runner import bound
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.drops import find
@@ -133,22 +134,23 @@ def run_suite_command(
     from evaluation_assets.runs import RunOptions, evaluate_drops, run_suite  # noqa: PLC0415
 
     config = {"trials": trials, "fresh": fresh} | ({} if budget is None else {"budget_usd": budget})
-    ran = run_suite(home, agents, name, config, RunProgress(quiet=quiet, verbose=verbose))
-    status = EXIT_STATUS[ran.status]
-    runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith("agent_runs/")]
-    for about in runs:
-        _print_run(about)
-    side_by_side = ran.metadata.get("agent_comparison", {})
-    if side_by_side.get("agents", 0) > 1:
-        click.echo(f"\nside by side         {side_by_side['path']}")
-    if ran.message:
-        click.echo(ran.message, err=True)
-    drops = [find(home.drops, about["drop"]) for about in runs]
-    options = RunOptions(budget_usd=judging_budget)
-    for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose)):
-        status = max(status, EXIT_STATUS[outcome.status])
-        print_outcome(home, outcome)
-    sys.exit(status)
+    with resumable(home) as stop:
+        ran = run_suite(home, agents, name, config, RunProgress(quiet=quiet, verbose=verbose), stop)
+        status = EXIT_STATUS[ran.status]
+        runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith("agent_runs/")]
+        for about in runs:
+            _print_run(about)
+        side_by_side = ran.metadata.get("agent_comparison", {})
+        if side_by_side.get("agents", 0) > 1:
+            click.echo(f"\nside by side         {side_by_side['path']}")
+        if ran.message:
+            click.echo(ran.message, err=True)
+        drops = [find(home.drops, about["drop"]) for about in runs]
+        options = RunOptions(budget_usd=judging_budget)
+        for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
+            status = max(status, EXIT_STATUS[outcome.status])
+            print_outcome(home, outcome)
+        sys.exit(status)
 
 
 def _suite_named(home: Home, suite: Path) -> tuple[LoadedSuite, str]:

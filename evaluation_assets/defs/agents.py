@@ -1,6 +1,5 @@
 """[agents] Agents on suites: each run writes a drop, which comes in by the same door as everyone else's."""
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -24,6 +23,7 @@ from evaluation_assets.core.tool_use.suite_formats.registry import find_suite, l
 from evaluation_assets.core.tool_use.suites import InvalidSuite, Suite
 from evaluation_assets.defs.freshness import latest_metadata
 from evaluation_assets.defs.partitions import SUITES
+from evaluation_assets.defs.stopping import as_completed
 from evaluation_assets.resources.home import HomeResource
 
 STOPPED = "stopped"
@@ -183,8 +183,8 @@ async def _run_all(
         return agent, await run_agent(agent, suite, settings, ledger, budget, places, say)
 
     try:
-        for done in asyncio.as_completed([one(agent) for agent in agents]):
-            yield await done
+        async for done in as_completed(one(agent) for agent in agents):
+            yield done
     except (InvalidAgent, JournalInUse) as problem:
         raise dg.Failure(str(problem), {STOPPED: "unusable"}, allow_retries=False) from problem
     finally:

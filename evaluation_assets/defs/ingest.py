@@ -201,8 +201,8 @@ def statistics_metadata(statistics: Statistics) -> dict[str, int | float]:
         "duplicate_calls": statistics.duplicates,
         "retries": statistics.retries,
     }
-    if statistics.success_rate is not None:
-        figures["success_rate"] = statistics.success_rate
+    if statistics.kept_rate is not None:
+        figures["kept_rate"] = statistics.kept_rate
     return figures
 
 

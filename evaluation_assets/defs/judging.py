@@ -1,8 +1,6 @@
 """[judging] One verdict table per judge at every level; the judges of a level run side by side in one event loop."""
 
-import asyncio
 import gc
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +18,8 @@ from evaluation_assets.core.lake import Spool, Stored, Stream
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.progress import Judged
+from evaluation_assets.defs.stopping import as_completed
 
 COVERAGE = "coverage"
 MIN_COVERAGE = 0.9
@@ -28,9 +28,6 @@ MIN_COVERAGE = 0.9
 TEXT_SEEN = "share_of_text_seen"
 MIN_TEXT_SEEN = 0.95
 """Share of the subjects' text that a judge has to have been shown."""
-
-PROGRESS_SECONDS = 10.0
-"""A log line costs 4 ms: one now and then, never one a verdict."""
 
 Chains = Callable[[Judge], Iterator[Chain]]
 """What a judge is asked at a level; it depends on the judge where its own earlier verdicts are shown."""
@@ -218,22 +215,20 @@ class PanelRun:
         # Rules are done before it is counted.
         total = None if asked is None else sum(len(chain.subjects) for chain in chains(asked))
         with _old_objects_at_rest():
-            for done in asyncio.as_completed([self._judge_all(judge, chains(judge), total) for judge in judges]):
-                yield await done
+            async for done in as_completed(self._judge_all(judge, chains(judge), total) for judge in judges):
+                yield done
 
     async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> tuple[Judge, Spool, Tally]:
         spool, tally = Spool(self._table), Tally()
-        started = said = time.monotonic()
-        total = None if total is None else total * judge.samples
+        level = self._table.name.removesuffix("_verdicts")
+        judged = Judged(level, judge.name, None if total is None else total * judge.samples, self._say)
         async with judge.opened(self._run, self._budget) as ready:
-            async for judgements in judge_chains(ready, chains):
+            async for judgements in judge_chains(ready, chains, judged.add):
                 for judgement in judgements:
                     row = rows.verdict_row(self._drop, judge, judgement)
                     tally.add(row)
                     spool.add(row)
-                if time.monotonic() - said > PROGRESS_SECONDS:
-                    said = time.monotonic()
-                    self._say(_progress(judge, tally, total, said - started))
+        judged.end()
         return judge, spool, tally
 
 
@@ -245,20 +240,6 @@ def _old_objects_at_rest() -> Iterator[None]:
         yield
     finally:
         gc.unfreeze()
-
-
-def _progress(judge: Judge, tally: Tally, total: int | None, seconds: float) -> str:
-    """One line for people who wait: how far, how fast, for how much, how much longer."""
-    done = tally.outcomes.total()
-    rate = done / seconds
-    parts = [f"{judge.name}: {done}{'' if total is None else f' of {total}'} verdicts", f"{rate:.1f}/s"]
-    parts.append("cost unknown" if tally.cost_usd is None else f"${tally.cost_usd:.4f}")
-    if tally.cached_share is not None:
-        parts.append(f"{tally.cached_share:.0%} of the input cached")
-    parts.append(f"{tally.from_ledger} from the ledger")
-    if total is not None and rate:
-        parts.append(f"about {max(0, total - done) / rate / 60:.0f} min left")
-    return ", ".join(parts)
 
 
 def _check(asset: dg.AssetKey, name: str, share: float | None, least: float, tally: Tally) -> dg.AssetCheckResult:

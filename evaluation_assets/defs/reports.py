@@ -123,6 +123,7 @@ def report_asset(
             "clips": report.total_clips,
             "scored_clips": report.scored_clips,
             "trajectories": report.trajectories_total,
+            "success_rate": (report.recorded_success / report.recorded_outcomes if report.recorded_outcomes else None),
             "pass_rate": None if report.tool_use is None else report.tool_use.pass_rate,
         }
         return dg.MaterializeResult(

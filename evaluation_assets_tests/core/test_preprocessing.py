@@ -357,13 +357,13 @@ def test_every_record_is_kept_removed_or_rejected_once(raw: list[bytes], setting
     assert len({run.id for run in kept} | {item.trajectory.id for item in removed}) == len(kept) + len(removed)
     assert counts.repaired == sum(bool(run.repairs) for run in kept)
     assert counts.repairs.total() == sum(len(run.repairs) for run in kept)
-    assert counts.success_rate == len(kept) / records
+    assert counts.kept_rate == len(kept) / records
     if settings.on_violation == "flag":
         assert removed == []
 
 
 def test_an_empty_drop_has_no_rate() -> None:
-    assert Preprocessor(Settings()).statistics.success_rate is None
+    assert Preprocessor(Settings()).statistics.kept_rate is None
     assert Preprocessor(Settings()).statistics.total == 0
 
 

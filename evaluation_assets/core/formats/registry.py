@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from evaluation_assets.core.formats.base import DropFile, Format, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Format, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import (
     agent_session,
@@ -28,6 +28,7 @@ from evaluation_assets.core.formats.readers import (
     who_and_when,
 )
 from evaluation_assets.core.formats.records import sample_of
+from evaluation_assets.core.formats.unrecognised import why_unrecognised
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -73,26 +74,31 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
         return FORMATS[name]
     ranks = list(FORMATS)
     damaged: list[UnreadableDrop] = []
-    recognised = islice(_recognised(files, damaged), _LOOKED_AT)
+    strange: list[tuple[DropFile, Sample]] = []
+    recognised = islice(_recognised(files, damaged, strange), _LOOKED_AT)
     found = min(recognised, key=lambda known: ranks.index(known.name), default=None)
     if found is not None:
         return found
     if damaged:
         raise damaged[0]
-    listed = "; ".join(f"{known.name}: {known.detection}" for known in FORMATS.values())
-    names = ", ".join(file.source for file in files)
-    raise UnreadableDrop(f"no format recognises {names}. The formats that are read: {listed}")
+    raise UnreadableDrop(why_unrecognised(strange))
 
 
-def _recognised(files: Sequence[DropFile], damaged: list[UnreadableDrop]) -> Iterator[Format]:
-    """The formats of those files that have one. What is wrong with a damaged file is added to `damaged`."""
+def _recognised(
+    files: Sequence[DropFile], damaged: list[UnreadableDrop], strange: list[tuple[DropFile, Sample]]
+) -> Iterator[Format]:
+    """The formats of those files that have one. The others are added to `damaged` and `strange`."""
     for file in files:
         try:
             sample = sample_of(file)
         except UnreadableDrop as problem:
             damaged.append(problem)
             continue
-        yield from islice((known for known in FORMATS.values() if known.detect(sample)), 1)
+        found = next((known for known in FORMATS.values() if known.detect(sample)), None)
+        if found is not None:
+            yield found
+        elif len(strange) < _LOOKED_AT:
+            strange.append((file, sample))
 
 
 def read_trajectories(

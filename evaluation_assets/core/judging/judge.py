@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -69,17 +69,19 @@ class Judge(Protocol):
         ...
 
 
-async def judge_chains(judge: Judge, chains: Iterable[Chain]) -> AsyncIterator[list[Judgement]]:
+async def judge_chains(
+    judge: Judge, chains: Iterable[Chain], judged: Callable[[Judgement], object] = lambda _: None
+) -> AsyncIterator[list[Judgement]]:
     """Judge chains side by side and the subjects of each in order; the results come in the order of the chains.
 
-    All samples of a subject come together, in their order.
+    All samples of a subject come together, in their order. `judged` is called with each as soon as it is there.
 
     `chains` is read only as far as the judge keeps up, so that memory does not grow with their number.
     """
     running: deque[asyncio.Task[list[Judgement]]] = deque()
     try:
         for chain in chains:
-            running.append(asyncio.create_task(_judge_chain(judge, chain)))
+            running.append(asyncio.create_task(_judge_chain(judge, chain, judged)))
             if len(running) >= judge.chains_in_flight:
                 yield await running.popleft()
         while running:
@@ -87,14 +89,17 @@ async def judge_chains(judge: Judge, chains: Iterable[Chain]) -> AsyncIterator[l
     finally:
         for task in running:
             task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _judge_chain(judge: Judge, chain: Chain) -> list[Judgement]:
-    samples = await asyncio.gather(*(_conversation(judge, chain, sample) for sample in range(judge.samples)))
+async def _judge_chain(judge: Judge, chain: Chain, judged: Callable[[Judgement], object]) -> list[Judgement]:
+    samples = await asyncio.gather(*(_conversation(judge, chain, sample, judged) for sample in range(judge.samples)))
     return [judgement for of_subject in zip(*samples, strict=True) for judgement in of_subject]
 
 
-async def _conversation(judge: Judge, chain: Chain, sample: int) -> list[Judgement]:
+async def _conversation(
+    judge: Judge, chain: Chain, sample: int, judged: Callable[[Judgement], object]
+) -> list[Judgement]:
     judgements: list[Judgement] = []
     for subject in chain.of_sample(sample):
         try:
@@ -102,4 +107,5 @@ async def _conversation(judge: Judge, chain: Chain, sample: int) -> list[Judgeme
         except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down; its message may quote text
             verdict = Verdict(outcome="failed", error_kind="internal", error=type(problem).__name__)
         judgements.append(Judgement(subject, verdict, sample))
+        judged(judgements[-1])
     return judgements

@@ -11,7 +11,7 @@ import secrets
 import socket
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -169,6 +169,12 @@ class Ledger:
         with self._engine.connect() as connection:
             query = sa.select(sa.func.sum(_REPLIES.c.cost_usd)).where(_REPLIES.c.run == run)
             return connection.execute(query).scalar() or 0.0
+
+    def count(self, runs: Collection[str]) -> int:
+        """How many replies these runs have paid for."""
+        with self._engine.connect() as connection:
+            query = sa.select(sa.func.count()).where(_REPLIES.c.run.in_(runs))
+            return connection.execute(query).scalar_one()
 
     def close(self) -> None:
         """Close the connections."""

@@ -38,7 +38,7 @@ class Statistics:
         return self.kept + self.removed.total() + self.unreadable.total()
 
     @property
-    def success_rate(self) -> float | None:
+    def kept_rate(self) -> float | None:
         """Share of records kept; `None` for an empty drop."""
         return self.kept / self.total if self.total else None
 

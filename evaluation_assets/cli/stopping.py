@@ -1,0 +1,40 @@
+"""Ctrl-C and its like: what was paid for is kept, and how to go on is said."""
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.stop import Stop
+
+
+@contextmanager
+def resumable(home: Home) -> Iterator[Stop]:
+    """End with the signal's exit status and one line when the command is told to stop."""
+    with Stop() as stop:
+        try:
+            yield stop
+        except KeyboardInterrupt:
+            number = stop.after_interrupt()
+            command = shlex.join(["evaluation-assets", *sys.argv[1:]])
+            kept = _replies(home, stop.runs)
+            click.echo(
+                f"evaluation-assets: stopped by {number.name}. {kept} new replies are kept in the ledger and are not "
+                f"paid for again. To resume: {command}",
+                err=True,
+            )
+            sys.exit(128 + number)
+
+
+def _replies(home: Home, runs: list[str]) -> int:
+    if not home.has_ledger:
+        return 0
+    ledger = Ledger(home.ledger_url)
+    try:
+        return ledger.count(runs)
+    finally:
+        ledger.close()

@@ -1,0 +1,72 @@
+"""Why no format recognises a file: it is empty, broken, or something else."""
+
+import json
+from collections.abc import Sequence
+
+from evaluation_assets.core.formats.base import DropFile, Sample
+
+_SHOWN = 8
+_LINES = (".jsonl", ".ndjson")
+_PLAIN = (".txt", ".log")
+
+
+def why_unrecognised(files: Sequence[tuple[DropFile, Sample]]) -> str:
+    """One sentence about the file of which most can be said: broken before unknown before empty."""
+    _, source, reason = min(_reason(file, sample) for file, sample in files)
+    others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
+    return f"{source}{others} {reason}"
+
+
+def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
+    """The less the more it says, the file, and what is wrong with it."""
+    formats = "Supported formats are listed by: evaluation-assets formats. Force one with --format."
+    if sample.members:
+        return 1, file.source, f"is an archive that no format recognises. {formats}"
+    if not sample.text.strip() and not sample.records:
+        return 2, file.source, "is empty. Write it again, or remove it."
+    broken = _broken_json(file.source, sample.text)
+    if broken is not None:
+        return 0, file.source, f"is broken JSON: {broken}. Write it again, or remove it."
+    first = sample.records[0] if sample.records else None
+    if isinstance(first, dict):
+        names = ", ".join(repr(str(name)[:40]) for name in list(first)[:_SHOWN])
+        more = ", ..." if len(first) > _SHOWN else ""
+        return (
+            1,
+            file.source,
+            f"is in no supported format: no format recognises a record with the fields {names}{more}. {formats}",
+        )
+    what = "text" if first is None else "JSON without records"
+    return 1, file.source, f"is in no supported format: no format recognises its {what}. {formats}"
+
+
+def _broken_json(source: str, text: str) -> str | None:
+    """Where JSON breaks, by line and column; `None` for JSON, for lines of JSON, and for what was never meant as it."""
+    name = source.lower().removesuffix(".gz").removesuffix(".zst")
+    if name.endswith(_PLAIN) or not text.strip():
+        return None
+    blank = text[: len(text) - len(text.lstrip())].count("\n")
+    first_line = text.split("\n")[blank]
+    line_problem = _problem(first_line)
+    if line_problem is None:
+        return None
+    problem, before = (line_problem, blank) if name.endswith(_LINES) else (_problem(text), 0)
+    if problem is None:
+        return None
+    if problem.pos >= len(text.rstrip()) and len(text) >= _WHOLE:  # only the beginning is looked at
+        return None
+    return f"line {before + problem.lineno}, column {problem.colno}: {problem.msg}"
+
+
+_WHOLE = 1 << 19
+"""A text of fewer characters than this is the whole file, not the beginning of one."""
+
+
+def _problem(text: str) -> json.JSONDecodeError | None:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as problem:
+        return problem
+    except (RecursionError, ValueError):  # nested too deep, a number too long: JSON all the same
+        return None
+    return None

@@ -1,0 +1,78 @@
+"""How far the judges of a level are, told while they work: to Dagster's log now and then, to a terminal often."""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from evaluation_assets.core.judging.judge import Judgement
+
+LOG = logging.getLogger("evaluation_assets.judging")
+"""Each record's `judged` is a `Judged`. Nobody listens unless a terminal does."""
+
+LOG_SECONDS = 10.0
+"""A line in Dagster's log costs 4 ms: one now and then, never one a verdict."""
+
+SHOW_SECONDS = 0.2
+
+
+@dataclass(slots=True)
+class Judged:
+    """What one judge has done at one level so far. `total` is unknown while a judge works that is no model."""
+
+    level: str
+    judge: str
+    total: int | None
+    say: Callable[[str], object]
+    done: int = 0
+    failed: int = 0
+    from_ledger: int = 0
+    cost_usd: float | None = None
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    started: float = field(default_factory=time.monotonic)
+    _said: float = field(default_factory=time.monotonic)
+    _shown: float = 0.0
+
+    def add(self, judgement: Judgement) -> None:
+        """Count a verdict."""
+        verdict = judgement.verdict
+        self.done += 1
+        self.failed += verdict.outcome == "failed"
+        self.from_ledger += verdict.from_ledger
+        self.input_tokens += verdict.usage.input_tokens or 0
+        self.cached_tokens += verdict.usage.cached_tokens or 0
+        if verdict.usage.cost_usd is not None and not verdict.from_ledger:
+            self.cost_usd = (self.cost_usd or 0.0) + verdict.usage.cost_usd
+        now = time.monotonic()
+        if now - self._shown > SHOW_SECONDS:
+            self._shown = now
+            self.show()
+        if now - self._said > LOG_SECONDS:
+            self._said = now
+            self.say(f"{self.judge}: {self.figures()}")
+
+    def end(self) -> None:
+        """There are no more verdicts."""
+        self.total = self.done
+        self.show()
+
+    def show(self) -> None:
+        """Tell the terminal, where there is one."""
+        LOG.debug("judged", extra={"judged": self})
+
+    def figures(self) -> str:
+        """How far, how fast, for how much, how much longer."""
+        rate = self.done / max(time.monotonic() - self.started, 1e-3)
+        parts = [f"{self.done}{'' if self.total is None else f' of {self.total}'} verdicts", f"{rate:.1f}/s"]
+        if self.total is not None:
+            is_unknown = self.cost_usd is None and self.done > self.from_ledger
+            parts.append("cost unknown" if is_unknown else f"${self.cost_usd or 0:.4f}")
+            if self.input_tokens:
+                parts.append(f"{self.cached_tokens / self.input_tokens:.0%} of the input cached")
+            parts.append(f"{self.from_ledger} from the ledger")
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        if self.total is not None and rate:
+            parts.append(f"about {max(0, self.total - self.done) / rate / 60:.0f} min left")
+        return ", ".join(parts)

@@ -1,0 +1,62 @@
+"""Work that runs side by side in an event loop, and ends in order when the process is told to stop."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeVar
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+Result = TypeVar("Result")
+
+
+async def as_completed(work: Iterable[Coroutine[Any, Any, Result]]) -> AsyncIterator[Result]:
+    """The results, whichever is done first comes first.
+
+    A signal to stop cancels all of it and waits for its end: requests are given up, connections and claims given back,
+    no exception is raised in the middle of a commit. Dagster stops a run at `KeyboardInterrupt`, and goes on with
+    other steps at anything else.
+    """
+    tasks = [asyncio.ensure_future(each) for each in work]
+    try:
+        for done in asyncio.as_completed(tasks):
+            with _cancelled_by_signals(tasks):  # around every wait: between two results the handlers are Dagster's
+                result = await done
+            yield result
+    except asyncio.CancelledError as stopped:
+        raise KeyboardInterrupt from stopped
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextmanager
+def _cancelled_by_signals(tasks: list[asyncio.Task[Any]]) -> Iterator[None]:
+    """Signals cancel the tasks, in their loop. A second one does not wait for them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    told = False
+
+    def cancel() -> None:
+        for task in tasks:
+            task.cancel()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal told
+        if told:
+            raise KeyboardInterrupt
+        told = True
+        loop.call_soon_threadsafe(cancel)
+
+    before = {number: signal.signal(number, stop) for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

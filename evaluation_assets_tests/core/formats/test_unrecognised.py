@@ -1,0 +1,54 @@
+"""What is said of a file that no format recognises."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from upath import UPath
+
+from evaluation_assets.core.formats.base import DropFile, Sample, UnreadableDrop
+from evaluation_assets.core.formats.registry import format_of
+from evaluation_assets.core.formats.unrecognised import why_unrecognised
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("d.jsonl", b"", "is empty"),
+        ("d.json", b" \n\n", "is empty"),
+        ("d.jsonl", b'\n{"a": 1\n{"b": 2}\n', "line 2, column 8: Expecting ',' delimiter"),
+        ("d.json", b'{\n "a": nothing\n}', "line 2, column 7: Expecting value"),
+        ("d.json", b'{"a": "cut he', "line 1, column 7: Unterminated string"),
+        ("d.json", b'{"a": 1, "b": {"c": 2}}', "a record with the fields 'a', 'b'. Supported formats"),
+        ("d.jsonl", b'{"a": 1}\nnot json\n', "a record with the fields 'a'."),
+        ("d.json", b"[1, 2]", "no format recognises its JSON without records"),
+        ("d.txt", b"some words", "no format recognises its text"),
+        ("d.json", b"[" * 100_000, "is in no supported format"),
+    ],
+)
+def test_each_kind_is_told_apart(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UnreadableDrop) as found:
+        format_of([DropFile(UPath(tmp_path / name), name)])
+    assert str(found.value).startswith(f"{name} is ")
+    assert said in str(found.value)
+
+
+def test_of_many_files_the_broken_one_is_named(tmp_path: Path) -> None:
+    files = []
+    for name, content in (("a.json", ""), ("b.json", '{"x": 1}'), ("c.json", '{"x": }')):
+        (tmp_path / name).write_text(content)
+        files.append(DropFile(UPath(tmp_path / name), name))
+    with pytest.raises(UnreadableDrop, match=r"^c.json \(and 2 more files\) is broken JSON: line 1, column 7"):
+        format_of(files)
+
+
+@given(st.text(), st.sampled_from(["d.json", "d.jsonl.gz", "d.log"]))
+def test_any_text_gets_one_line(text: str, name: str) -> None:
+    said = why_unrecognised([(DropFile(UPath(name), name), Sample(text=text))])
+    assert said.startswith(name) and said.isprintable()
+    if name == "d.json" and "broken" in said:
+        with pytest.raises(json.JSONDecodeError):
+            json.loads(text)

@@ -1,0 +1,135 @@
+"""A command at a terminal: what moves while judges work, and how it ends when it is told to stop."""
+
+import errno
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from evaluation_assets import progress
+from evaluation_assets.cli.main import main
+from evaluation_assets.core.home import Home
+from evaluation_assets.runs import instance_of
+from evaluation_assets_tests.conftest import KEY
+from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
+from evaluation_assets_tests.model_server import ModelServer, model_server
+from evaluation_assets_tests.test_ui import wait_for
+
+
+def evaluation(tmp_path: Path, server: ModelServer) -> list[str]:
+    """The arguments of a command that takes a while: two drops, of which the first is judged for seconds."""
+    (tmp_path / "first.jsonl").write_bytes(drop_of(40))
+    (tmp_path / "second.jsonl").write_bytes(drop_of(2, marked="of the second drop"))
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, max_concurrency=4)]}))
+    files = [str(tmp_path / name) for name in ("first.jsonl", "second.jsonl")]
+    return ["evaluate", *files, "--home", str(tmp_path / "home"), "--panel", str(tmp_path / "panel.yaml")]
+
+
+class Terminal:
+    """A process at a pseudo-terminal of its own, and all it writes there."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "evaluation_assets.cli", *arguments],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=os.environ | {"TEST_KEY": KEY, "TERM": "xterm-256color"},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self.written = b""
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        try:
+            while block := os.read(self._ours, 1 << 16):
+                self.written += block
+        except OSError as problem:
+            assert problem.errno == errno.EIO  # the other end is closed
+
+    def end(self) -> tuple[int, str]:
+        """The exit status, and what was written."""
+        status = self.process.wait(120)
+        self._reader.join(60)
+        os.close(self._ours)
+        return status, self.written.decode()
+
+
+def test_the_display_moves_while_judges_work_and_ctrl_c_stops_all(tmp_path: Path) -> None:
+    with model_server(latency=0.4) as server:
+        terminal = Terminal(evaluation(tmp_path, server))
+        wait_for(lambda: len(server.requests()) > 20 or terminal.process.poll() or None, 120)
+        shown = [int(done) for done in re.findall(rf"(\d+)/{40 * CLIPS}\b", terminal.written.decode())]
+        terminal.process.send_signal(signal.SIGINT)
+        status, written = terminal.end()
+        asked = server.requests()
+    assert len(set(shown)) > 3 and shown == sorted(shown)  # frames came while the judge worked, and they count
+    assert re.search(r"one: clip.*/s.*\$0\.\d+", written)
+    assert status == 130
+    assert "Traceback" not in written and "ERROR" not in written
+    assert re.search(
+        r"stopped by SIGINT\. \d+ new replies are kept in the ledger.*To resume: evaluation-assets", written
+    )
+    assert len(asked) < 40 * CLIPS
+    assert not any("of the second drop" in json.dumps(each.body) for each in asked)
+    assert run_states(tmp_path) == ["CANCELED"]
+    logs = list((tmp_path / "home" / "dagster" / "storage").rglob("*.err"))
+    assert logs and not any("first judge_clip" in path.read_text() for path in logs)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_what_was_paid_for_is_kept_when_the_process_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
+    with model_server(latency=0.4) as server:
+        arguments = evaluation(tmp_path, server)
+        command = [sys.executable, "-m", "evaluation_assets.cli", *arguments]
+        environment = os.environ | {"TEST_KEY": KEY}
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        wait_for(lambda: len(server.requests()) > 20 or process.poll() or None, 120)
+        process.send_signal(number)
+        said, complaint = process.communicate(timeout=120)
+        asked = len(server.requests())
+    assert process.returncode == 128 + number
+    assert said == ""
+    (line,) = [line for line in complaint.splitlines() if "first (1 of 2)" not in line]
+    kept = re.match(rf"evaluation-assets: stopped by {number.name}\. (\d+) new replies are kept in the ledger", line)
+    assert kept is not None and 0 < int(kept[1]) <= asked < 40 * CLIPS
+    assert run_states(tmp_path) == ["CANCELED"]
+
+
+def run_states(tmp_path: Path) -> list[str]:
+    with instance_of(Home.at(str(tmp_path / "home"))) as instance:
+        return [run.status.value for run in instance.get_runs()]
+
+
+def test_without_a_terminal_a_line_comes_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.05)
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    with model_server(latency=0.1) as server:
+        for quiet in ([], ["--quiet"]):
+            home = tmp_path / f"quiet{len(quiet)}"
+            home.mkdir()
+            done = CliRunner().invoke(main, [*evaluation(home, server), *quiet])
+            assert done.exit_code == 0, done.output
+            lines = re.findall(
+                rf"^first \(1 of 2\), \d+ s; one: clip: \d+ of {40 * CLIPS} verdicts, [\d.]+/s",
+                done.stderr,
+                re.MULTILINE,
+            )
+            assert bool(lines) != bool(quiet)
+            assert not quiet or done.stderr == ""
