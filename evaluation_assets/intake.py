@@ -25,6 +25,7 @@ from evaluation_assets.core.drops import (
     scan,
 )
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.plain_yaml import load_plain
 from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, as_document, find_suite, load_suite
 from evaluation_assets.core.tool_use.suites import InvalidSuite
 
@@ -145,7 +146,7 @@ def annotate(home: Home, drop: Drop, **fields: str) -> Drop:
     if all(known[name] == value for name, value in fields.items()) and drop.sidecar_file is not None:
         return drop
     place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
-    before = yaml.safe_load(place.read_text("utf-8")) if drop.sidecar_file is not None else None
+    before = load_plain(place) if drop.sidecar_file is not None else None
     write(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
     return find(home.drops, drop.key)
 

@@ -76,6 +76,23 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
     assert max(map(len, lines)) < 300
 
 
+def test_another_file_is_evaluated_beside_a_hostile_sidecar(tmp_path: Path) -> None:
+    home, inbox = tmp_path / "home", tmp_path / "in"
+    (home / "drops" / "folder").mkdir(parents=True)
+    inbox.mkdir()
+    for folder in (home / "drops", inbox):
+        (folder / "bad.jsonl").write_bytes(record())
+        (folder / "bad.drop.yaml").write_bytes(b"labels: {day: 2024-99-99, n: " + b"9" * 5000 + b"}")
+    (home / "drops" / "folder" / "part.jsonl").write_bytes(record())
+    (home / "drops" / "folder" / "_drop.yaml").write_bytes(b"labels: " + b"[" * 30_000)
+    (inbox / "good.jsonl").write_bytes(record())
+    done = command("evaluate", inbox / "good.jsonl", home=home)
+    assert done.returncode == 0, done.stderr
+    bad = command("evaluate", inbox / "bad.jsonl", home=home)
+    assert bad.returncode == 2
+    assert "bad.drop.yaml" in bad.stderr and "Traceback" not in bad.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

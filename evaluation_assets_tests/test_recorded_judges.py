@@ -41,6 +41,18 @@ def test_recorded_scores_count_where_the_rubric_asks_for_them(judged: Judged) ->
     assert both["code_correctness"]["n_judges"] == 2
 
 
+def test_averages_of_several_judges_are_read_with_all_their_scores(judged: Judged) -> None:
+    text = call("q", "found", server="microsandbox", tool="run").rstrip()
+    averages = '{\n  "code_correctness": 0.825,\n  "computational_efficiency": 0.750,\n  "error_handling": 0.675\n}'
+    scored = f"\n<clip_evaluation>\n<scores>\n{averages}\n</scores>\n<summary>Fine {{.</summary>\n</clip_evaluation>\n"
+    judged.drop("d", record(raw_response=None, full_response_with_evaluation=f"{text}{scored}<answer>4</answer>"))
+    assert judged.run("d").success
+    first, last = judged.verdicts(name="before")
+    given = {criterion: score for criterion, score in dict(first["scores"]).items() if score is not None}
+    assert (first["outcome"], last["outcome"]) == ("scored", "abstained")
+    assert given == {"code_correctness": 0.825, "computational_efficiency": 0.75, "error_handling": 0.675}
+
+
 def test_the_scores_of_a_judged_file_are_given_as_they_were(judged: Judged) -> None:
     judged.drop("d", data("dataeva/demo0101_eva.jsonl").read_bytes())
     judged.run("d")

@@ -10,6 +10,7 @@ from evaluation_assets.core.drops import find
 from evaluation_assets.defs import sensors
 from evaluation_assets.resources.home import HomeResource
 from evaluation_assets_tests.conftest import Installation, record
+from evaluation_assets_tests.core.test_drops import HOSTILE
 
 
 class Ticker:
@@ -60,6 +61,27 @@ def test_a_half_written_file_is_left_for_the_next_look(installation: Installatio
     path.write_bytes(record("1") + record("2"))
     assert ticker.tick() == []
     assert ticker.tick() == ["a"]
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_sidecar_is_the_problem_of_its_drop_alone(
+    installation: Installation, ticker: Ticker, content: bytes
+) -> None:
+    for name in ("a", "bad", "folder/part", "z"):
+        installation.drop(name, record(name))
+    drops = Path(installation.home.drops.path)
+    (drops / "bad.drop.yaml").write_bytes(content)
+    (drops / "folder" / "_drop.yaml").write_bytes(content)
+    assert ticker.settle() == ["a", "bad", "folder", "z"]
+
+
+def test_a_hostile_sidecar_fails_the_run_of_its_drop_by_name(installation: Installation) -> None:
+    installation.drop("bad", record())
+    (Path(installation.home.drops.path) / "bad.drop.yaml").write_bytes(HOSTILE["no such day"])
+    result = installation.run("bad")
+    assert not result.success
+    (failure,) = [event for event in result.all_events if event.is_step_failure and event.step_key == "read_drop"]
+    assert "bad.drop.yaml" in failure.step_failure_data.error_display_string
 
 
 def test_content_that_comes_back_is_run_again(installation: Installation, ticker: Ticker) -> None:

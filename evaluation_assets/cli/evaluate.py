@@ -123,7 +123,7 @@ def evaluate(
 
 def _confirmed(conflict: Conflict) -> bool:
     """Ask where there is somebody to answer."""
-    return sys.stdin.isatty() and click.confirm(f"{_printable(str(conflict))}. Replace it?", err=True)
+    return sys.stdin.isatty() and click.confirm(f"{printable(str(conflict))}. Replace it?", err=True)
 
 
 def print_outcome(home: Home, outcome: "RunOutcome") -> None:

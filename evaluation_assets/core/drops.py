@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
+from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
 
 DIRECTORY_SIDECAR = "_drop.yaml"
 SIDECAR_SUFFIX = ".drop.yaml"
@@ -68,12 +68,10 @@ class Drop:
         Raises:
             InvalidDrop: the file is no YAML mapping or a field has the wrong type.
         """
-        data: Any = {}
         if self.sidecar_file is not None:
             try:
-                data = yaml.safe_load(self.sidecar_file.read_text("utf-8")) or {}
-                sidecar = Sidecar.model_validate(data)
-            except (yaml.YAMLError, ValidationError, UnicodeDecodeError) as problem:
+                sidecar = Sidecar.model_validate(load_plain(self.sidecar_file) or {})
+            except (InvalidYaml, ValidationError) as problem:
                 raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {problem}") from problem
         else:
             sidecar = Sidecar()

@@ -1,11 +1,15 @@
 """Drops: which files they are, what they are called, and when they have changed."""
 
 import os
+import tracemalloc
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.drops import Drop, InvalidDrop, Seen, changes, find, key_of, scan
@@ -145,6 +149,48 @@ def test_a_sidecar_that_cannot_be_used_names_its_file(root: UPath, content: byte
     put(root, "a/run.drop.yaml", content)
     with pytest.raises(InvalidDrop, match=r"a/run\.drop\.yaml"):
         find(root, "a/run").sidecar()
+
+
+HOSTILE: dict[str, bytes] = {
+    "no such day": b"labels: {day: 2024-99-99}",
+    "digits": b"labels: {n: " + b"9" * 5000 + b"}",
+    "hexadecimal digits": b"labels: {n: 0x" + b"9" * 5000 + b"}",
+    "sexagesimal": b"labels: {n: " + b"1:" * 20_000 + b"1}",
+    "sexagesimal fraction": b"labels: {n: " + b"1:" * 20_000 + b"1.5}",
+    "nesting in flow": b"labels: " + b"[" * 30_000,
+    "nesting of blocks": b"- " * 30_000,
+    "aliases": b"\n".join(
+        [b"a0: &a0 [" + b"x," * 100 + b"]"]
+        + [b"a%d: &a%d [" % (n, n) + b"*a%d," % (n - 1) * 100 + b"]" for n in range(1, 6)]
+    ),
+    "no UTF-8": b"agent: \xff\xfe\x80",
+    "size": b"agent: " + b"x" * (1 << 20),
+    "tags": b"labels: {n: !!int '', t: !!timestamp x, b: !!bool x}",
+    "binary": b"labels: {n: !!binary /w==}",
+    "objects": b"labels: !!python/object/apply:os.getcwd []",
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_sidecar_is_refused_in_one_line_and_bounded_memory(root: UPath, content: bytes) -> None:
+    put(root, "a/run.jsonl")
+    put(root, "a/run.drop.yaml", content)
+    tracemalloc.start()
+    with pytest.raises(InvalidDrop, match=r"a/run\.drop\.yaml") as raised:
+        find(root, "a/run").sidecar()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 << 20
+    assert len(str(raised.value)) < 1000 and "\n" not in str(raised.value)
+
+
+@given(st.binary(max_size=60) | st.text("aA0-:{}[],&*!|>#?%@`'\" \n.x", max_size=60).map(str.encode))
+def test_any_sidecar_is_read_or_refused(content: bytes) -> None:
+    root = UPath("memory://any-sidecar")
+    put(root, "run.jsonl")
+    put(root, "run.drop.yaml", content)
+    with suppress(InvalidDrop):
+        assert find(root, "run").sidecar().model_dump_json()
 
 
 # Directories as drops

@@ -1,5 +1,6 @@
 """Records of tagged text as trajectories."""
 
+import json
 import re
 from typing import Any
 
@@ -81,9 +82,12 @@ def test_sft_data_output_is_the_text_and_its_input_the_task() -> None:
     assert (step.call.name, step.call.server, run.arguments(step.call)) == ("search", None, {"q": 1})
 
 
-@pytest.mark.parametrize("field", ["full_response_with_evaluation", "full_response_with_evaluations"])
-def test_a_judged_record_gives_the_text_before_it_was_judged(field: str) -> None:
-    judged = f"{FIRST}{result('1')}\n<clip_evaluation>\n<scores>\n</scores>\n</clip_evaluation>\n{answer('a')}"
+@pytest.mark.parametrize(
+    ("field", "behind"), [("full_response_with_evaluation", "\n"), ("full_response_with_evaluations", "")]
+)
+def test_a_judged_record_gives_the_text_before_it_was_judged(field: str, behind: str) -> None:
+    evaluation = f"\n<clip_evaluation>\n<scores>\n</scores>\n</clip_evaluation>{behind}"
+    judged = f"{FIRST}{result('1')}{evaluation}\n{answer('a')}"
     run = trajectory_of(record(task_id="t", evaluation_metadata={"total_clips": 2}, **{field: judged}))
     assert run.text == f"{FIRST}{result('1')}\n{answer('a')}"
     assert run.labels["recorded_evaluation"] == {"total_clips": 2}
@@ -347,6 +351,43 @@ def test_embedded_evaluations_are_recorded_verdicts_on_their_clips() -> None:
     assert found[0].scores == {"safety": 0.7}
 
 
+AVERAGES = {"code_correctness": 0.825, "computational_efficiency": 0.75, "error_handling": 1, "open": None}
+
+
+def averaged(text: str, offsets: list[int], words: str) -> str:
+    """The text as the reference's judge of several models writes it: at any offset, between two line breaks."""
+    evaluation = (
+        f"\n<clip_evaluation>\n<scores>\n{json.dumps(AVERAGES, indent=2)}\n</scores>\n"
+        f"<summary>{words}</summary>\n<reasoning>{words}</reasoning>\n"
+        "<model_info>Averaged from 2 models</model_info>\n</clip_evaluation>\n"
+    )
+    for offset in sorted(offsets, reverse=True):
+        text = text[:offset] + evaluation + text[offset:]
+    return text
+
+
+@given(st.text("ab \n<>/é", min_size=1, max_size=60), st.data(), st.sampled_from(["So.", "a { b } {", ""]))
+def test_averages_of_several_judges_come_out_wherever_they_were_put(
+    text: str, drawn: st.DataObject, words: str
+) -> None:
+    text = f"<think>see wikipedia.org</think>{FIRST}{result(text)}{answer('a')}"
+    offsets = drawn.draw(st.lists(st.integers(0, len(text)), min_size=1, max_size=4))
+    judged = averaged(text, offsets, words)
+    run = trajectory_of(record(full_response_with_evaluation=judged))
+    assert run.text == text
+    both = trajectory_of(record(raw_response=text, full_response_with_evaluation=judged))
+    for found in (recorded_verdicts(run), recorded_verdicts(both)):
+        assert [verdict.scores for verdict in found] == [
+            {"code_correctness": 0.825, "computational_efficiency": 0.75, "error_handling": 1.0}
+        ] * len(offsets)
+
+
+def test_a_word_that_an_evaluation_was_put_into_is_whole_again() -> None:
+    text = f"<think>see https://en.wikipedia.org</think>{FIRST}{result('1')}{answer('a')}"
+    judged = averaged(text, [text.index("rg</think>")], "So.")
+    assert trajectory_of(record(full_response_with_evaluation=judged)).text == text
+
+
 def test_an_agent_that_wrote_about_evaluations_loses_nothing() -> None:
     text = f"<think>They tag it <clip_evaluation>x</clip_evaluation>, I know.</think>{FIRST}{result('1')}{answer('a')}"
     evaluation = "<clip_evaluation>\n<scores>\n</scores>\n</clip_evaluation>"
@@ -421,3 +462,5 @@ def test_our_own_result_records_read_back_to_the_same_text(words: str, judges: l
     again = trajectory_of(Record("d", 1, {k: v for k, v in written.items() if k != "raw_response"}, b""))
     assert again.text == text
     assert again.labels["recorded_evaluation"]["total_clips"] == 3
+    first = recorded_verdicts(again)[0]
+    assert first.scores == ({"code_correctness": 0.5} if outcome == "scored" else {})

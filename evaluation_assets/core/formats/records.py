@@ -319,7 +319,10 @@ def _cut_document(beginning: bytes) -> tuple[Any, bool]:
 
     A text in it that is longer than the beginning is closed where the beginning ends.
     """
-    if len(beginning) == _BEGINNING:
+    if len(beginning) < _BEGINNING:
+        with suppress(ValueError):
+            return _loaded(beginning), True
+    else:
         whole = beginning.decode("utf-8", "ignore").encode()  # without the first bytes of a character
         beginning = _without_end(_without_end(whole, _CUT_ESCAPE), _HALF_PAIR) + b'"'
     builder = ijson.ObjectBuilder()
@@ -370,7 +373,8 @@ def _opened(path: UPath) -> Iterator[io.BufferedReader]:
         magic = raw.read(4)
         raw.seek(0)
         compression = next((name for start, name in COMPRESSION_MAGIC.items() if magic.startswith(start)), None)
-        opened = io.BufferedReader(raw if compression is None else unpacked(raw, compression), 1 << 20)
+        stream: Any = raw if compression is None else unpacked(raw, compression)
+        opened = io.BufferedReader(stream, 1 << 20)
         if opened.peek(3)[:3] == _BYTE_ORDER_MARK:
             opened.read(3)
         yield opened

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
 from evaluation_assets.core.judging.verdicts import ErrorKind
 from evaluation_assets.core.rubrics.model import Criterion, Scale
+from evaluation_assets.core.trajectories.model import first_json_object, json_object
 
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
@@ -54,15 +53,14 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evalua
 
 
 def _object_in(text: str) -> Mapping[str, Any]:
+    """The object that a reply is, that stands in its code fence, or else the first one in its prose."""
     fenced = _FENCE.search(text)
-    for candidate in (text, fenced[1] if fenced else "", text[text.find("{") : text.rfind("}") + 1]):
+    for candidate in (text, fenced[1] if fenced else ""):
         for attempt in (candidate, _TRAILING_COMMA.sub("", candidate)):
-            try:
-                data = orjson.loads(attempt)
-            except orjson.JSONDecodeError:
-                continue
-            if isinstance(data, dict):
+            if (data := json_object(attempt)) is not None:
                 return data
+    if (data := first_json_object(_TRAILING_COMMA.sub("", text))) is not None:
+        return data
     raise InvalidReply("invalid_json", "it is no JSON object.")
 
 

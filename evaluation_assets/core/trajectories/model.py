@@ -6,7 +6,9 @@ megabyte of tool output is stored once, and clips are cut from it so that nothin
 A value that the source did not have is `None`, never 0 and never a guess.
 """
 
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -186,6 +188,25 @@ def json_object(text: str) -> JsonObject | None:
     except orjson.JSONDecodeError:
         return None
     return data if isinstance(data, dict) else None
+
+
+_JSON = json.JSONDecoder()
+_MOST_BRACES = 100
+"""Braces that are tried: each attempt may read all of a text that only looks like JSON."""
+
+
+def first_json_object(text: str) -> JsonObject | None:
+    """The first JSON object in a text that is not empty, whatever stands around it; else `None`."""
+    start = text.find("{")
+    for _ in range(_MOST_BRACES):
+        if start < 0:
+            break
+        with suppress(ValueError, RecursionError):
+            data, _ = _JSON.raw_decode(text, start)
+            if data:
+                return data
+        start = text.find("{", start + 1)
+    return None
 
 
 _ENCODER = msgspec.json.Encoder()

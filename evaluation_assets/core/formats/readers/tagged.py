@@ -1,7 +1,9 @@
 """The XML-tagged text format: one JSON record a line, one string of tags in it.
 
 Shapes that occur: `raw_response`; `sft_data.output` with JSON in `<tool_call>`; and records that were judged before,
-whose text stands in `full_response_with_evaluation(s)` with the evaluations in it. These are taken out again.
+whose text stands in `full_response_with_evaluation(s)` with the evaluations in it. These are taken out again. In
+`full_response_with_evaluations` there is a line break before each evaluation, in `full_response_with_evaluation`, the
+older form, one more behind it, wherever in the text the evaluation was put, in a word as well.
 """
 
 import re
@@ -27,6 +29,7 @@ from evaluation_assets.core.trajectories.model import (
     ToolResult,
     Trajectory,
     Turn,
+    first_json_object,
     json_object,
 )
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
@@ -35,7 +38,8 @@ NAME = "tagged"
 DESCRIPTION = "XML-tagged text: think, server, result and answer tags in one string a record"
 DETECTION = "a record with raw_response, sft_data.output or full_response_with_evaluation(s) that is a text"
 
-_JUDGED_TEXT = ("full_response_with_evaluations", "full_response_with_evaluation")
+_OLDER_JUDGED_TEXT = "full_response_with_evaluation"
+_JUDGED_TEXT = ("full_response_with_evaluations", _OLDER_JUDGED_TEXT)
 _TASK = ("task_description", "task", "question", "query", "instruction")
 _STEP_LIMIT = re.compile(
     r"\W*(?:已达最大步骤|已达到?最大步数|(?:reached )?(?:the )?(?:max(?:imum)?(?: number of)? steps|step limit))",
@@ -71,8 +75,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     if found is None:
         raise UnusableRecord("no_trajectory_text", _missing_text(data))
     field, text = found
-    judged = _first_text(data, _JUDGED_TEXT)
-    unjudged, evaluations = ("", []) if judged is None else without_evaluations(judged)
+    unjudged, evaluations = _unjudged(data)
     if field in _JUDGED_TEXT:
         text = unjudged
     if not text.strip():
@@ -108,10 +111,18 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     )
 
 
-def without_evaluations(text: str) -> tuple[str, list[tuple[int, str]]]:
+def _unjudged(data: JsonObject) -> tuple[str, list[tuple[int, str]]]:
+    """The text of a record that was judged before, without its evaluations, and these."""
+    field = next((name for name in _JUDGED_TEXT if isinstance(data.get(name), str) and data[name]), None)
+    return (
+        ("", []) if field is None else without_evaluations(data[field], line_break_behind=field == _OLDER_JUDGED_TEXT)
+    )
+
+
+def without_evaluations(text: str, *, line_break_behind: bool = False) -> tuple[str, list[tuple[int, str]]]:
     """The text as it was before evaluations were embedded, each behind one line break, after its clips.
 
-    Beside it the evaluations, each with its offset in that text.
+    Beside it the evaluations, each with its offset in that text. `line_break_behind`: there is one behind each, too.
     """
     pieces: list[str] = []
     evaluations: list[tuple[int, str]] = []
@@ -124,6 +135,8 @@ def without_evaluations(text: str) -> tuple[str, list[tuple[int, str]]]:
         length += start - position
         evaluations.append((length, text[start + len(_EVALUATION_START) : end]))
         position = end + len(_EVALUATION_END)
+        if line_break_behind and text.startswith("\n", position):
+            position += 1
     pieces.append(text[position:])
     return "".join(pieces), evaluations
 
@@ -135,16 +148,22 @@ def _recorded(evaluations: list[tuple[int, str]], turns: tuple[Turn, ...]) -> li
         RecordedVerdict(
             level="clip",
             subject=str(bisect_left(ends, offset)),
-            scores={
-                name: score
-                for name, text in _SCORE.findall(_element(content, "scores") or "")
-                if (score := _decimal(text)) is not None
-            },
+            scores=_scores(_element(content, "scores") or ""),
             summary=_element(content, "summary"),
             reasoning=_element(content, "reasoning"),
         )
         for offset, content in evaluations
     ]
+
+
+def _scores(content: str) -> dict[str, float | None]:
+    """The scores of an evaluation: elements, or a JSON object, as averages of several judges are written."""
+    data = first_json_object(content)
+    if data is None:
+        found = ((name, _decimal(text)) for name, text in _SCORE.findall(content))
+    else:
+        found = ((name, _number(value)) for name, value in data.items())
+    return {name: score for name, score in found if score is not None}
 
 
 def _element(content: str, tag: str) -> str | None:
