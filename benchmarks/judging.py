@@ -78,8 +78,9 @@ async def bare(url: str, load: Load) -> dict[str, float]:
     """The loop one would write by hand."""
     from openai import AsyncOpenAI
 
+    from evaluation_assets.core.judging.fences import fence_of
     from evaluation_assets.core.judging.judge import Judgement
-    from evaluation_assets.core.judging.prompts import fence_of, render, reply_schema
+    from evaluation_assets.core.judging.prompts import render, reply_schema
     from evaluation_assets.core.judging.verdicts import Verdict
 
     client = AsyncOpenAI(api_key="any", base_url=f"{url}/v1")

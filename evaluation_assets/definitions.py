@@ -20,6 +20,7 @@ from evaluation_assets.defs.jobs import (
     overview_job,
     preprocess_job,
     promote_job,
+    rescore_job,
     run_agents_job,
 )
 from evaluation_assets.defs.judging import judging_assets
@@ -88,6 +89,7 @@ def build_definitions(
         jobs=[
             evaluate_job,
             preprocess_job,
+            rescore_job,
             gate_job,
             promote_job,
             overview_job,

@@ -224,6 +224,33 @@ def test_what_no_request_can_mend_stops_the_judge_and_says_what_to_do(
     assert KEY not in everything
 
 
+@pytest.mark.parametrize("provider", ["openai_compatible", "anthropic_compatible", "deepseek", "kimi"])
+def test_a_fraction_is_asked_again_and_earlier_replies_stand_as_they_are_asked_for(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, provider: str
+) -> None:
+    """With a schema, in JSON mode, and with the schema in the prompt."""
+    url = server.anthropic_url if provider.startswith("anthropic") else server.openai_url
+    judged = installed(tmp_path, instance, judge(server, provider=provider, base_url=url))
+    judged.drop("d", drop_of(1))
+    assert judged.run("d").success
+    copied = {"reasoning": "r", "scores": dict.fromkeys(judged.verdicts()[1]["scores"], 0.8), "summary": "s"}
+    server.reset()
+    server.script([rule("text", contains="found by 0 0", text=json.dumps(copied), times=1)])
+    judged.drop("d", drop_of(1).replace(b"found by 0", b"found by 0 0"))
+    assert judged.run("d").success
+    assert 0.08 not in [score for row in judged.verdicts() for score in row["scores"].values()]
+    turns = [asked.body["messages"] for asked in server.requests()]
+    said = [message["content"] for messages in turns for message in messages]
+    texts = [part if isinstance(part, str) else part[0]["text"] for part in said]
+    assert any("is 0.8; it has to be a whole number from 0 to 10, or null" in text for text in texts)
+    replies = [json.loads(text) for text in texts if text.startswith('{"reasoning"')]
+    own = [reply for reply in replies if isinstance(reply["scores"], list)]
+    assert len(own) >= CLIPS - 1
+    for reply in own:
+        assert list(reply) == ["reasoning", "scores", "summary"]
+        assert all(entry["score"] is None or isinstance(entry["score"], int) for entry in reply["scores"])
+
+
 def test_a_failed_clip_does_not_break_the_chain(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:

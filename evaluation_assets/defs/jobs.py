@@ -5,6 +5,7 @@ import dagster as dg
 from evaluation_assets.defs.regression import GATE_CHECK
 
 EVALUATE = "evaluate"
+RESCORE = "rescore"
 PREPROCESS_ONLY = "preprocess_only"
 GATE = "gate"
 PROMOTE_BASELINE = "promote_baseline"
@@ -28,6 +29,16 @@ evaluate_job = dg.define_asset_job(
     - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS)
     - AGENTS,
     description="From the dropped file to the report, for one drop.",
+)
+
+rescore_job = dg.define_asset_job(
+    RESCORE,
+    selection=(
+        dg.AssetSelection.groups("judging").downstream()
+        - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS)
+        - AGENTS
+    ),
+    description="All verdicts of drops that were read before, and everything that is made of them.",
 )
 
 preprocess_job = dg.define_asset_job(

@@ -1,32 +1,39 @@
 """What a model judge reads: it only grows, it fences what is hostile, it fits the window."""
 
 import asyncio
+import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 
+import jsonschema
+import orjson
 from anthropic import AsyncAnthropic
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from openai import AsyncOpenAI
 
 from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.judging.fences import fence_of, neutral
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.prompts import (
-    Piece,
-    cut_in_the_middle,
-    estimated_tokens,
-    fence_of,
-    neutral,
-    render,
-    reply_schema,
-)
+from evaluation_assets.core.judging.pieces import Piece
+from evaluation_assets.core.judging.prompts import render, repair_turns, reply_schema, verdict_text
 from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
 from evaluation_assets.core.judging.providers.base import Provider, Request
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
-from evaluation_assets.core.judging.subjects import Subject, clip_chain, trajectory_chain
+from evaluation_assets.core.judging.replies import read_reply
+from evaluation_assets.core.judging.subjects import (
+    OwnScore,
+    OwnScores,
+    Subject,
+    category_chain,
+    clip_chain,
+    trajectory_chain,
+)
 from evaluation_assets.core.judging.verdicts import Verdict
-from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.judging.windows import MARK_BYTES, cut_in_the_middle, estimated_tokens, fair_limits
+from evaluation_assets.core.rubrics.model import Scale, load_rubrics
 from evaluation_assets_tests.core.making import trajectory
 
 SECRET = "a secret that lives with the ledger"
@@ -197,6 +204,96 @@ def test_a_chain_that_gets_too_long_is_folded_and_says_what_share_is_seen() -> N
         earlier.append(Judgement(subject, verdict(subject, "scored")))
     assert shares[0] == 1.0
     assert shares[-1] < 1.0
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["word ", "答案", "🦀", "<|im|", "</piece>"]), st.integers(0, 3000)), max_size=12
+    ),
+    st.tuples(st.integers(0, 2000), st.integers(0, 2000)),
+    st.integers(5_000, 30_000),
+    st.booleans(),
+)
+def test_a_subject_that_is_alone_fills_the_window_and_stays_inside(
+    sizes: list[tuple[str, int]], beside: tuple[int, int], most: int, scored: bool
+) -> None:
+    run = trajectory(text_of([text * count for text, count in sizes]))
+    run = replace(run, task="task " * beside[0], reference_answer="reference " * beside[1])
+    clips = clips_of(run)
+    given_points = OwnScore({"tool_use": 7, "extraction": None}, Scale(min=0, max=10))
+    own = OwnScores(clips={clip.index: given_points for clip in clips} if scored else {})
+    for chain in (
+        category_chain(run, clips, load_rubrics(), {0: own}),
+        trajectory_chain(run, clips, load_rubrics(), {0: own}),
+    ):
+        for subject in chain.of_sample(0):
+            rendered = render(subject, [], fence_of(SECRET, run.text), most)
+            sent = estimated_tokens(
+                rendered.system, orjson.dumps(reply_schema(subject.chain_rubrics)).decode(), rendered.turns[0].text
+            )
+            assert sent <= rendered.tokens <= most
+            assert 0 < rendered.share_seen <= 1
+            if "left out here" in rendered.turns[0].text:
+                free = most - 500 - 12 * 100 - rendered.tokens  # for a repair, rounding, and marks of cuts
+                assert free < 0 or "pieces are left out here" in rendered.turns[0].text
+            else:
+                assert rendered.share_seen == 1
+
+
+@given(st.lists(st.integers(0, 10_000), max_size=20), st.integers(0, 60_000))
+def test_short_texts_are_shown_whole_and_long_ones_share_the_rest(sizes: list[int], room: int) -> None:
+    limits = fair_limits(sizes, room)
+    taken = sum(size if size <= limit else limit + MARK_BYTES for size, limit in zip(sizes, limits, strict=True))
+    cut = [limit for size, limit in zip(sizes, limits, strict=True) if limit < size]
+    if sum(sizes) <= room:
+        assert not cut
+    elif room >= len(sizes) * (MARK_BYTES + 1):
+        assert taken <= room
+        assert room - taken < 2 * len(sizes), "nothing is left over"
+        assert all(
+            size <= min(cut) + MARK_BYTES + 1 for size, limit in zip(sizes, limits, strict=True) if limit >= size
+        )
+
+
+def test_one_long_clip_of_a_trajectory_does_not_cut_the_short_ones() -> None:
+    run = trajectory(text_of(["short"] * 10 + ["long " * 20_000]))
+    (subject, _) = trajectory_chain(run, clips_of(run), load_rubrics()).subjects
+    rendered = render(subject, [], fence_of(SECRET, run.text), 20_000)
+    assert rendered.turns[0].text.count("are left out here") == 1
+    assert 19_000 < rendered.tokens <= 20_000
+    before_one_quarter = 20_000 * 3 / 4
+    assert len(rendered.turns[0].text) > 2.5 * before_one_quarter
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_what_a_judge_said_stands_in_the_form_that_is_asked_for(data: st.DataObject) -> None:
+    run = trajectory(text_of(["a"]))
+    clips = clips_of(run)
+    for chain in (clip_chain(run, clips, load_rubrics()), trajectory_chain(run, clips, load_rubrics())):
+        for subject in chain.subjects:
+            scale = subject.rubric.scale
+            points = {c.key: data.draw(st.none() | st.integers(scale.min, scale.max)) for c in subject.criteria}
+            shares = {key: None if given is None else scale.to_share(given) for key, given in points.items()}
+            said = Verdict(outcome="scored", scores=shares, reasoning="because of\nthis", summary="it ran")
+            text = verdict_text(Judgement(subject, said))
+            assert json.loads(text) == {
+                "reasoning": "because of\nthis",
+                "scores": [{"criterion": key, "score": given} for key, given in points.items()],
+                "summary": "it ran",
+            }
+            jsonschema.validate(json.loads(text), reply_schema(subject.chain_rubrics))
+            assert read_reply(text, subject.criteria, scale).scores == shares
+
+
+def test_a_repair_stays_inside_the_window() -> None:
+    run = trajectory(text_of(["word " * 30_000]))
+    subject = trajectory_chain(run, clips_of(run), load_rubrics()).subjects[0]
+    rendered = render(subject, [], fence_of(SECRET, run.text), 8_000)
+    turns = (*rendered.turns, *repair_turns(rendered, "no JSON " * 4_000, "it is no JSON object.", 8_000))
+    schema = orjson.dumps(reply_schema(subject.chain_rubrics)).decode()
+    assert estimated_tokens(rendered.system, schema, *(turn.text for turn in turns)) <= 8_000
+    assert turns[-2].text.startswith("no JSON ")
 
 
 def test_the_next_request_says_that_an_evaluation_is_missing() -> None:

@@ -36,6 +36,7 @@ GOOD = reply(listed(10, 5, None, 0))
         GOOD.replace("0}]", "0},]") + " }",
         GOOD.replace("0}]", "0},]").replace('ran"}', 'ran",}'),
         reply(dict(zip(KEYS, (10, 5, None, 0), strict=True))),
+        reply(listed(10.0, 5.0, None, 0.0)),
     ],
 )
 def test_forms_that_say_the_same_are_read(text: str) -> None:
@@ -57,6 +58,8 @@ def test_forms_that_say_the_same_are_read(text: str) -> None:
         (reply(listed(11, 5, None, 0)), "out_of_range"),
         (reply(listed(-1, 5, None, 0)), "out_of_range"),
         (reply(listed("8", 5, None, 0)), "invalid_json"),
+        (reply(listed(0.8, 5, None, 0)), "out_of_range"),
+        (reply(dict(zip(KEYS, (0.8, 0.5, None, 0), strict=True))), "out_of_range"),
         (reply(listed(True, 5, None, 0)), "invalid_json"),
         (reply(listed(10, 5, None, 0), reasoning=None), "invalid_json"),
         (reply("high"), "invalid_json"),
@@ -118,10 +121,16 @@ def test_recorded_verdicts_in_words_are_no_scores() -> None:
     assert kinds == {"invalid_json"}
 
 
-def test_recorded_evaluations_of_another_system_are_read() -> None:
-    """They gave fractions of 1 by criterion: inside a scale of 0 to 10, if at its bottom."""
+def test_recorded_evaluations_on_another_scale_are_refused() -> None:
+    """They gave fractions of 1, which would be read as the bottom of a scale of 0 to 10."""
+    refused = 0
     for line in data("dataeva/demo0101_eva.jsonl").read_text("utf-8").splitlines():
         for tool, averages in json.loads(line)["evaluation_metadata"]["tool_averages"].items():
             rubric = load_rubrics().choose("clip", tool)
             text = json.dumps({"scores": averages["average_scores"], "summary": "s", "reasoning": "r"})
-            assert set(read_reply(text, rubric.criteria, rubric.scale).scores) == {c.key for c in rubric.criteria}
+            if any(score % 1 for score in averages["average_scores"].values()):
+                with pytest.raises(InvalidReply, match="it has to be a whole number from 0 to 10, or null") as problem:
+                    read_reply(text, rubric.criteria, rubric.scale)
+                assert problem.value.kind == "out_of_range"
+                refused += 1
+    assert refused > 0

@@ -8,24 +8,24 @@ from weakref import WeakKeyDictionary
 
 from evaluation_assets.core.judging.asking import Asker, ModelSettings
 from evaluation_assets.core.judging.budget import Budget, Stopped
+from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.ledger import Entry, Ledger
+from evaluation_assets.core.judging.pieces import Piece
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
-    Piece,
     Rendered,
-    estimated_tokens,
-    fence_of,
     render,
-    repair_request,
+    repair_turns,
     reply_schema,
 )
-from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request, TokenUsage
+from evaluation_assets.core.judging.providers.base import Provider, ProviderError, Request, TokenUsage
 from evaluation_assets.core.judging.providers.errors import THE_KEY
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
+from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
@@ -204,8 +204,8 @@ class _OpenJudge:
         except InvalidReply as problem:
             if entry.reply.finish != "stop":
                 raise
-            repair = (Message("assistant", entry.reply.text), Message("user", repair_request(str(problem))))
-            turns = (*request.turns, *repair)
+            window = self.settings.max_input_tokens
+            turns = (*request.turns, *repair_turns(rendered, entry.reply.text, str(problem), window))
             return read(await self._answer(replace(request, turns=turns), sample, read, subject.later, cost))
 
     async def _answer(

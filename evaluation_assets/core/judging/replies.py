@@ -81,6 +81,9 @@ def _share(key: str, value: Any, scale: Scale) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InvalidReply("invalid_json", f"the score of {key} is no number.")
+    if isinstance(value, float) and not value.is_integer():
+        asked = f"a whole number from {scale.min} to {scale.max}"
+        raise InvalidReply("out_of_range", f"the score of {key} is {value:g}; it has to be {asked}, or null.")
     if not scale.min <= value <= scale.max:
         raise InvalidReply("out_of_range", f"the score of {key} is not between {scale.min} and {scale.max}.")
     return scale.to_share(value)

@@ -3,6 +3,7 @@
 A clip, the clips of one category, a trajectory, its answer; and of a session a contribution, a turn, or all of it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -37,7 +38,8 @@ class Subject:
 
     `name` is the clip's index, the category, or the level itself. `focus` are the clips that are judged, `clips` all
     of the trajectory; `chain_rubrics` are those of all subjects of the chain. `own` is what the judge itself gave at
-    the levels below. `later` is how many subjects follow it in its chain.
+    the levels below. `later` is how many subjects follow it in its chain; it `is_alone` where none of
+    them, nor one before it, is of its level.
 
     What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the contribution
     `part` or the turn with the number `turn`. `there_is` says what criteria may ask about.
@@ -52,6 +54,7 @@ class Subject:
     chain_rubrics: Sequence[Rubric] = ()
     own: OwnScores = field(default_factory=OwnScores)
     later: int = 0
+    is_alone: bool = False
     there_is: frozenset[Need] = frozenset()
     heading: str = ""
     contents: Sequence[str] = ()
@@ -159,10 +162,17 @@ def trajectory_chain(
 
 
 def chain_of(trajectory: Trajectory, subjects: Iterable[Subject], own: Mapping[int, OwnScores] = _NOTHING) -> Chain:
-    """Subjects in order, each with the number of those behind it."""
+    """Subjects in order, each knowing how many are behind it and whether it is the only one of its level."""
     ordered = list(subjects)
     last = len(ordered) - 1
-    return Chain(trajectory, tuple(replace(subject, later=last - at) for at, subject in enumerate(ordered)), own)
+    levels = Counter(subject.level for subject in ordered)
+    return Chain(
+        trajectory,
+        tuple(
+            replace(subject, later=last - at, is_alone=levels[subject.level] == 1) for at, subject in enumerate(ordered)
+        ),
+        own,
+    )
 
 
 def _distinct(rubrics: Iterable[Rubric]) -> tuple[Rubric, ...]:

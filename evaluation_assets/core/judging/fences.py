@@ -1,0 +1,31 @@
+"""What comes from a trajectory stands between markers that nobody who writes trajectories can know."""
+
+import hashlib
+import hmac
+import re
+import unicodedata
+
+_LOOK_ALIKE = re.compile(r"<(?=[\s/]*(?:untrusted|piece|evaluation)\b)", re.IGNORECASE)
+_CONTROL_TOKEN = re.compile(r"<(?=\|)|\[(?=/?INST\])|<(?=/?(?:start|end)_of_turn>)")
+_INVISIBLE = re.compile(
+    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
+
+
+def fence_of(secret: str, trajectory_text: str) -> str:
+    """The marker of a trajectory: the same along its chain and in every process that shares the secret."""
+    digest = hmac.new(secret.encode(), hashlib.sha256(trajectory_text.encode("utf-8", "replace")).digest(), "sha256")
+    return f"untrusted-{digest.hexdigest()[:20]}"
+
+
+def neutral(text: str) -> str:
+    """Untrusted text that can neither look like our markers nor steer a chat template; it reads the same."""
+    text = _INVISIBLE.sub("", text)
+    if not text.isascii() and "\uff1c" in text:
+        text = text.replace("\uff1c", unicodedata.normalize("NFKC", "\uff1c"))
+    return _CONTROL_TOKEN.sub(lambda found: found.group() + "\u2060", _LOOK_ALIKE.sub("&lt;", text))
+
+
+def fenced(text: str, fence: str) -> str:
+    """Text that is neutral already, between the markers."""
+    return f"<{fence}>\n{text}\n</{fence}>"
