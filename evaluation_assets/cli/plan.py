@@ -35,7 +35,7 @@ def plan(
     one_drop: bool,
     format_name: str | None,
 ) -> None:
-    """Say what `evaluate` would do: records, clips, verdicts, calls, price. Writes nothing, calls nobody."""
+    """Dry run of `evaluate`: records, clips, calls, expected and highest price. Nothing is written, no model called."""
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
