@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,7 @@ RULES = {"name": "rules", "provider": "rules"}
     ],
 )
 def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
-    tmp_path: Path, server: ModelServer, broken: dict[str, object], fault: dict | None, cause: str
+    tmp_path: Path, server: ModelServer, broken: dict[str, Any], fault: dict | None, cause: str
 ) -> None:
     server.script([fault] if fault else [])
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [RULES, judge(server, "sonnet", **broken)]}))

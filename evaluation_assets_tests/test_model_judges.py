@@ -13,7 +13,6 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
 from evaluation_assets.defs import progress
@@ -487,26 +486,6 @@ def test_the_budget_of_a_command_is_exit_status_3(tmp_path: Path, server: ModelS
     assert stopped.returncode == 3
     assert "the budget is spent" in stopped.stderr
     assert cli(*arguments).returncode == 0
-
-
-def test_the_plan_counts_new_and_paid_calls_and_their_price(tmp_path: Path, server: ModelServer) -> None:
-    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server)]}))
-    (tmp_path / "d.jsonl").write_bytes(drop_of(3))
-    arguments = [tmp_path / "d.jsonl", "--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
-    before = cli("plan", *arguments)
-    assert before.returncode == 0, before.stderr
-    assert f"clips: {3 * CLIPS} new calls, 0 in the ledger; up to 9 calls later" in before.stdout
-    assert "at most $" in before.stdout
-    assert not (tmp_path / "home").exists()
-    assert server.requests() == []
-    assert cli("evaluate", *arguments).returncode == 0
-    spent = sum(row["cost_usd"] for row in Home.at(str(tmp_path / "home")).table("d", "clip_verdicts", "one").rows())
-    assert float(before.stdout.split("at most $")[1]) > spent
-    after = cli("plan", *arguments)
-    assert f"clips: 0 new calls, {3 * CLIPS} in the ledger" in after.stdout
-    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, repeats=2)]}))
-    repeated = cli("plan", *arguments)
-    assert f"clips: {3 * CLIPS} new calls, {3 * CLIPS} in the ledger; up to 18 calls later" in repeated.stdout
 
 
 def test_progress_tells_how_far_how_fast_for_how_much(

@@ -13,7 +13,7 @@ from evaluation_assets_tests.model_judging import installed
 KEYS = {"clip": "parameter_quality", "category": "tool_use_quality", "trajectory": "tool_use_quality"}
 """Criteria that the embedded judge knows."""
 
-RULES = {"name": "rules", "provider": "rules"}
+RULES: dict[str, object] = {"name": "rules", "provider": "rules"}
 
 
 def rubric(name: str, level: str = "clip", **more: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """`plan`: what an evaluation would do and cost."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
+from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
+from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
@@ -32,7 +35,7 @@ def plan(
     one_drop: bool,
     format_name: str | None,
 ) -> None:
-    """Say what `evaluate` would do: records, clips, verdicts, calls, price. Writes nothing, calls nobody."""
+    """Dry run of `evaluate`: records, clips, calls, expected and highest price. Nothing is written, no model called."""
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
@@ -52,10 +55,44 @@ def plan(
             for name in (judge.name for judge in panel.judges if judge.provider in (EMBEDDED, RECORDED)):
                 click.echo(f"  judge {name:<12} no model calls, no cost")
             for calls in planned.calls:
-                price = "price unknown" if calls.at_most_usd is None else f"at most ${calls.at_most_usd:.2f}"
-                click.echo(
-                    f"  judge {calls.judge:<12} clips: {calls.clips_new} new calls, {calls.clips_known} in the ledger; "
-                    f"up to {calls.later} calls later; about {calls.input_tokens} tokens in before caching, {price}"
-                )
+                _print_calls(calls)
+            _print_total(planned.calls)
     except (InvalidDrop, UnreadableDrop) as problem:
         refuse(str(problem))
+
+
+def _print_calls(calls: Calls) -> None:
+    expected, most = calls.quote.expected, calls.quote.most
+    known = sum(calls.known.values())
+    levels = ", ".join(f"{level} {count}" for level, count in calls.new.items())
+    click.echo(
+        f"  judge {calls.judge:<12} {expected.calls} new calls{f' ({levels})' if levels else ''}, {known} in the ledger"
+    )
+    if not expected.calls:
+        return
+    click.echo(
+        f"    expected {_dollars(expected.usd)}: {expected.input_tokens:,} tokens in "
+        f"({expected.cached_tokens:,} of them cached), {expected.output_tokens:,} out"
+    )
+    click.echo(f"    at most  {_dollars(most.usd)}: {most.input_tokens:,} tokens in, {most.output_tokens:,} out")
+    replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
+    density = "assumed" if calls.bytes_per_token is None else "as in the ledger"
+    bytes_per_token = calls.bytes_per_token or BYTES_PER_TOKEN
+    click.echo(f"    length of replies: {replies}; bytes a token: {bytes_per_token:.1f}, {density}")
+
+
+def _print_total(judges: Sequence[Calls]) -> None:
+    """The judges together, where there are several."""
+    if len(judges) > 1:
+        expected = _sum([calls.quote.expected.usd for calls in judges])
+        most = _sum([calls.quote.most.usd for calls in judges])
+        click.echo(f"  all judges         expected {_dollars(expected)}, at most {_dollars(most)}")
+
+
+def _sum(amounts: Sequence[float | None]) -> float | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
+
+
+def _dollars(amount: float | None) -> str:
+    return "price unknown" if amount is None else f"${amount:.2f}" if amount >= 0.1 else f"${amount:.4f}"

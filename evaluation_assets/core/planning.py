@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
@@ -13,35 +13,38 @@ from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.judging.prompts import render
+from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.judging.sessions import session_chain
-from evaluation_assets.core.judging.subjects import Chain, category_chain, clip_chain, trajectory_chain
+from evaluation_assets.core.judging.subjects import (
+    Chain,
+    OwnScore,
+    OwnScores,
+    category_chain,
+    clip_chain,
+    trajectory_chain,
+)
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
 
-_FENCE = "untrusted-" + 20 * "0"
-"""As long as a real one."""
 
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Calls:
-    """What one model judge would ask in a drop; where it repeats itself, every sample counts.
+    """What one model judge would ask in a drop, by level; where it repeats itself, every sample counts.
 
-    `clips_known` clips are in the ledger; `clips_new` are not. Categories and trajectories show the judge its own
-    scores of the clips, so whether they are known is seen only when the clips are judged: `later` counts them all.
-    `input_tokens` is estimated from above, at 3 bytes a token, without any cache; `at_most_usd` is what that costs with
-    the longest replies.
+    `known` verdicts are in the ledger, `new` ones are not. Conversations are those that will be sent: with the judge's
+    own verdicts where the ledger has them, else with assumed ones. `typical_reply` are the mean output tokens of the
+    model's verdicts in the ledger, `bytes_per_token` its tokenizer's on this drop, `None` where nothing tells.
     """
 
     judge: str
-    clips_known: int = 0
-    clips_new: int = 0
-    later: int = 0
-    input_tokens: int = 0
-    at_most_usd: float | None = None
+    known: Mapping[str, int]
+    new: Mapping[str, int]
+    quote: Quote
+    typical_reply: float | None
+    bytes_per_token: float | None
 
 
 @dataclass(slots=True)
@@ -80,30 +83,42 @@ def plan(drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, jud
 
 
 async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes) -> Calls:
-    calls = Calls(judge.name)
-    window = judge.settings.max_input_tokens
-
-    def clip_chains() -> Iterator[Chain]:
-        for trajectory, clips in _kept(drop, Preprocessor(settings), types):
-            for chain in _later(trajectory, clips, rubrics):
-                calls.later += len(chain.subjects) * judge.samples
-                shown = sum(render(subject, [], _FENCE, window).tokens for subject in chain.subjects)
-                calls.input_tokens += shown * judge.samples
-            yield clip_chain(trajectory, clips, rubrics)
-
     with judge.rehearsed() as ready:
-        async for judgements in judge_chains(ready, clip_chains()):
-            earlier: dict[int, list[Judgement]] = {}
-            for judgement in judgements:
-                conversation = earlier.setdefault(judgement.sample, [])
-                if judgement.verdict.outcome == "not_run":
-                    calls.clips_new += 1
-                    calls.input_tokens += render(judgement.subject, conversation, _FENCE, window).tokens
-                else:
-                    calls.clips_known += 1
-                conversation.append(judgement)
-    calls.at_most_usd = judge.dearest(calls.input_tokens, calls.clips_new + calls.later)
-    return calls
+        for trajectory, clips in _kept(drop, Preprocessor(settings), types):
+            of_clips = await _judged(ready, clip_chain(trajectory, clips, rubrics))
+            own = _own_scores(of_clips, [])
+            of_categories = await _judged(ready, category_chain(trajectory, clips, rubrics, own))
+            own = _own_scores(of_clips, of_categories)
+            await _judged(ready, trajectory_chain(trajectory, clips, rubrics, own))
+            if is_session(trajectory):
+                await _judged(ready, session_chain(trajectory, rubrics))
+        return Calls(judge.name, ready.known, ready.new, ready.quote(), ready.typical, ready.bytes_per_token)
+
+
+async def _judged(judge: Judge, chain: Chain) -> list[Judgement]:
+    return [judgement async for judgements in judge_chains(judge, [chain]) for judgement in judgements]
+
+
+def _own_scores(of_clips: Sequence[Judgement], of_categories: Sequence[Judgement]) -> dict[int, OwnScores]:
+    """What a judge is shown of its own scores at the levels below, by sample, as the run will show it."""
+    clips: dict[int, dict[int, OwnScore]] = {}
+    categories: dict[int, dict[str, OwnScore]] = {}
+    for judgement in of_clips:
+        if judgement.verdict.outcome == "scored":
+            clips.setdefault(judgement.sample, {})[int(judgement.subject.name)] = _own_score(judgement)
+    for judgement in of_categories:
+        if judgement.verdict.outcome == "scored":
+            categories.setdefault(judgement.sample, {})[judgement.subject.name] = _own_score(judgement)
+    return {
+        sample: OwnScores(clips=clips.get(sample, {}), categories=categories.get(sample, {}))
+        for sample in sorted({*clips, *categories})
+    }
+
+
+def _own_score(judgement: Judgement) -> OwnScore:
+    scale = judgement.subject.rubric.scale
+    scores = judgement.verdict.scores.items()
+    return OwnScore({key: None if share is None else scale.to_points(share) for key, share in scores}, scale)
 
 
 def _kept(drop: Drop, preprocessor: Preprocessor, types: ToolTypes) -> Iterator[tuple[Trajectory, list[Clip]]]:

@@ -164,6 +164,13 @@ class Ledger:
             connection.execute(_SETTLE, {"key": key})
         return Entry(reply=reply, run=run, number=number, cost_usd=cost_usd, latency_ms=latency_ms, attempts=attempts)
 
+    def recent(self, provider: str, model: str, most: int = 200) -> list[Entry]:
+        """The newest replies of a model."""
+        of_model = sa.select(_REPLIES).where(_REPLIES.c.provider == provider, _REPLIES.c.model == model)
+        with self._engine.connect() as connection:
+            rows = connection.execute(of_model.order_by(_REPLIES.c.created_at.desc()).limit(most)).mappings()
+            return [_entry(row) for row in rows]
+
     def spent(self, run: str) -> float:
         """US dollars a run has paid, as far as prices are known."""
         with self._engine.connect() as connection:

@@ -1,13 +1,17 @@
 """A judge that is a model: asks, pays once, reads the reply, and never turns a failure into a score."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import orjson
+
 from evaluation_assets.core.judging.asking import Asker, ModelSettings
-from evaluation_assets.core.judging.budget import Budget, Stopped
+from evaluation_assets.core.judging.budget import Budget, Stopped, request_tokens, size_of
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.ledger import Entry, Ledger
@@ -20,8 +24,9 @@ from evaluation_assets.core.judging.prompts import (
     repair_turns,
     reply_schema,
 )
-from evaluation_assets.core.judging.providers.base import Provider, ProviderError, Request, TokenUsage
+from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request
 from evaluation_assets.core.judging.providers.errors import THE_KEY
+from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Question, Quote, quote, reply_tokens, typical_reply
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
@@ -29,6 +34,12 @@ from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
+
+_SUMMARY = 120
+"""Characters of a summary that is not known yet."""
+
+_SCORE = 45
+"""Characters of a score in a reply, with its criterion."""
 
 
 @dataclass(slots=True)
@@ -118,21 +129,16 @@ class ModelJudge:
             ledger.close()
 
     @contextmanager
-    def rehearsed(self) -> Iterator[Judge]:
-        """The judge with its ledger and without connections: what it cannot look up is `not_run`."""
+    def rehearsed(self) -> Iterator["Rehearsal"]:
+        """The judge with its ledger and without connections: it collects what it would have to ask."""
         ledger = self._open_ledger()
-        stopped = Stopped("budget", "a rehearsal pays for nothing")
+        stopped = Stopped("budget", "a dry run calls no model")
         try:
-            asker = Asker(self.settings, None, ledger, self._pricing, "rehearsal", Budget(), stopped)
-            yield _OpenJudge(self, asker, ledger.secret())
+            asker = Asker(self.settings, None, ledger, self._pricing, "dry run", Budget(), stopped)
+            typical = typical_reply(ledger.recent(self.provider, self.model))
+            yield Rehearsal(self, asker, ledger.secret(), self._pricing, typical)
         finally:
             ledger.close()
-
-    def dearest(self, input_tokens: int, calls: int) -> float | None:
-        """What calls can cost at most: nothing served from a cache, every reply as long as it may be."""
-        own = self.settings
-        usage = TokenUsage(input_tokens=input_tokens, output_tokens=calls * own.max_output_tokens)
-        return self._pricing.cost(usage)
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """Not without connections."""
@@ -240,6 +246,94 @@ class _OpenJudge:
                 "sample": sample,
             }
         )
+
+
+class Rehearsal(_OpenJudge):
+    """A model judge that looks up what its ledger knows, and collects the questions that are not there.
+
+    Where the ledger has no verdict, one of the expected length stands in the conversation instead.
+    """
+
+    def __init__(
+        self, description: ModelJudge, asker: Asker, secret: str, pricing: Pricing, typical: float | None
+    ) -> None:
+        super().__init__(description, asker, secret)
+        self.typical = typical
+        self.known: Counter[str] = Counter()
+        self.new: Counter[str] = Counter()
+        self._pricing = pricing
+        self._questions: list[Question] = []
+        self._looked_up = [0, 0]
+        self._before: dict[tuple[str, int], Request] = {}
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """Of the model's tokenizer on the questions that the ledger knows."""
+        size, tokens = self._looked_up
+        return size / tokens if tokens else None
+
+    def quote(self) -> Quote:
+        """What the questions cost that are not in the ledger."""
+        return quote(self._questions, self.settings, self._pricing, self.typical, self.bytes_per_token)
+
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
+        """The verdict of the ledger, else an assumed one."""
+        asked = len(self._questions)
+        verdict = await super().judge(subject, earlier, sample)
+        if len(self._questions) == asked:
+            self.known[subject.level] += verdict.from_ledger
+            return verdict
+        self.new[subject.level] += 1
+        assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
+        self._questions[-1] = replace(self._questions[-1], assumed=assumed, criteria=len(subject.criteria))
+        return _assumed(subject, reply_tokens(len(subject.criteria), self.typical))
+
+    async def _answer(
+        self, request: Request, sample: int, read: Callable[[Entry], Evaluation], left: int, cost: _Cost
+    ) -> Entry:
+        conversation = (request.cache_key, sample)
+        try:
+            entry = await super()._answer(request, sample, read, left, cost)
+        except Stopped:
+            before = self._before.get(conversation)
+            self._before[conversation] = request
+            self._questions.append(
+                Question(
+                    size=_bytes_of(request, request.turns),
+                    shared=0 if before is None else _bytes_of(request, _shared_turns(before, request)),
+                    most_input=request_tokens(request),
+                    assumed=0,
+                    criteria=0,
+                )
+            )
+            raise
+        if entry.reply.usage.input_tokens:
+            self._looked_up[0] += _bytes_of(request, request.turns)
+            self._looked_up[1] += entry.reply.usage.input_tokens
+        return entry
+
+
+def _bytes_of(request: Request, turns: Sequence[Message]) -> int:
+    schema = len(orjson.dumps(request.schema))
+    return schema + size_of(request.system) + sum(size_of(turn.text) + len(turn.role) + 2 for turn in turns)
+
+
+def _shared_turns(before: Request, request: Request) -> Sequence[Message]:
+    """The turns that two requests of one conversation begin with."""
+    pairs = zip(before.turns, request.turns, strict=False)
+    return request.turns[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))]
+
+
+def _assumed(subject: Subject, tokens: int) -> Verdict:
+    """A verdict of the expected length: in the middle of the scale, with reasoning and a sentence."""
+    scale = subject.rubric.scale
+    middle = scale.to_share((scale.min + scale.max) // 2)
+    return Verdict(
+        outcome="scored",
+        scores={criterion.key: middle for criterion in subject.criteria},
+        summary="s" * _SUMMARY,
+        reasoning="r" * max(0, round(tokens * BYTES_PER_TOKEN) - _SUMMARY - _SCORE * len(subject.criteria)),
+    )
 
 
 def _refuse_unfinished(entry: Entry) -> None:
