@@ -22,6 +22,7 @@ from evaluation_assets.core.regression.baselines import (
 from evaluation_assets.core.regression.gate import GateOutcome, decide
 from evaluation_assets.core.regression.metrics import DropMetrics, TaskValue
 from evaluation_assets.core.regression.settings import GateSettings
+from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text
 from evaluation_assets_tests.third_party import data
 
 Metrics = Mapping[str, Mapping[str, float]]
@@ -141,7 +142,7 @@ def test_only_gating_metrics_decide() -> None:
 def test_the_embedded_judges_overall_gates_only_by_choice() -> None:
     before, after = noisy(40, drop_by=0.2)
     outcomes = {"success": scores(np.tile([0.0, 1.0], 20))}
-    embedded = {"comparability": {"judge rules": "rules rules 1"}}
+    embedded: Any = {"comparability": {"judge rules": "rules rules 1"}}
     base = baseline(drop({**before, **outcomes}, **embedded))
     now = drop({**after, **outcomes}, **embedded)
 
@@ -155,7 +156,7 @@ def test_the_embedded_judges_overall_gates_only_by_choice() -> None:
     alone = decide(baseline(drop(before, **embedded)), drop(after, **embedded), GateSettings())
     assert alone is not None and alone.verdict == "inconclusive"
     assert alone.reasons[0].startswith("no metric gates: record outcomes")
-    judged = {"comparability": {"judge rules": "rules rules 1", "judge m": "openai gpt 1"}}
+    judged: Any = {"comparability": {"judge rules": "rules rules 1", "judge m": "openai gpt 1"}}
     base, now = baseline(drop({**before, **outcomes}, **judged)), drop({**after, **outcomes}, **judged)
     assert gating(GateSettings(), base, now) == ("fail", ["success", "overall"])
 
@@ -258,6 +259,55 @@ def test_tolerance_is_the_fixed_rule() -> None:
     assert gate(before, {"overall": {"a": 0.84, "b": 0.78}}, settings).verdict == "pass"
     assert gate(before, {"overall": {"a": 0.84, "b": 0.74}}, settings).verdict == "fail"
     assert gate(before, {"success": {"a": 1.0, "b": 1.0}}, settings).verdict == "inconclusive"
+
+
+def test_tasks_that_improved_stand_beside_those_that_fell_in_every_format() -> None:
+    before = scores(np.array([1.0] * 6 + [0.0] * 6 + [1.0] * 18))
+    after = scores(np.array([0.0] * 6 + [1.0] * 6 + [1.0] * 18))
+    outcome = gate({"success": before}, {"success": after})
+    assert outcome.metrics[0].difference == 0
+    assert [each.task_id for each in outcome.fallen_tasks] == [f"t{index}" for index in range(6)]
+    assert sorted(each.task_id for each in outcome.improved_tasks) == sorted(f"t{index}" for index in range(6, 12))
+    assert set(json.loads(as_json(outcome))["improved_tasks"][0]) == set(
+        json.loads(as_json(outcome))["fallen_tasks"][0]
+    )
+    for text in (as_text(outcome), as_junit(outcome)):
+        assert "tasks that fell (6)" in text and "tasks that improved (6)" in text
+        assert "t7: success 0.00 -&gt; 1.00" in text.replace("->", "-&gt;")
+    assert "title=tasks%3A 6 fell%2C 6 improved::" in as_github(outcome)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=8, max_size=12), st.booleans())
+def test_intervals_stay_in_range(pairs: list[tuple[float, float]], round_off: bool) -> None:
+    before, after = (np.array(side).round() if round_off else np.array(side) for side in zip(*pairs, strict=True))
+    outcome = gate({"overall": scores(before)}, {"overall": scores(after)})
+    (metric,) = outcome.metrics
+    assert metric.ci_low is not None and metric.ci_high is not None and metric.smallest_drop is not None
+    assert -1 <= metric.ci_low <= metric.ci_high <= 1
+    assert 0 <= metric.smallest_drop <= 1
+    made = baseline(drop({"overall": scores(before)})).metrics["overall"]
+    assert made.ci_low is not None and made.ci_high is not None
+    assert 0 <= made.ci_low <= made.ci_high <= 1
+
+
+def test_limits_know_the_direction_of_their_metric() -> None:
+    settings = GateSettings(floors={"cost_usd": 0.5, "latency_s": 10, "success": 0.5})
+    run = {"cost_usd": {"a": 0.6, "b": 0.6}, "latency_s": {"a": 5.0}, "success": {"a": 1.0}}
+    outcome = decide(None, drop(run), settings)
+    assert outcome is not None
+    assert (outcome.verdict, outcome.reasons) == ("fail", ["cost_usd 0.6 over 2 tasks is above its limit of 0.5"])
+    rounded = decide(None, drop({"success": {"a": 0.7999999999999999}}), GateSettings(floors={"success": 0.8}))
+    assert rounded is not None and rounded.verdict == "pass"
+    cheaper = decide(None, drop({**run, "cost_usd": {"a": 0.1, "b": 0.2}}), settings)
+    assert cheaper is not None and cheaper.verdict == "pass"
+
+
+@pytest.mark.parametrize("metric", ["suite_score", "completed", "tool_coverage", "keyword_score", "efficiency"])
+def test_metrics_of_the_suite_can_gate(metric: str) -> None:
+    random = np.random.default_rng(0)
+    before, after = np.ones(40), (random.random(40) < 0.6).astype(float)
+    outcome = gate({metric: scores(before)}, {metric: scores(after)}, GateSettings(metrics=(metric,)))
+    assert (outcome.verdict, outcome.metrics[0].metric) == ("fail", metric)
 
 
 def test_a_floor_needs_no_baseline_and_is_not_rounded() -> None:

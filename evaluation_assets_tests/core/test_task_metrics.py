@@ -10,10 +10,10 @@ from upath import UPath
 
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.regression.metrics import facts_of, metric_rows, read_metrics
+from evaluation_assets.core.regression.metrics import case_metrics, facts_of, metric_rows, read_metrics
 from evaluation_assets.core.regression.participants import Participants
 from evaluation_assets.core.rows import trajectory_row
-from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS
+from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS, TOOL_USE_RESULTS
 from evaluation_assets.core.trajectories.model import Agent, Usage
 from evaluation_assets_tests.core.making import trajectory
 
@@ -73,6 +73,22 @@ def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path
     )
     assert list(found.metrics["success"]) == ["a"]
     assert found.tasks["a"] != found.tasks["b"]
+
+
+def test_every_metric_of_the_suite_comes_from_its_results(tmp_path: Path) -> None:
+    unknown = {column.name: None for column in TOOL_USE_RESULTS.schema}
+    case = unknown | {
+        "drop": "s/d", "trajectory_id": "r0", "passed": False, "score": 0.7, "completed": True,
+        "coverage": 0.5, "keyword_score": None, "efficiency": 0.25,
+    }  # fmt: skip
+    path = UPath(tmp_path) / "c.parquet"
+    write(path, Stream(TOOL_USE_RESULTS, batched([case, unknown | {"case_id": "not run"}], TOOL_USE_RESULTS)))
+    cases = case_metrics(Stored(TOOL_USE_RESULTS, path))
+    runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a"})
+    rows = metric_rows("s/d", runs, [], cases, {}, Participants())
+    assert {row["metric"]: row["value"] for row in rows} == {
+        "pass_rate": 0.0, "suite_score": 0.7, "completed": 1.0, "tool_coverage": 0.5, "efficiency": 0.25
+    }  # fmt: skip
 
 
 MAIN = Agent(id="main", name="coder", model="m", version="2")

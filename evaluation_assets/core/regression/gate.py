@@ -41,6 +41,9 @@ _GRAVITY: tuple[GateVerdict, ...] = ("fail", "incomparable", "inconclusive", "wa
 
 _NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge, or name metrics in gate.yaml"
 
+_ROUNDING = 1e-9
+"""A mean of 0.7999999999999999 keeps a floor of 0.8."""
+
 _NAMED = 20
 """Most tasks that a reason names; the lists hold all of them."""
 
@@ -385,8 +388,10 @@ def _changed(
             continue
         before, now = baseline[metric], current[metric]
         both = [task for task in tasks if task in before.values and task in now]
-        values = np.array([[before.values[task], now[task].value] for task in both]).reshape(-1, 2).T
-        trials = np.array([[before.trials.get(task, 1), now[task].trials] for task in both]).reshape(-1, 2).T
+        if not both:
+            continue
+        values = np.array([[before.values[task], now[task].value] for task in both]).T
+        trials = np.array([[before.trials.get(task, 1), now[task].trials] for task in both]).T
         if metric in OUTCOMES or np.isin(values, (0, 1)).all():
             worse, better = (0, 1) if direction == "fell" else (1, 0)
             p_values.append(p_outcomes(values[worse], trials[worse], values[better], trials[better]))
@@ -426,7 +431,7 @@ def _beyond_limits(
             )
             continue
         mean = fmean(values.values())
-        if mean > limit if at_most else mean < limit:
+        if mean > limit + _ROUNDING if at_most else mean < limit - _ROUNDING:
             words = "above its limit" if at_most else "below its floor"
             found.append((f"{metric} {mean:.4g} over {len(values)} tasks is {words} of {limit:g}", "fail"))
     return found
