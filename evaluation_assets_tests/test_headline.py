@@ -59,6 +59,18 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return done.stdout, folder / "home" / "reports" / "runs"
 
 
+def test_runs_that_a_rule_removes_count_as_well(tmp_path: Path) -> None:
+    call = "<search_tool><find>x</find></search_tool><result>y</result>"
+    texts = {"good": call + "<answer>y</answer>", "loop": call * 3 + "<answer>y</answer>"}
+    lines = [
+        {"task_id": name, "task_description": name, "raw_response": text, "success": name == "good"}
+        for name, text in texts.items()
+    ]
+    (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    done = command("evaluate", tmp_path / "runs.jsonl", "--quiet", "--on-violation", "remove", home=tmp_path / "home")
+    assert "success 1 of 2 (50.0 %" in done.stdout
+
+
 def test_the_terminal_says_success_before_any_score(evaluated: tuple[str, Path]) -> None:
     printed, _ = evaluated
     success = printed.index("success 1 of 10 (10.0 %, 95 % CI 1.8 % to 40.4 %)")

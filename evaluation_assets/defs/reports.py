@@ -96,6 +96,7 @@ def report_asset(
         if version := stored["tool_use_results"].facts.get("suite_version"):
             key["suite"] = version
         own = DropTables(
+            raw=raw,
             preprocessed=preprocessed,
             rejected=stored["rejected_records"],
             clips=stored["clips"],

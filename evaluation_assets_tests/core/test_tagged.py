@@ -25,6 +25,7 @@ from evaluation_assets.core.tables import (
     CLIPS,
     FAILURE_PATTERNS,
     PREPROCESSED_TRAJECTORIES,
+    RAW_TRAJECTORIES,
     REJECTED_RECORDS,
     SESSION_ANALYSES,
     TOOL_USE_RESULTS,
@@ -432,6 +433,7 @@ def written_records(
     scores |= {"drop": "drop", "trajectory_id": run.id, "clip_index": 0, "tool_type": "microsandbox"}
     scores |= {"criterion": "code_correctness", "mean": 0.5, "n_scored": 1, "n_judges": len(judges)}
     tables = DropTables(
+        raw=stored(folder, RAW_TRAJECTORIES, [trajectory_row("drop", run)]),
         preprocessed=stored(folder, PREPROCESSED_TRAJECTORIES, [trajectory_row("drop", run)]),
         rejected=stored(folder, REJECTED_RECORDS, []),
         clips=stored(folder, CLIPS, [clip_row("drop", run.id, clip) for clip in clips]),

@@ -46,6 +46,7 @@ RIGHT_ANSWER = 0.5
 class DropTables:
     """The tables of one drop; verdicts by judge."""
 
+    raw: Stored
     preprocessed: Stored
     rejected: Stored
     clips: Stored
@@ -65,7 +66,7 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
     """The report of a drop. Reads each table as a stream; holds figures and the listed rows, never the texts."""
     records, repairs, repairs_total = _records(tables)
     trajectories = _Best(LISTED)
-    succeeded: dict[str, list[bool]] = {}
+    outcomes: list[bool] = []
     right: dict[str, list[bool]] = {}
     overall: list[float | None] = []
     scores = Aligned(tables.trajectory_scores.rows())
@@ -79,7 +80,7 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
                 by_criterion.setdefault(_level(criterion), []).append(mean)
         overall.append(own.get(OVERALL))
         if row["success"] is not None:
-            succeeded.setdefault(row["task_id"], []).append(row["success"])
+            outcomes.append(row["success"])
         if (agreement := own.get("answer_correctness")) is not None:
             right.setdefault(row["task_id"], []).append(agreement >= RIGHT_ANSWER)
         trajectories.offer(2.0 if own.get(OVERALL) is None else own[OVERALL], total, _trajectory(row, own))
@@ -89,8 +90,11 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
     described, use = statistic(overall), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
     judges = [_judge(judge, tables) for judge in tables.clip_verdicts]
-    outcomes = [success for own in succeeded.values() for success in own]
-    rates = [rate("success", succeeded), rate("passed", _passed(tables.tool_use_results)), rate("right_answer", right)]
+    rates = [
+        rate("success", _by_task(tables.raw, "task_id", "success")),
+        rate("passed", _by_task(tables.tool_use_results, "case_id", "passed")),
+        rate("right_answer", right),
+    ]
     return DropReport(
         drop=drop,
         headline=headline(rates, described, by_rules_only=all(judge.provider == "rules" for judge in judges)),
@@ -120,12 +124,12 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
     )
 
 
-def _passed(results: Stored) -> dict[str, list[bool]]:
-    """Runs by the case they are measured by."""
+def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
+    """The outcomes that are known, of all runs that could be read: those a rule removes count as well."""
     found: dict[str, list[bool]] = {}
-    for row in results.rows(["case_id", "passed"]):
-        if row["passed"] is not None:
-            found.setdefault(row["case_id"], []).append(row["passed"])
+    for row in table.rows([task, outcome]):
+        if row[outcome] is not None:
+            found.setdefault(row[task], []).append(row[outcome])
     return found
 
 

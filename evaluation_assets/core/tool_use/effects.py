@@ -14,7 +14,7 @@ _CHANGES = frozenset(
     """
     add append apply approve assign block book buy cancel change close commit confirm copy create deactivate delete
     deploy deposit disable edit enable exchange execute grant insert install invite issue make mark merge modify move
-    open order pay place post publish purchase push put reassign refund register remove rename replace reply reserve
+    order pay place post publish purchase push put reassign refund register remove rename replace reply reserve
     reset return revoke save schedule send set share submit subscribe transfer unsubscribe update upload withdraw write
     """.split()
 )

@@ -1,6 +1,7 @@
 """What judges are asked about sessions, and what the embedded one says."""
 
 import asyncio
+from typing import Any
 
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.prompts import render
@@ -103,7 +104,7 @@ def test_the_embedded_judge_on_how_agents_worked_together() -> None:
 
 
 def test_whether_a_session_reached_its_goal_is_open_without_evidence() -> None:
-    def completion(said: str | None, *steps: dict[str, object], **fields: object) -> float | None:
+    def completion(said: str | None, *steps: dict[str, Any], **fields: Any) -> float | None:
         trajectory = session(turn("Cancel it", part("a", "Which one?")), turn("X1", part("a", said, *steps)), **fields)
         found = {each.subject.name: each.verdict.scores for each in asyncio.run(judged(trajectory))}
         return found["session"]["task_completion"]
