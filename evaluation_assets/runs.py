@@ -1,5 +1,6 @@
 """Run the jobs of an installation from Python, in this process, in the installation's instance."""
 
+import fcntl
 import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +55,10 @@ class RunOutcome:
 def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of an installation: what ran here is seen in its UI."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
-    with dg.DagsterInstance.get() as instance:
+    with (home.dagster / "opening.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster makes its tables when it is first opened, in several transactions
+        instance = dg.DagsterInstance.get()
+    with instance:
         yield instance
 
 
