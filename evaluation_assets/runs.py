@@ -37,6 +37,16 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedCheck:
+    """A check that did not pass: what it says, and whether the run fails because of it."""
+
+    asset: str
+    name: str
+    blocks: bool
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunOutcome:
     """How a drop's run ended.
 
@@ -47,7 +57,7 @@ class RunOutcome:
     drop: Drop
     status: Status
     message: str | None
-    failed_checks: tuple[str, ...]
+    failed_checks: tuple[FailedCheck, ...]
     metadata: Mapping[str, Mapping[str, Any]]
 
 
@@ -228,7 +238,12 @@ def _run(
     run_config = _run_config(job, selection, options)
     result = _execute(job, instance, drop.key, selection, run_config, progress, stop)
     failed = tuple(
-        f"{check.asset_key.to_user_string()}: {check.check_name}"
+        FailedCheck(
+            check.asset_key.to_user_string(),
+            check.check_name,
+            bool(check.blocking) and check.severity == dg.AssetCheckSeverity.ERROR,
+            check.description,
+        )
         for check in result.get_asset_check_evaluations()
         if not check.passed
     )
