@@ -37,9 +37,9 @@ def prepare(home: Home) -> None:
     kept = (home.drops, home.suites, home.agents, home.lake, home.root / "reports", home.root / "baselines")
     for folder in (*kept, home.dagster):
         folder.mkdir(parents=True, exist_ok=True)
-    settings = home.dagster / "dagster.yaml"
+    settings = UPath(home.dagster / "dagster.yaml")
     if not settings.exists():
-        settings.write_text((resources("evaluation_assets") / "dagster.yaml").read_text("utf-8"))
+        write(settings, (resources("evaluation_assets") / "dagster.yaml").read_bytes())
 
 
 def take_in(

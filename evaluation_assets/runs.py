@@ -1,5 +1,6 @@
 """Run the jobs of an installation from Python, in this process, in the installation's instance."""
 
+import fcntl
 import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,16 @@ class RunOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedCheck:
+    """A check that did not pass: what it says, and whether the run fails because of it."""
+
+    asset: str
+    name: str
+    blocks: bool
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunOutcome:
     """How a drop's run ended.
 
@@ -47,7 +58,7 @@ class RunOutcome:
     drop: Drop
     status: Status
     message: str | None
-    failed_checks: tuple[str, ...]
+    failed_checks: tuple[FailedCheck, ...]
     metadata: Mapping[str, Mapping[str, Any]]
 
 
@@ -55,7 +66,10 @@ class RunOutcome:
 def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of an installation: what ran here is seen in its UI. Runs that were killed are failed."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
-    with dg.DagsterInstance.get() as instance:
+    with (home.dagster / "opening.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster makes its tables when it is first opened, in several transactions
+        instance = dg.DagsterInstance.get()
+    with instance:
         fail_gone_runs(instance)
         yield instance
 
@@ -226,7 +240,12 @@ def _run(
     run_config = _run_config(job, selection, options)
     result = _execute(job, instance, drop.key, selection, run_config, progress, stop)
     failed = tuple(
-        f"{check.asset_key.to_user_string()}: {check.check_name}"
+        FailedCheck(
+            check.asset_key.to_user_string(),
+            check.check_name,
+            bool(check.blocking) and check.severity == dg.AssetCheckSeverity.ERROR,
+            check.description,
+        )
         for check in result.get_asset_check_evaluations()
         if not check.passed
     )

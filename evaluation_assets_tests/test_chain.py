@@ -254,3 +254,21 @@ def test_the_share_of_kept_records_is_not_called_success(installation: Installat
     assert about["preprocessed_trajectories"]["kept_rate"] == 1.0
     assert "success_rate" not in about["preprocessed_trajectories"]
     assert about["evaluation_report"]["success_rate"] == 0.25
+
+
+def test_every_check_says_something_with_figures(installation: Installation) -> None:
+    installation.drop("assistants", SAMPLE.read_bytes())
+    found = installation.run("assistants").get_asset_check_evaluations()
+    assert {"coverage", "share_of_text_seen", "records_add_up", "reject_rate", "schema", "panel_agreement"} <= {
+        check.check_name for check in found
+    }
+    without = {
+        check.check_name
+        for check in found
+        if not check.description
+        or not (any(map(str.isdigit, check.description)) or " no " in check.description.lower())
+    }
+    assert without == {"suite_pass_rate", "coordinated", "regression_gate"} & without
+    says = {check.check_name: check.description or "" for check in found}
+    assert says["reject_rate"].startswith("3 of 17 records (17.6%) are not judged, at most 20% may be: 1 bad_json, ")
+    assert says["enough_scored"].startswith("51 of 51 clips (100.0%) have a score")

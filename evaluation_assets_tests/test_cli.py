@@ -53,7 +53,13 @@ def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
     (tmp_path / "loop.jsonl").write_bytes(record(text=loop + loop))
     done = command("evaluate", tmp_path / "loop.jsonl", home=tmp_path / "home")
     assert done.returncode == 1
-    assert "check failed       evaluation_report: enough_scored" in done.stdout
+    lines = [line.removeprefix("  check failed       ") for line in done.stdout.splitlines() if "check failed" in line]
+    assert lines == [
+        "rejected_records: reject_rate (does not block): 1 of 1 records (100.0%) are not judged, at most 20% may be: "
+        "1 duplicates.",
+        "evaluation_report: enough_scored (blocks): The drop has no clips: every record was removed or could not be "
+        "read.",
+    ]
 
 
 def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: Path) -> None:

@@ -136,7 +136,9 @@ def print_outcome(home: Home, outcome: "RunOutcome") -> None:
         _print_scores(home, outcome.drop)
     _print_shortfalls(outcome.metadata.get("evaluation_report"))
     for check in outcome.failed_checks:
-        click.echo(f"  check failed       {check}")
+        effect = "blocks" if check.blocks else "does not block"
+        said = f": {check.description}" if check.description else ""
+        click.echo(_printable(f"  check failed       {check.asset}: {check.name} ({effect}){said}"))
 
 
 def _print_statistics(figures: Any) -> None:

@@ -47,9 +47,13 @@ def records_add_up(
     removed = [row["source"] for row in rejected_records.rows(["source", "stage"]) if row["stage"] == "preprocess"]
     kept = [row["trajectory_id"] for row in preprocessed_trajectories.rows(["trajectory_id"])]
     before = [row["trajectory_id"] for row in raw_trajectories.rows(["trajectory_id"])]
+    passed = came == left and sorted(kept + removed) == sorted(before) and len(set(before)) == len(before)
+    unreadable = unreadable_records.count
     return dg.AssetCheckResult(
-        passed=came == left and sorted(kept + removed) == sorted(before) and len(set(before)) == len(before),
-        metadata={"records": came, "kept": len(kept), "removed": len(removed), "unreadable": unreadable_records.count},
+        passed=passed,
+        metadata={"records": came, "kept": len(kept), "removed": len(removed), "unreadable": unreadable},
+        description=f"Of {came} records, {len(kept)} are kept, {len(removed)} removed and {unreadable} unreadable"
+        + ("." if passed else f": {left} of {came} add up, and {len(set(before))} of {len(before)} ids differ."),
     )
 
 
@@ -74,6 +78,10 @@ def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> 
             **({} if share is None else {"rejected_share": share}),
             **dict(sorted(reasons.items())),
         },
+        description="The drop has no records."
+        if share is None
+        else f"{rejected_records.count} of {total} records ({share:.1%}) are not judged, at most {MAX_REJECTED:.0%} "
+        f"may be{': ' if reasons else ''}{', '.join(f'{count} {reason}' for reason, count in sorted(reasons.items()))}.",
     )
 
 
@@ -101,6 +109,8 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
         return dg.AssetCheckResult(
             passed=not missing and not unknown,
             metadata={"columns": len(found.names), "missing": ", ".join(missing), "unknown": ", ".join(unknown)},
+            description=f"The file has {len(found.names)} columns, {len(missing)} are missing and {len(unknown)} "
+            f"unknown{': ' if missing or unknown else ''}{', '.join(missing + unknown)}.",
         )
 
     return schema
@@ -123,7 +133,10 @@ def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
             **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
             "subjects": max((each.n_subjects for each in found.values()), default=0),
         },
-        description=f"The judges do not agree on: {', '.join(poor)}." if poor else None,
+        description=f"The judges do not agree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
+        f"{', '.join(f'{criterion} {alphas[criterion]:.2f}' for criterion in poor)}."
+        if poor
+        else f"No alpha of {len(alphas)} criteria is below {MIN_ALPHA}.",
     )
 
 
@@ -146,7 +159,9 @@ def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=share is not None and share >= MIN_SCORED,
         metadata={"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},
-        description=None if total else "The drop has no clips: every record was removed or could not be read.",
+        description=f"{len(scored)} of {total} clips ({share:.1%}) have a score, at least {MIN_SCORED:.0%} have to."
+        if share is not None
+        else "The drop has no clips: every record was removed or could not be read.",
     )
 
 
@@ -230,5 +245,5 @@ def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
             "failing": {case: sorted(set(kinds)) for case, kinds in sorted(failing.items())[:50]},
             **({} if rate is None else {"pass_rate": rate}),
         },
-        description=" ".join(problems) or None,
+        description=" ".join(problems) or f"{passed} of {runs} runs passed, at least {least:.1%} have to.",
     )

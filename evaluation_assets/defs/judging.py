@@ -86,6 +86,25 @@ class Tally:
         """Mean share of a subject's text the judge was shown."""
         return self.share_seen / self.shown if self.shown else None
 
+    @property
+    def spoken(self) -> str:
+        """The coverage as a sentence."""
+        outcomes = self.outcomes
+        errors = ", ".join(f"{count} {kind}" for kind, count in self.errors.most_common(3))
+        return (
+            f"{outcomes['scored'] + outcomes['abstained']} of {outcomes.total()} subjects were scored or abstained from"
+            f" ({outcomes['abstained']} abstained), {outcomes['failed']} failed and {outcomes['not_run']} were not run"
+            f"{f' ({errors})' if errors else ''}; at least {MIN_COVERAGE:.0%} have to be."
+        )
+
+    @property
+    def seen(self) -> str:
+        """The share of text seen as a sentence."""
+        share = "-" if self.text_seen is None else f"{self.text_seen:.1%}"
+        return (
+            f"The judge was shown {share} of the text of {self.shown} subjects, at least {MIN_TEXT_SEEN:.0%} has to be."
+        )
+
     def metadata(self) -> dict[str, int | float | str]:
         """The figures as numeric metadata, which the UI plots over drops."""
         figures: dict[str, int | float | str] = {
@@ -191,8 +210,8 @@ def _level(
             with spool:
                 context.log.info(f"{judge.name}: {tally.outcomes.total()} verdicts, {dict(tally.outcomes)}")
                 yield dg.Output(Stream(table, spool.batches(), tally.metadata), judge.name)
-                yield _check(keys[judge.name], COVERAGE, tally.coverage, MIN_COVERAGE, tally)
-                yield _check(keys[judge.name], TEXT_SEEN, tally.text_seen, MIN_TEXT_SEEN, tally)
+                yield _check(keys[judge.name], COVERAGE, tally.coverage, MIN_COVERAGE, tally, tally.spoken)
+                yield _check(keys[judge.name], TEXT_SEEN, tally.text_seen, MIN_TEXT_SEEN, tally, tally.seen)
 
     return judge_level
 
@@ -242,7 +261,9 @@ def _old_objects_at_rest() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _check(asset: dg.AssetKey, name: str, share: float | None, least: float, tally: Tally) -> dg.AssetCheckResult:
+def _check(
+    asset: dg.AssetKey, name: str, share: float | None, least: float, tally: Tally, description: str
+) -> dg.AssetCheckResult:
     """Without subjects there is nothing to miss."""
     return dg.AssetCheckResult(
         check_name=name,
@@ -250,4 +271,5 @@ def _check(asset: dg.AssetKey, name: str, share: float | None, least: float, tal
         passed=share is None or share >= least,
         severity=dg.AssetCheckSeverity.ERROR,
         metadata=tally.metadata(),
+        description=description,
     )

@@ -120,6 +120,8 @@ def labels(home: HomeResource):  # Dagster refuses an annotation beside check_sp
                     "unreadable": len(unreadable),
                     **{f"{each.source}:{each.line}": each.reason for each in unreadable[:MAX_SHOWN]},
                 },
+                description=f"{len(unreadable)} of {len(found)} lines are no label"
+                f"{f': {unreadable[0].source}:{unreadable[0].line}: {unreadable[0].reason}' if unreadable else ''}.",
             )
         ],
     )
@@ -144,6 +146,7 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
         table = tables.JUDGE_CARDS
         rows = list(records.card_rows(home.home, judges, labels.rows(), settings))
         poor = {row["judge"]: row["kappa"] for row in rows if row["may_gate"] is False}
+        named = ", ".join(f"{judge} {kappa:.2f}" for judge, kappa in sorted(poor.items()))
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table)),
             check_results=[
@@ -152,7 +155,10 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
                     passed=not poor,
                     severity=dg.AssetCheckSeverity.WARN,
                     metadata={f"kappa_{judge}": kappa for judge, kappa in poor.items()},
-                    description=f"Kept out of gates: {', '.join(sorted(poor))}." if poor else None,
+                    description=f"{len(poor)} of {len(rows)} judges are kept out of gates (kappa below "
+                    f"{settings.min_kappa}): {named}."
+                    if poor
+                    else f"None of {len(rows)} judges with enough labels has a kappa below {settings.min_kappa}.",
                 )
             ],
         )

@@ -174,6 +174,7 @@ def sessions_judged(session_analyses: Stored) -> dg.AssetCheckResult:
         passed=share is None or share >= MIN_JUDGED,
         severity=dg.AssetCheckSeverity.ERROR,
         metadata={"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
+        description=f"{judged} of {responses} responses were judged, at least {MIN_JUDGED:.0%} have to be.",
     )
 
 
@@ -186,10 +187,12 @@ def unauthorised_calls(session_analyses: Stored) -> dg.AssetCheckResult:
     """Agents whose tools are unknown cannot fail this."""
     rows = _of_the_panel(session_analyses)
     found = sum(row["unauthorized_calls"] for row in rows)
+    affected = sum(row["unauthorized_calls"] > 0 for row in rows)
     return dg.AssetCheckResult(
         passed=not found,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"calls": found, "sessions": sum(row["unauthorized_calls"] > 0 for row in rows)},
+        metadata={"calls": found, "sessions": affected},
+        description=f"Agents called tools that they do not have {found} times, in {affected} of {len(rows)} sessions.",
     )
 
 
@@ -208,6 +211,9 @@ def coordinated(session_analyses: Stored) -> dg.AssetCheckResult:
         passed=mean is None or mean >= LOW,
         severity=dg.AssetCheckSeverity.WARN,
         metadata={"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
+        description="No session has several agents."
+        if mean is None
+        else f"The mean coordination of {len(scores)} sessions is {mean:.3f}, at least {LOW} is wanted.",
     )
 
 
