@@ -1,6 +1,7 @@
 """The commands, as processes: what they print, where, and their exit status."""
 
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -80,6 +81,29 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
     ]
     assert "evaluation-assets formats" in lines[2]
     assert max(map(len, lines)) < 300
+
+
+@pytest.mark.parametrize(
+    "task_id", ["任" * 70, "任" * 300, "x" * 500, "é" * 100], ids=["70", "300", "ascii", "accents"]
+)
+def test_a_long_task_id_has_a_report(tmp_path: Path, task_id: str) -> None:
+    (tmp_path / "d.jsonl").write_bytes(record(task_id) + record(f"{task_id}2"))
+    done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    reports = tmp_path / "home" / "reports" / "d"
+    assert (reports / "report.html").exists()
+    files = list((reports / "model_evaluations").iterdir())
+    assert {json.loads(file.read_text())["trajectory_id"] for file in files} == {task_id, f"{task_id}2"}
+
+
+def test_a_file_whose_name_is_too_long_for_its_tables_says_so(tmp_path: Path) -> None:
+    (tmp_path / f"{'线' * 80}.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / f"{'线' * 80}.jsonl", home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "at most 211 bytes; rename the file" in done.stderr
+    (tmp_path / f"{'线' * 70}.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / f"{'线' * 70}.jsonl", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
 
 
 def test_another_file_is_evaluated_beside_a_hostile_sidecar(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def print_outcome(home: Home, outcome: "RunOutcome") -> None:
     for check in outcome.failed_checks:
         effect = "blocks" if check.blocks else "does not block"
         said = f": {check.description}" if check.description else ""
-        click.echo(_printable(f"  check failed       {check.asset}: {check.name} ({effect}){said}"))
+        click.echo(printable(f"  check failed       {check.asset}: {check.name} ({effect}){said}"))
 
 
 def _print_statistics(figures: Any) -> None:

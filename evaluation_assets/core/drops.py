@@ -13,10 +13,14 @@ from upath import UPath
 from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
+from evaluation_assets.core.trajectories.identity import LONGEST_FILE_NAME
 
 DIRECTORY_SIDECAR = "_drop.yaml"
 SIDECAR_SUFFIX = ".drop.yaml"
 NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
+LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
+"""Bytes of a drop's name; tables, reports and the sidecar add an ending to it."""
+
 UNUSABLE_KEY = "a drop's name must be printable and without '...'"
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
@@ -161,6 +165,9 @@ def scan(root: UPath) -> Scan:
             members[key] = [path]
             if (sidecar := sidecars.get(key + SIDECAR_SUFFIX)) is not None:
                 sidecar_of[key] = sidecar
+    for key in [key for key in members if _is_too_long(key)]:
+        problems.append(f"{key}: a drop's name has at most {LONGEST_NAME} bytes; rename the file or folder")
+        del members[key]
     drops = {key: Drop(key, tuple(paths), root, sidecar_of.get(key)) for key, paths in members.items()}
     found = {key: _included(drop) for key, drop in sorted(drops.items())}
     problems += [
@@ -181,6 +188,8 @@ def one_file(path: UPath) -> Drop:
     key = key_of(path.name)
     if not is_usable_key(key):
         raise InvalidDrop(f"{path.name}: {UNUSABLE_KEY}; rename the file")
+    if _is_too_long(key):
+        raise InvalidDrop(f"{path.name}: a drop's name has at most {LONGEST_NAME} bytes; rename the file")
     sidecar = path.with_name(key + SIDECAR_SUFFIX)
     return Drop(key, (path,), path.parent, sidecar if sidecar.exists() else None)
 
@@ -276,6 +285,10 @@ def _included(drop: Drop) -> Drop:
     folder = drop.sidecar_file.parent
     kept = tuple(path for path in drop.files if fnmatch(_relative(path, folder), pattern))
     return Drop(drop.key, kept, drop.root, drop.sidecar_file)
+
+
+def _is_too_long(key: str) -> bool:
+    return any(len(part.encode("utf-8", "surrogateescape")) > LONGEST_NAME for part in key.split("/"))
 
 
 def _is_data(name: str) -> bool:

@@ -81,7 +81,8 @@ def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> 
         description="The drop has no records."
         if share is None
         else f"{rejected_records.count} of {total} records ({share:.1%}) are not judged, at most {MAX_REJECTED:.0%} "
-        f"may be{': ' if reasons else ''}{', '.join(f'{count} {reason}' for reason, count in sorted(reasons.items()))}.",
+        f"may be{': ' if reasons else ''}"
+        f"{', '.join(f'{count} {reason}' for reason, count in sorted(reasons.items()))}.",
     )
 
 

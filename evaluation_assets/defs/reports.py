@@ -21,6 +21,7 @@ from evaluation_assets.core.reporting.sessions import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
 from evaluation_assets.core.reviewing.judge_cards import kept_out
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.trajectories.identity import file_name
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
@@ -47,7 +48,7 @@ def preprocessed_files(
     """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` where a split size is given."""
     name = context.partition_key.rsplit("/", 1)[-1]
     folder = home.home.reports(context.partition_key)
-    path = folder / f"{name}_preprocessed.jsonl"
+    path = folder / file_name(name, "_preprocessed.jsonl")
     count = write_json_lines(path, preprocessed_records(preprocessed_trajectories))
     split: list[str] = []
     if config.split_size:

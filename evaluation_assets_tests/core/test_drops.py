@@ -14,6 +14,7 @@ from upath import UPath
 
 from evaluation_assets.core.drops import Drop, InvalidDrop, Seen, changes, find, key_of, scan
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.trajectories.identity import file_name
 from evaluation_assets.intake import inspect, prepare, take_in
 
 LINE = b'{"raw_response": "x"}\n'
@@ -448,3 +449,20 @@ def test_inspecting_copies_nothing(tmp_path: Path) -> None:
     (drop,) = inspect([tmp_path / "in" / "run.jsonl"])
     assert drop.key == "run"
     assert {path.name for path in tmp_path.iterdir()} == {"in"}
+
+
+# Names of files
+
+
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=300),
+    st.sampled_from([".json", "_eva.jsonl"]),
+)
+def test_a_file_name_fits_stays_the_same_and_keeps_its_ending(stem: str, ending: str) -> None:
+    name = file_name(stem, ending)
+    assert len(name.encode()) <= 221 and name.endswith(ending)
+    assert name == file_name(stem, ending)
+    if len((stem + ending).encode()) <= 221:
+        assert name == stem + ending
+    else:
+        assert name != file_name(stem + "x", ending)

@@ -28,7 +28,7 @@ from evaluation_assets.core.judging.providers.base import Message, ProviderError
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.tool_use.suite_formats.registry import as_document
 from evaluation_assets.core.tool_use.suites import Case, Suite
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.identity import digest, file_name
 
 PYTHON_TOOLS = {"calculator": calculator}
 """Tools that agents may name without a module."""
@@ -95,7 +95,7 @@ async def run_agent(
     functions = _functions(agent)
     keys: list[AttemptKey] = [(case.id, trial) for case in suite.cases for trial in range(settings.trials)]
     tally = RunTally(len(keys), paid_usd=0.0 if price_known else None)
-    name = f"{agent.name}-{digest(agent.name, agent.identity, content_of(suite))}.jsonl"
+    name = file_name(agent.name, f"-{digest(agent.name, agent.identity, content_of(suite))}.jsonl")
     path, finished = places.unfinished / name, places.finished / name
     if not settings.series and not path.exists() and finished.exists():
         finished.rename(path)
@@ -268,7 +268,8 @@ def _write_drop(
 ) -> None:
     """The sidecar first: a drop is never seen without the agent and the suite it belongs to."""
     series = f"-{journal.series}" if journal.series else ""
-    name = f"{agent.name}-{agent.version_name}{series}"
+    stem = f"{agent.name}-{agent.version_name}{series}"
+    name = file_name(stem, SIDECAR_SUFFIX).removesuffix(SIDECAR_SUFFIX)
     sidecar = {
         "suite": settings.suite_name,
         "agent": agent.name,

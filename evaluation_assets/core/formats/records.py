@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 from zipfile import BadZipFile, ZipFile
 
 import ijson
@@ -54,6 +54,9 @@ _CUT_ESCAPE = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?$")
 _HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9A-Fa-f]{2}$")
 
 
+Made = TypeVar("Made")
+
+
 def each_record(
     files: Sequence[DropFile], trajectory_of: Callable[[Record], Trajectory]
 ) -> Iterator[Trajectory | Rejection]:
@@ -93,22 +96,31 @@ def each_own_record(
 
 
 def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:
-    """The trajectory of a record, or why there is none.
+    """The trajectory of a record, or why there is none."""
+
+    def stored(record: Record) -> Trajectory:
+        trajectory = trajectory_of(record)
+        _check_can_be_stored(trajectory)
+        return trajectory
+
+    return attempted(record, stored)
+
+
+def attempted(record: Record, read: Callable[[Record], Made]) -> Made | Rejection:
+    """What is made of a record, or why that is nothing.
 
     Every reader passes here, with all it does to one record. Records are made by strangers, and a reader cannot foresee
     every value in every field: whatever it raises is the fault of this record, is told with it, and stops no other.
     Only a damaged file that a record refers to is more than the record's problem.
     """
     try:
-        trajectory = trajectory_of(record)
-        _check_can_be_stored(trajectory)
+        return read(record)
     except UnusableRecord as problem:
         return record.rejected(problem)
     except UnreadableDrop:
         raise
     except Exception as problem:  # noqa: BLE001 - see above
         return record.rejected(_failure(problem))
-    return trajectory
 
 
 def _failure(problem: Exception) -> UnusableRecord:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from evaluation_assets.core.trajectories.identity import file_name
+
 Item = TypeVar("Item")
 
 
@@ -20,7 +22,7 @@ def numbered_files(items: Iterable[Item], stem: str, size: int, total: int) -> I
     digits = max(2, len(str(math.ceil(total / size))))
     iterator = iter(items)
     for number, first in enumerate(iterator, 1):
-        yield f"{stem}{number:0{digits}d}.jsonl", _with_first(first, iterator, size)
+        yield file_name(stem, f"{number:0{digits}d}.jsonl"), _with_first(first, iterator, size)
 
 
 def _with_first(first: Item, rest: Iterator[Item], size: int) -> Iterator[Item]:

@@ -11,7 +11,7 @@ from upath import UPath
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.regression.metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
 from evaluation_assets.core.regression.settings import GateSettings
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.identity import digest, file_name
 
 
 class InvalidBaseline(ValueError):
@@ -164,7 +164,7 @@ def _metric(name: str, by_drop: Sequence[Mapping[str, TaskValue]]) -> BaselineMe
 def baseline_file(folder: UPath, suite: str) -> UPath:
     """Where a suite's baseline lies. Names that are no file names are made into one."""
     safe = re.sub(r"[^\w.-]+", "_", suite).strip(".")
-    return folder / (f"{safe}.json" if safe == suite else f"{safe}-{digest(suite)[:6]}.json")
+    return folder / file_name(safe if safe == suite else f"{safe}-{digest(suite)[:6]}", ".json")
 
 
 def read_baseline(file: UPath) -> Baseline | None:

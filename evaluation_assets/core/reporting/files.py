@@ -12,6 +12,7 @@ from evaluation_assets.core.reporting.render import as_html, as_json, as_markdow
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.results import result_records
 from evaluation_assets.core.reporting.summary import DropTables
+from evaluation_assets.core.trajectories.identity import file_name
 
 JUDGE_FILES = "model_evaluations"
 
@@ -30,7 +31,7 @@ def report_files(folder: UPath, drop: str) -> ReportFiles:
     """The places of a drop's report files."""
     name = drop.rsplit("/", 1)[-1]
     return ReportFiles(
-        folder / "report.html", folder / "report.md", folder / "report.json", folder / f"{name}_eva.jsonl"
+        folder / "report.html", folder / "report.md", folder / "report.json", folder / file_name(name, "_eva.jsonl")
     )
 
 

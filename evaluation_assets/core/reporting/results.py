@@ -13,10 +13,12 @@ from evaluation_assets.core.preprocessing.rules import repetition
 from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rows import trajectory_of, with_clips
 from evaluation_assets.core.scoring.scores import clip_weighted_overall, tool_averages
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.identity import digest, file_name
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 Row = dict[str, Any]
+
+_ENDING = "_eva.json"
 
 
 def preprocessed_records(trajectories: Stored) -> Iterator[JsonObject]:
@@ -58,14 +60,16 @@ def result_records(tables: DropTables) -> Iterator[tuple[JsonObject, dict[str, J
         for judge, rows in by_judge.items():
             if rows:
                 name = judge_file_name(rows[0], trajectory)
-                name = f"{judge}_{name}" if name in judge_files else name  # two judges may be the same model
+                if name in judge_files:  # two judges may be the same model
+                    name = file_name(f"{judge}_{name.removesuffix(_ENDING)}", _ENDING)
                 judge_files[name] = _judge_record(trajectory, clips, rows)
         yield _result_record(trajectory, clips, clip_scores, by_judge), judge_files
 
 
 def judge_file_name(verdict: Row, trajectory: Trajectory) -> str:
     """`<provider>_<model>_<trajectory id>_eva.json`, safe as a file name whatever the id holds."""
-    return f"{_safe(verdict['provider'])}_{_safe(verdict['model'])}_{_safe(trajectory.id)}_eva.json"
+    parts = (verdict["provider"], verdict["model"], trajectory.id)
+    return file_name("_".join(map(_safe, parts)), _ENDING)
 
 
 def embed(clips: list[Clip], evaluations: Mapping[int, str]) -> str:

@@ -17,6 +17,19 @@ def digest(*parts: str) -> str:
     return whole.hexdigest()[:16]
 
 
+LONGEST_FILE_NAME = 221
+"""Bytes of UTF-8. File systems take 255; a file that is being written has a name 34 bytes longer, see `publish`."""
+
+
+def file_name(stem: str, ending: str) -> str:
+    """A file's name of a stem and an ending: as it is where it fits, else cut, with a digest that keeps it unique."""
+    if len((stem + ending).encode()) <= LONGEST_FILE_NAME:
+        return stem + ending
+    mark = f"-{digest(stem)[:12]}{ending}"
+    kept = stem.encode()[: LONGEST_FILE_NAME - len(mark.encode())].decode("utf-8", "ignore")
+    return kept + mark
+
+
 def task_id_of(recorded: Any, task: str, text: str) -> str:
     """What pairs runs of one task: the recorded id, else a digest of the task, else of the text."""
     if isinstance(recorded, str | int) and not isinstance(recorded, bool) and str(recorded).strip():

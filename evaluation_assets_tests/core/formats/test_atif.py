@@ -91,6 +91,39 @@ def test_totals_count_where_steps_say_nothing(tmp_path: Path) -> None:
     assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (7, None, None)
 
 
+def test_a_paid_call_without_a_step_is_in_the_total(tmp_path: Path) -> None:
+    metrics = {"prompt_tokens": 10, "completion_tokens": 4, "cost_usd": 0.02}
+    said = {"step_id": 2, "source": "agent", "message": "done", "metrics": metrics}
+    totals = {"total_prompt_tokens": 25, "total_completion_tokens": 3, "total_cost_usd": 0.05}
+    (run,) = read_documents(tmp_path, a=document(said, final_metrics=totals))
+    assert isinstance(run, Trajectory) and run.usage is not None
+    assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (25, 4, 0.05)
+
+
+def test_a_total_with_its_sub_agents_in_it_is_not_counted_twice(tmp_path: Path) -> None:
+    said = {"source": "agent", "message": "go", "metrics": {"cost_usd": 0.02}}
+    child = document({"source": "agent", "message": "child", "metrics": {"cost_usd": 0.03}}, trajectory_id="c")
+    parent = document(said, subagent_trajectories=[child], final_metrics={"total_cost_usd": 0.05})
+    (run,) = read_documents(tmp_path, a=parent)
+    assert isinstance(run, Trajectory) and run.usage is not None
+    assert run.usage.cost_usd == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("names", [{"session_id": "sub"}, {"trajectory_id": "sub"}, {}], ids=["session", "id", "path"])
+def test_a_missing_sub_agent_is_not_taken_from_the_folder_of_another_run(tmp_path: Path, names: dict[str, str]) -> None:
+    results = {"results": [{"content": "done", "subagent_trajectory_ref": {"trajectory_path": "sub.json"} | names}]}
+    for run in ("one", "two"):
+        (tmp_path / run).mkdir()
+        parent = document({"source": "agent", "message": f"{run} goes", "observation": results}, session_id=run)
+        (tmp_path / run / "main.json").write_bytes(orjson.dumps(parent))
+    child = document({"source": "agent", "message": "child spoke"}, **names)
+    (tmp_path / "two" / "sub.json").write_bytes(orjson.dumps(child))
+    losses = Losses()
+    one, two = trajectories(tmp_path, losses)
+    assert "child spoke" not in one.text and "child spoke" in two.text
+    assert losses.counts["steps[].observation.results[].subagent_trajectory_ref (not in the drop)"] == 1
+
+
 def test_a_reference_to_nothing_is_counted(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(
         orjson.dumps(document({"source": "agent", "message": "x"}, continued_trajectory_ref="gone.json"))

@@ -84,6 +84,18 @@ def test_where_the_counters_fell_the_cost_is_unknown_and_the_tokens_are_the_resp
     assert thinking.usage is not None and thinking.usage.cost_usd == pytest.approx(0.01)
 
 
+def test_a_run_whose_counter_began_again_costs_what_it_said_before_and_after(tasks: list[Trajectory]) -> None:
+    spent = [
+        event["llm_metrics"]["accumulated_cost"]
+        for event in loaded("openhands")["session.json"]
+        if "llm_metrics" in event
+    ]
+    fell = next(index for index in range(1, len(spent)) if spent[index] < spent[index - 1])
+    assert tasks[0].usage is not None and tasks[1].usage is not None
+    assert tasks[0].usage.cost_usd is not None and tasks[1].usage.cost_usd is not None
+    assert tasks[0].usage.cost_usd + tasks[1].usage.cost_usd == pytest.approx(spent[fell - 1] + max(spent[fell:]))
+
+
 def test_the_system_event_describes_the_agent(tasks: list[Trajectory]) -> None:
     (agent,) = tasks[1].agents
     assert (agent.name, agent.version, agent.model) == ("CodeActAgent", "0.39.2", "anthropic/claude")
@@ -164,4 +176,6 @@ def test_a_recorded_session_of_six_tasks() -> None:
     known = [cost for cost in costs if cost is not None]
     assert min(known) >= 0 and len(costs) - len(known) == 1
     assert sum(known) == pytest.approx(2.97963885 + 1.84560135 - 1.20721455)
+    totals = [run.usage.cost_usd for run in runs if run.usage is not None and run.usage.cost_usd is not None]
+    assert len(totals) == 6 and sum(totals) == pytest.approx(2.97963885 + 1.84560135)
     assert all(path.startswith("events[] (") for path, _ in losses.table())

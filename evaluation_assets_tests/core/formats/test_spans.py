@@ -263,6 +263,24 @@ def test_what_people_said_is_a_label_at_a_step() -> None:
     assert "Tool Definition Issues" not in run.text
 
 
+def test_an_annotation_without_an_id_is_about_the_trace_its_file_is_named_by(tmp_path: Path) -> None:
+    span = {
+        "span_id": "s1",
+        "span_name": "x",
+        "span_attributes": {"input.value": "q", "output.value": "a", "openinference.span.kind": "LLM"},
+    }
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "traces" / "t1.json").write_bytes(orjson.dumps({"trace_id": "t1", "spans": [span]}))
+    (tmp_path / "annotations" / "t1.json").write_bytes(
+        orjson.dumps({"errors": [{"category": "Loop", "location": "s1"}], "scores": []})
+    )
+    losses = Losses()
+    (run,) = trajectories(tmp_path, losses)
+    assert [error["category"] for error in run.labels["errors"]] == ["Loop"]
+    assert losses.counts["annotations (of a trace that is not in the drop)"] == 0
+
+
 def test_an_annotation_of_an_unknown_trace_is_counted(tmp_path: Path) -> None:
     annotation = {"trace_id": "other", "errors": []}
     (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))

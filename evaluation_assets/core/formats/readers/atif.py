@@ -44,6 +44,8 @@ _OUTCOMES = ("resolved", "is_resolved", "reward")
 _NO_CALL = "no call"
 """What the system tells an agent answers none of its calls."""
 
+_KINDS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
+
 _DEPTH = 50
 """Sub-agents of sub-agents; deeper nesting is not written by agents."""
 
@@ -115,14 +117,19 @@ class Library:
     def _find(self, reference: Mapping[str, Any], source: str) -> int | None:
         path, name, session = (reference.get(key) for key in ("trajectory_path", "trajectory_id", "session_id"))
         candidates: list[int] = []
+        beside = ""
         if isinstance(path, str):
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
-            known = [beside] if beside in self._by_source else [one for one in self._by_source if _same_file(one, path)]
+            near = [one for one in self._by_source if _same_file(one, path) and _is_below(one, source)]
+            known = [beside] if beside in self._by_source else near
             candidates = [number for one in known for number in self._by_source[one]]
         if isinstance(name, str) and len(candidates) != 1:
             candidates = [number for number in self._by_id.get(name, ()) if number in candidates or not candidates]
         if isinstance(session, str) and not candidates:
             candidates = self._by_session.get(session, [])
+        if isinstance(path, str):  # runs in folders of their own have files, ids and sessions of the same names
+            own = (beside, *(one for one in self._by_source if _is_below(one, source)))
+            candidates = [number for number in candidates if self._places[number][0] in own]
         return candidates[0] if len(candidates) == 1 else None
 
     def _joined(self, references: list[list[JsonObject]]) -> set[tuple[str, int]]:
@@ -221,13 +228,16 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
             root |= {key: value for key, value in ids if value is not None}
         children = _embedded(fields)
         usages: list[Usage | None] = []
+        counted = len(reading.usages)
         is_leading = True
         for step in fields.objects("steps"):
             is_leading = is_leading and step.text("source") == "system"
             yield from _step(step, part, agent_id, children, usages, reading, is_leading=is_leading)
         for name in list(children):  # nobody pointed at them
             yield from _sub_agent(children.pop(name), part, agent_id, "", reading)
-        reading.usages.append(_whole(total(usages), fields.object("final_metrics")))
+        own_total = _final(fields.object("final_metrics"))
+        used = total([_whole(total(usages), own_total), *reading.usages[counted:]])
+        reading.usages[counted:] = [_at_least(used, own_total)]
         continued = fields.text("continued_trajectory_ref")
     if continued is not None:
         yield from _continuation(continued, part, agent_id, reading)
@@ -397,20 +407,36 @@ def _usage(metrics: Fields) -> Usage | None:
     )
 
 
-def _whole(steps: Usage | None, metrics: Fields) -> Usage | None:
-    """What a document used: the sum of its steps; of what no step reported, the document's own total."""
+def _final(metrics: Fields) -> Usage | None:
+    """The total that a document tells itself."""
     metrics.set_aside("total_steps")
-    final = usage(
+    return usage(
         input_tokens=metrics.whole("total_prompt_tokens"),
         output_tokens=metrics.whole("total_completion_tokens"),
         cost_usd=metrics.number("total_cost_usd"),
         cached_tokens=metrics.whole("total_cached_tokens"),
     )
+
+
+def _whole(steps: Usage | None, final: Usage | None) -> Usage | None:
+    """What a document used: the sum of its steps; of what no step reported, the document's own total."""
     if steps is None or final is None:
         return steps or final
-    kinds = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
-    known = {kind: getattr(final if getattr(steps, kind) is None else steps, kind) for kind in kinds}
+    known = {kind: getattr(final if getattr(steps, kind) is None else steps, kind) for kind in _KINDS}
     return Usage(**known)
+
+
+def _at_least(used: Usage | None, final: Usage | None) -> Usage | None:
+    """What a document and its sub-agents used, where its own total is more: calls that have no step were paid, too.
+
+    Some totals have the sub-agents in them and some have not, so these are never added to it.
+    """
+    if used is None or final is None:
+        return used
+    pairs = {kind: (getattr(used, kind), getattr(final, kind)) for kind in _KINDS}
+    return Usage(
+        **{kind: one if one is None or other is None else max(one, other) for kind, (one, other) in pairs.items()}
+    )
 
 
 def _seconds(times: list[str]) -> float | None:
@@ -448,6 +474,12 @@ def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
 def _objects(items: Any) -> Iterator[JsonObject]:
     if isinstance(items, list):
         yield from (item for item in items if isinstance(item, dict))
+
+
+def _is_below(source: str, other: str) -> bool:
+    """Whether a file lies in the folder of another one, or in a folder of that."""
+    folder = posixpath.dirname(other)
+    return source.startswith(f"{folder}/" if folder else "")
 
 
 def _same_file(source: str, path: str) -> bool:

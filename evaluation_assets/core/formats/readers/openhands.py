@@ -2,7 +2,8 @@
 
 An action is answered by the observation that names it as `cause`. A user's message begins a task: a session with six of
 them is six trajectories. Costs and tokens are counters that run through the whole session and fall back when a session
-is resumed, so what a step took is the difference to the step before, and unknown where the counter fell.
+is resumed, so what a step took is the difference to the step before. Where a counter fell it is unknown for the step,
+and for the whole run the counter is taken to have begun again at 0.
 """
 
 import re
@@ -158,6 +159,8 @@ class _Run:
         self._asked: list[str] = []
         self._times: list[str] = []
         self._stopped = False
+        self._spent: float | None = 0
+        self._has_restarted = False
         if len(self._events) < len(events):
             losses.count("events[] (no object)", len(events) - len(self._events))
 
@@ -190,7 +193,7 @@ class _Run:
             final_answer=answer,
             started_at=self._times[0] if self._times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
-            usage=total(step.usage for step in steps),
+            usage=self._total(total(step.usage for step in steps)),
             flags=_flags(self._stopped, answer),
         )
 
@@ -300,6 +303,7 @@ class _Run:
         if all(number is None for number in used):
             return answered
         before = self._session.used
+        self._count(used[3])
         now = tuple(number if number is not None else last for number, last in zip(used, before, strict=True))
         self._session.used = now
         added = [None if new is None else new - last for new, last in zip(used, before, strict=True)]
@@ -309,6 +313,23 @@ class _Run:
             return None  # another call of the same response
         tokens = [None if amount is None else int(amount) for amount in added[:3]]
         return usage(tokens[0], tokens[2], added[3], cached_tokens=tokens[1])
+
+    def _count(self, counter: float | None) -> None:
+        """Add what a step spent: the difference to the step before, or all of a counter that began again."""
+        before = self._session.used[3]
+        if counter is None or self._spent is None:
+            self._spent = None
+        elif counter >= before:
+            self._spent += counter - before
+        else:
+            self._spent += counter
+            self._has_restarted = True
+
+    def _total(self, steps: Usage | None) -> Usage | None:
+        """What all steps used; where a counter began again, what it said before and after."""
+        if steps is None or not self._has_restarted or steps.cost_usd is not None:
+            return steps
+        return replace(steps, cost_usd=self._spent)
 
     def _result(self, observation: JsonObject, called_at: Any) -> Result:
         self._answered.add(id(observation))

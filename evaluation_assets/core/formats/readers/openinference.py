@@ -5,6 +5,7 @@ OpenTelemetry's console exporter and Phoenix write (`context`, `parent_id`, `att
 (`errors` with the span each is located at, `scores`) may stand in other files of the drop; they become labels.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import read_records, usable
+from evaluation_assets.core.formats.records import attempted, read_records, usable
 from evaluation_assets.core.formats.span_transcripts import trajectory_of
 from evaluation_assets.core.formats.spans import Event, Span, SpanSpool, Trace, trace_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
@@ -68,7 +69,7 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
             if isinstance(record, Rejection):
                 continue
             if _is_annotation(record.data):
-                annotations.of[record.data["trace_id"]] = record.data
+                annotations.of[record.data.get("trace_id") or _stem(record.source)] = record.data
             elif not (_is_trace(record.data) or _is_span(record.data)):
                 continue
             own.add(file.source)
@@ -81,11 +82,7 @@ def _read(record: Record, spool: SpanSpool, annotations: _Annotations, losses: L
         return None
     if not _is_span(record.data):
         return usable(record, lambda record: _nested(record, annotations, losses))
-    try:
-        spool.add(_flat_span(record.data, losses), record.source)
-    except UnusableRecord as problem:
-        return record.rejected(problem)
-    return None
+    return attempted(record, lambda record: spool.add(_flat_span(record.data, losses), record.source))
 
 
 def _nested(record: Record, annotations: _Annotations, losses: Losses) -> Trajectory:
@@ -245,6 +242,11 @@ def _is_span(data: Any) -> bool:
 
 
 def _is_annotation(data: Any) -> bool:
-    if not isinstance(data, dict) or not isinstance(data.get("trace_id"), str) or "spans" in data:
+    """Whether a record is what people said about a trace; one without a `trace_id` is about the one it is named by."""
+    if not isinstance(data, dict) or not isinstance(data.get("trace_id"), str | None) or "spans" in data:
         return False
     return isinstance(data.get("errors"), list) or isinstance(data.get("scores"), list)
+
+
+def _stem(source: str) -> str:
+    return posixpath.basename(source).partition(".")[0]
