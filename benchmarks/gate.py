@@ -1,33 +1,107 @@
-"""How often the gate is wrong: verdicts on simulated runs, by the gate that decides real ones.
+"""How often the gate is wrong: verdicts on runs that did not change, by the gate that decides real ones.
 
     python benchmarks/gate.py [--runs 2000]
+    python benchmarks/gate.py --home .evaluation DROP...
 
-A task's score is its difficulty plus noise of the run. The standard deviation of a task's difference between two runs
-is 0.30, as two runs of one agent have it under a panel of judges. Seeds are fixed: the same numbers every time.
+The first simulates. A task's score is its difficulty plus noise of the run; the standard deviation of a task's
+difference between two runs is 0.30, as two runs of one agent have it under a panel of judges.
+
+The second takes evaluated drops in which tasks have several trials. Two trials of a task are two runs of it in which
+nothing changed; a task with four trials gives two such pairs, which share no trial and count as two tasks. A decrease
+in success is injected by turning passes into failures. Seeds are fixed: the same numbers every time.
 """
 
 import argparse
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from scipy import stats
 
+from evaluation_assets.core.home import Home
 from evaluation_assets.core.regression.baselines import make_baseline
 from evaluation_assets.core.regression.drift import drift, night
-from evaluation_assets.core.regression.gate import decide
+from evaluation_assets.core.regression.gate import GateOutcome, decide
 from evaluation_assets.core.regression.metrics import DropMetrics, TaskValue
 from evaluation_assets.core.regression.settings import GateSettings
 
+Trials = Mapping[str, Sequence[float]]
+"""A metric's value in each trial, by task."""
+
 SPREAD = 0.30
+VERDICTS = ("fail", "warn", "inconclusive", "pass")
 
 
 def drop_of(name: str, metrics: dict[str, np.ndarray]) -> DropMetrics:
     """A drop with one trial a task."""
     values = {
-        metric: {f"task-{index}": TaskValue(float(value), float(value)) for index, value in enumerate(scores)}
+        metric: {
+            f"task-{index}": TaskValue(float(value), float(value), float(value)) for index, value in enumerate(scores)
+        }
         for metric, scores in metrics.items()
     }
     tasks = {task: "" for known in values.values() for task in known}
     return DropMetrics(drop=name, suite="simulated", tasks=tasks, metrics=values)
+
+
+def outcome_of(before: dict[str, np.ndarray], after: dict[str, np.ndarray], settings: GateSettings) -> GateOutcome:
+    """The gate on two runs."""
+    baseline = make_baseline([drop_of("before", before)], promoted_by="", promoted_at="", reason="", run_id="")
+    outcome = decide(baseline, drop_of("after", after), settings)
+    assert outcome is not None
+    return outcome
+
+
+def trials_of(home: Home, drops: Sequence[str], metric: str) -> Trials:
+    """A metric of every trajectory, by drop and task."""
+    found: dict[str, list[float]] = {}
+    for drop in drops:
+        scores = {
+            row["trajectory_id"]: row["adjusted_mean"]
+            for row in home.table(drop, "trajectory_scores").rows()
+            if row["criterion"] == metric
+        }
+        for row in home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id", "success"]):
+            value = row["success"] if metric == "success" else scores.get(row["trajectory_id"])
+            if value is not None:
+                found.setdefault(f"{drop} {row['task_id']}", []).append(float(value))
+    return found
+
+
+def unchanged(trials: Trials, tasks: int, runs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of runs of this many tasks in which nothing changed."""
+    random = np.random.default_rng(tasks)
+    for _ in range(runs):
+        pairs = []
+        for values in trials.values():
+            shuffled = random.permutation(values)
+            pairs += [shuffled[start : start + 2] for start in range(0, len(values) - 1, 2)]
+        chosen = np.array(pairs)[random.permutation(len(pairs))[:tasks]]
+        yield chosen[:, 0], chosen[:, 1]
+
+
+def on_trials(metric: str, trials: Trials, tasks: int, runs: int, decrease: float = 0.0) -> Counter[str]:
+    """What the gate says about unchanged runs, or about runs whose success is lower by `decrease`.
+
+    Beside the verdicts are the comparisons that McNemar's conditional test (`conditional`) and its mid-p version
+    (`mid-p`, which does not keep its level exactly) find, and the ones with a single task beyond noise (`task`).
+    """
+    random = np.random.default_rng(1)
+    settings = GateSettings(metrics=(metric,))
+    found: Counter[str] = Counter()
+    rate = float(np.mean([value for values in trials.values() for value in values]))
+    for before, after in unchanged(trials, tasks, runs):
+        worse = np.where(random.random(len(after)) < decrease / rate, 0.0, after) if decrease else after
+        outcome = outcome_of({metric: before}, {metric: worse}, settings)
+        found[outcome.verdict] += 1
+        found["task"] += any(each.beyond_noise for each in outcome.fallen_tasks)
+        if metric == "success":
+            lost, gained = int((worse < before).sum()), int((worse > before).sum())
+            conditional = stats.binom.sf(lost - 1, lost + gained, 0.5)
+            found["conditional"] += bool(lost and conditional <= settings.alpha)
+            mid_p = conditional - stats.binom.pmf(lost, lost + gained, 0.5) / 2
+            found["mid-p"] += bool(lost and mid_p <= settings.alpha)
+    return found
 
 
 def verdicts(tasks: int, drop: float, runs: int, settings: GateSettings, metrics: int = 1) -> Counter[str]:
@@ -39,10 +113,7 @@ def verdicts(tasks: int, drop: float, runs: int, settings: GateSettings, metrics
         difficulty = random.uniform(0.2, 0.9, tasks)
         before = {name: difficulty + random.normal(0, SPREAD / 2**0.5, tasks) for name in names}
         after = {name: difficulty + random.normal(0, SPREAD / 2**0.5, tasks) - drop for name in names}
-        baseline = make_baseline([drop_of("before", before)], promoted_by="", promoted_at="", reason="", run_id="")
-        outcome = decide(baseline, drop_of("after", after), settings)
-        assert outcome is not None
-        found[outcome.verdict] += 1
+        found[outcome_of(before, after, settings).verdict] += 1
     return found
 
 
@@ -53,12 +124,7 @@ def outcomes(tasks: int, lost: float, gained: float, runs: int, settings: GateSe
     for _ in range(runs):
         change = random.choice([-1, 1, 0], p=[lost, gained, 1 - lost - gained], size=tasks)
         before = np.where(change == 0, random.random(tasks) < 0.6, change < 0).astype(float)
-        baseline = make_baseline(
-            [drop_of("before", {"success": before})], promoted_by="", promoted_at="", reason="", run_id=""
-        )
-        outcome = decide(baseline, drop_of("after", {"success": before + change}), settings)
-        assert outcome is not None
-        found[outcome.verdict] += 1
+        found[outcome_of({"success": before}, {"success": before + change}, settings).verdict] += 1
     return found
 
 
@@ -80,20 +146,51 @@ def alarms(shift: float, nights: int, runs: int) -> tuple[float, float]:
 
 def line(label: str, found: Counter[str]) -> None:
     """One line of shares."""
-    total = found.total()
-    shares = "".join(f"{found[verdict] / total:>14.3f}" for verdict in ("fail", "warn", "inconclusive", "pass"))
+    total = sum(found[verdict] for verdict in VERDICTS)
+    shares = "".join(f"{found[verdict] / total:>14.3f}" for verdict in VERDICTS)
     print(f"{label:<44}{shares}")
+
+
+def header() -> None:
+    """The names of the columns of `line`."""
+    print(f"{'':<44}" + "".join(f"{verdict:>14}" for verdict in VERDICTS))
+
+
+def measure(home: Home, drops: Sequence[str], runs: int) -> None:
+    """The gate on recorded trials."""
+    header()
+    for metric in ("success", "overall"):
+        trials = trials_of(home, drops, metric)
+        for tasks in (30, 50, 100):
+            found = on_trials(metric, trials, tasks, runs)
+            line(f"{tasks} tasks, {metric}, unchanged", found)
+            print(f"    single tasks beyond noise {found['task'] / runs:.3f}")
+    trials = trials_of(home, drops, "success")
+    for tasks in (50, 100):
+        found = on_trials("success", trials, tasks, runs, 0.1)
+        line(f"{tasks} tasks, success 0.1 lower", found)
+        print(f"    McNemar conditional {found['conditional'] / runs:.3f}, mid-p {found['mid-p'] / runs:.3f}")
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--runs", type=int, default=2000)
-    runs = arguments.parse_args().runs
+    arguments.add_argument("--home")
+    arguments.add_argument("drops", nargs="*")
+    given = arguments.parse_args()
+    if given.home:
+        measure(Home.at(given.home), given.drops, given.runs)
+    else:
+        simulate(given.runs)
+
+
+def simulate(runs: int) -> None:
+    """The gate on simulated runs."""
     one = GateSettings(metrics=("metric-0",))
     three = GateSettings(metrics=("metric-0", "metric-1", "metric-2"))
     fixed = GateSettings(metrics=("metric-0",), rule="tolerance")
     print(f"{runs} pairs of runs a line, SD of a task's difference {SPREAD}\n")
-    print(f"{'':<44}{'fail':>14}{'warn':>14}{'inconclusive':>14}{'pass':>14}")
+    header()
     for tasks in (30, 50, 100):
         line(f"{tasks} tasks, no change", verdicts(tasks, 0.0, runs, one))
     for tasks in (30, 50, 100):
@@ -101,14 +198,14 @@ def main() -> None:
     for tasks in (30, 50, 100):
         line(f"{tasks} tasks, no change, fixed tolerance", verdicts(tasks, 0.0, runs, fixed))
     for drop in (0.05, 0.10, 0.15):
-        line(f"100 tasks, true drop {drop:.2f}", verdicts(100, drop, runs, one))
+        line(f"100 tasks, true decrease {drop:.2f}", verdicts(100, drop, runs, one))
     for tasks in (30, 100):
         line(f"{tasks} tasks, outcomes, 10 % lost, 10 % gained", outcomes(tasks, 0.1, 0.1, runs, GateSettings()))
     line("100 tasks, outcomes, 20 % lost, 5 % gained", outcomes(100, 0.2, 0.05, runs, GateSettings()))
     print("\ndrift over 60 nights, 50 tasks          share alarmed    median night")
     for shift in (0.0, 0.05, 0.10):
         share, delay = alarms(shift, 60, max(100, runs // 10))
-        print(f"{f'lasting drop {shift:.2f}':<40}{share:>13.3f}{delay:>16.0f}")
+        print(f"{f'lasting decrease {shift:.2f}':<40}{share:>13.3f}{delay:>16.0f}")
 
 
 if __name__ == "__main__":

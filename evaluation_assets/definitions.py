@@ -68,7 +68,7 @@ def build_definitions(
             reports.preprocessed_files,
             *regression_assets(judges, rubrics, panel.quorum, settings),
             *reviewing_assets(judges, settings.review),
-            reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings.gate),
+            reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
             *agent_assets(agents),
         ],
         asset_checks=[
@@ -81,7 +81,7 @@ def build_definitions(
             sessions.sessions_judged,
             sessions.unauthorised_calls,
             sessions.coordinated,
-            gate_check(settings.gate),
+            gate_check(settings),
         ],
         jobs=[
             evaluate_job,

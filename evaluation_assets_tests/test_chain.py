@@ -19,7 +19,7 @@ from evaluation_assets_tests.conftest import SAMPLE, Installation, call, failed_
 
 def test_the_sample_drop_is_evaluated_to_the_end(installation: Installation) -> None:
     installation.drop("assistants", SAMPLE.read_bytes())
-    result = installation.run("assistants")
+    result = installation.run("assistants", ops={"preprocess": {"config": {"on_violation": "remove"}}})
     assert result.success
     assert failed_checks(result) == set()
     assert installation.table("assistants", "raw_trajectories").count == 16
@@ -152,17 +152,17 @@ def test_a_judge_without_a_key_says_so_in_its_rows_and_the_panel_goes_on(tmp_pat
 def test_a_drop_without_anything_to_judge_is_red_but_reported(installation: Installation) -> None:
     loop = call("same", "same result")
     installation.drop("d", record(text=loop + loop + "<answer>none</answer>"))
-    result = installation.run("d")
+    result = installation.run("d", ops={"preprocess": {"config": {"on_violation": "remove"}}})
     assert not result.success
     assert "enough_scored" in failed_checks(result)
     assert (installation.home.reports("d") / "report.html").exists()
     assert [row["reason"] for row in installation.rows("d", "rejected_records")] == ["duplicates"]
 
 
-def test_flagging_keeps_what_the_rules_would_remove(installation: Installation) -> None:
+def test_what_breaks_a_rule_is_kept_and_flagged_by_default(installation: Installation) -> None:
     loop = call("same", "same result")
     installation.drop("d", record(text=loop + loop + "<answer>none</answer>"))
-    result = installation.run("d", ops={"preprocess": {"config": {"on_violation": "flag"}}})
+    result = installation.run("d")
     assert result.success
     assert [row["flags"] for row in installation.rows("d", "preprocessed_trajectories")] == [["duplicate_calls"]]
 

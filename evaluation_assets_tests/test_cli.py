@@ -19,7 +19,7 @@ def checksums(folder: Path) -> dict[str, str]:
 
 
 def test_evaluate_prints_the_summary_and_where_the_report_is(tmp_path: Path) -> None:
-    done = command("evaluate", SAMPLE, "--output", tmp_path / "out", home=tmp_path / "home")
+    done = command("evaluate", SAMPLE, "--on-violation", "remove", "--output", tmp_path / "out", home=tmp_path / "home")
     assert done.returncode == 0, done.stderr
     lines = {tuple(line.split()) for line in done.stdout.splitlines()}
     assert {("records", "17"), ("valid", "14"), ("removed", "frequency", "1"), ("removed", "duplicates", "1")} <= lines

@@ -100,10 +100,7 @@ def test_the_same_runs_again_pass(accepted: Installation) -> None:
     assert check_of(result).passed
     gate = report_of(accepted, "s/again")["gate"]
     assert (gate["verdict"], gate["fallen_tasks"]) == ("pass", [])
-    assert {each["metric"]: each["difference"] for each in gate["metrics"] if each["gates"]} == {
-        "overall": 0.0,
-        "success": 0.0,
-    }
+    assert {each["metric"]: each["difference"] for each in gate["metrics"] if each["gates"]} == {"success": 0.0}
 
 
 def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accepted: Installation) -> None:
@@ -169,13 +166,35 @@ def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Installation
     assert_incomparable(other.run("s/worse"), "rubric clip/general")
 
 
-def test_other_tasks_are_incomparable_never_a_failure(accepted: Installation) -> None:
+def test_missing_tasks_fail_the_blocking_check_by_name(accepted: Installation) -> None:
     others = b"".join(
         record(f"other-{number}", "<answer></answer>", success=False, task_description=str(number))
         for number in range(9)
     )
     accepted.drop("s/others", others)
-    assert_incomparable(accepted.run("s/others"), "tasks differs")
+    result = accepted.run("s/others")
+    assert not result.success
+    assert (check_of(result).description or "").startswith("fail: 10 of 10 tasks are missing: task-0, task-1, ")
+
+
+def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted: Installation) -> None:
+    looping = b"".join(
+        record(
+            f"task-{number}",
+            "".join(call(f"try {turn}", "Error: timeout") for turn in range(20)) + "<answer>?</answer>",
+            success=False,
+            task_description=f"How many people live in town {number}?",
+        )
+        for number in range(TASKS)
+    )
+    accepted.drop("s/loops", looping)
+    kept = check_of(accepted.run("s/loops"))
+    assert not kept.passed and "success -1.000 on 10 tasks" in (kept.description or "")
+    accepted.drop("s/loops2", looping)
+    config = {"preprocess": {"config": {"on_violation": "remove"}}}
+    removed = accepted.run("s/loops2", ops=config)
+    assert not removed.success
+    assert "10 of 10 tasks are missing: task-0" in (check_of(removed).description or "")
 
 
 def test_what_blocks_is_configured(accepted: Installation) -> None:
@@ -219,14 +238,32 @@ def overview(installation: Installation) -> dg.ExecuteInProcessResult:
 
 
 def test_the_overview_calibrates_and_ranks(accepted: Installation) -> None:
+    accepted.drop("s/again", runs(TASKS))
+    accepted.run("s/again")
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
     Path(accepted.home.drops.path, "s/worse.drop.yaml").write_text("agent: careless\n")
     accepted.run("s/worse")
     assert overview(accepted).success
     ranked = [row for row in accepted.home.whole_table("leaderboard").rows() if row["metric"] == "success"]
-    assert [(row["rank"], row["agent"], row["n_tasks"]) for row in ranked] == [(1, None, 10), (2, "careless", 10)]
+    assert [(row["rank"], row["agent"], row["drops"]) for row in ranked] == [
+        (1, None, ["s/again"]),
+        (2, None, ["s/base"]),
+        (3, "careless", ["s/worse"]),
+    ]
     calibrated = list(accepted.home.whole_table("gate_calibration").rows())
-    assert {(row["metric"], row["source"]) for row in calibrated} == {("overall", "versions"), ("success", "versions")}
+    assert {(row["metric"], row["source"]) for row in calibrated} == {("success", "versions")}
+
+
+def test_what_hangs_on_what_labels_say_is_declared(installation: Installation) -> None:
+    graph = installation.definitions.resolve_asset_graph()
+    cards = dg.AssetKey("judge_cards")
+    assert cards in graph.get(dg.AssetKey("task_metrics")).parent_keys
+    assert dg.AssetKey("task_metrics") not in graph.get_ancestor_asset_keys(cards)
+    Path(installation.home.root.path).mkdir(parents=True, exist_ok=True)
+    installation.home.gate_file.write_text("review: {min_kappa: 0.5}\n")
+    changed = build_definitions(installation.home, Panel()).resolve_asset_graph()
+    versions = [each.get(dg.AssetKey("task_metrics")).code_version for each in (graph, changed)]
+    assert versions[0] != versions[1]
 
 
 def test_a_lasting_fall_turns_the_overview_red(accepted: Installation) -> None:
@@ -263,6 +300,15 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
     assert card["kappa"] < 0
     rates = {row["judge"]: row for row in accepted.home.whole_table("pass_rates").rows() if row["drop"] == "s/mixed"}
     assert rates["panel"]["n_subjects"] == 10
+    # Evaluated before the labels came: the judge stops gating there too, and outcomes go on.
+    accepted.home.gate_file.write_text("review: {min_labels: 5}\ngate: {metrics: [overall, success]}\n")
+    chosen = with_panel(accepted, "rules")
+    earlier = chosen.definitions.resolve_job_def("gate").execute_in_process(
+        tags={"dagster/partition": "s/mixed"}, instance=chosen.instance, raise_on_error=False
+    )
+    assert "judge rules is disqualified since: kappa" in (check_of(earlier).description or "")
+    assert "overall is not known on both sides" in (check_of(earlier).description or "")
+    assert "success -0.500 on 10 tasks" in (check_of(earlier).description or "")
     strict.drop("s/next", runs(TASKS))
     next_run = strict.run("s/next")
     assert next_run.success

@@ -79,11 +79,20 @@ def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installat
     assert flagged == {"get_forecast"}
 
 
+def test_gate_yaml_sets_the_pass_rate_of_a_suite(installation: Installation) -> None:
+    wrong = record("T001_current_weather", text="<answer>I do not know.</answer>")
+    with_suite(installation, "d", b"".join([wrong, *RUNS.splitlines(keepends=True)[1:]]))
+    assert "suite_pass_rate" in failed_checks(installation.run("d"))
+    installation.home.gate_file.write_text("gate: {min_pass_rates: {weather: 0.1}}\n")
+    assert "suite_pass_rate" not in failed_checks(installation.run("d"))
+    assert report_of(installation, "d")["tool_use"]["min_pass_rate"] == 0.1
+
+
 def test_a_run_that_rules_keep_from_the_judges_is_still_measured(installation: Installation) -> None:
     call = '<tool_call>{"name": "get_weather", "arguments": {"city": "Hanoi"}}</tool_call>\n<result>31</result>\n'
     loop = record("T001_current_weather", text=call * 3 + "<answer>Hanoi: weather</answer>")
     with_suite(installation, "d", b"".join([loop, *RUNS.splitlines(keepends=True)[1:]]))
-    installation.run("d")
+    installation.run("d", ops={"preprocess": {"config": {"on_violation": "remove"}}})
     assert [row["reason"] for row in installation.rows("d", "rejected_records")] == ["duplicates"]
     row = installation.rows("d", "tool_use_results")[0]
     assert (row["passed"], row["precision"], row["loops"]) == (False, pytest.approx(1 / 3), 1)

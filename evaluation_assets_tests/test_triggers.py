@@ -132,7 +132,7 @@ def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Installation) 
     installation.drop("a", record())
     assert installation.run("a", ops={"preprocess": {"config": {"beta_threshold": 3}}}).success
     config = run_config_of(installation.instance, "a")
-    assert config["ops"]["preprocess"]["config"] == {"beta_threshold": 3, "on_violation": "remove"}
+    assert config["ops"]["preprocess"]["config"] == {"beta_threshold": 3, "on_violation": "flag"}
     assert installation.run("a", **config).success
 
 

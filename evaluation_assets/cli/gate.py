@@ -1,6 +1,8 @@
 """`gate`, `baseline`: is a drop worse than what was accepted, and what is accepted."""
 
 import getpass
+import shutil
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -21,13 +23,18 @@ FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_git
 @click.command()
 @click.argument("drop", required=False)
 @with_panel
-@click.option("--baseline", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Another baseline.")
+@click.option(
+    "--baseline", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Baseline file to compare with."
+)
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
-@click.option("--calibrate", is_flag=True, help="Say how often the gate is wrong on each suite, and what it can see.")
+@click.option(
+    "--calibrate", is_flag=True, help="Measure on each suite's own runs how often the gate fails, warns and passes."
+)
 def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form: str, calibrate: bool) -> None:
     """Compare an evaluated drop with its suite's baseline.
 
-    Exit status 1 when the verdict is one of those that block (gate.yaml; by default only `fail`).
+    Exit status 1 when the verdict is one of those that block (gate.yaml; by default only `fail`, which missing tasks
+    are too).
     """
     settings = _settings(home)
     if calibrate:
@@ -58,8 +65,18 @@ def _outcome(home: Home, panel: Panel, drop: str, file: Path | None) -> GateOutc
         refuse("; ".join(result.failures))
     said = result.checks[0].metadata.get("outcome")
     if said is None:
-        refuse(f"there is no baseline for {drop}: evaluation-assets baseline promote DROP --reason WHY")
+        refuse(f"there is no baseline for {drop}: evaluation-assets baseline promote DROP")
     return GateOutcome.model_validate(said.value)
+
+
+def _user() -> str:
+    """The user of the system; in a container without one, that of git."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        git = shutil.which("git")
+        done = git and subprocess.run([git, "config", "user.name"], capture_output=True, text=True, check=False)
+        return (done.stdout.strip() if done else "") or "unknown"
 
 
 @click.group("baseline")
@@ -70,8 +87,8 @@ def baseline_commands() -> None:
 @baseline_commands.command()
 @click.argument("drops", nargs=-1, required=True)
 @with_panel
-@click.option("--reason", required=True, help="Why this is accepted; it stands in the file.")
-@click.option("--by", "promoted_by", default=getpass.getuser, show_default="you", help="Who accepts it.")
+@click.option("--reason", default="", help="Why this is accepted; it stands in the file.")
+@click.option("--by", "promoted_by", default=_user, show_default="your user name", help="Who accepts it.")
 def promote(drops: tuple[str, ...], home: Home, panel: Panel, reason: str, promoted_by: str) -> None:
     """Accept an evaluated drop as its suite's baseline; of several, their mean."""
     _settings(home)
@@ -100,7 +117,8 @@ def show(suite: str, home: Home, panel: Panel) -> None:
     if found is None:
         refuse(f"suite {suite} has no baseline in {home.baselines}")
     click.echo(f"{found.suite}: {found.name}\n  file          {file}")
-    click.echo(f"  promoted      {found.promoted_at} by {found.promoted_by}: {found.reason}")
+    why = f": {found.reason}" if found.reason else ""
+    click.echo(f"  promoted      {found.promoted_at} by {found.promoted_by}{why}")
     click.echo(f"  comparability {found.comparability_key}")
     for name, metric in found.metrics.items():
         interval = "" if metric.ci_low is None else f" ({metric.ci_low:.3f} … {metric.ci_high:.3f})"

@@ -99,10 +99,10 @@ reading = together(
     ),
     click.option(
         "--on-violation",
-        type=click.Choice(["remove", "flag"]),
-        default="remove",
+        type=click.Choice(["flag", "remove"]),
+        default="flag",
         show_default=True,
-        help="Take out records that break a rule, or keep and mark them.",
+        help="Keep and mark records that break a rule, or remove them.",
     ),
 )
 

@@ -31,6 +31,7 @@ class Sidecar(BaseModel):
     suite: str | None = None
     agent: str | None = None
     agent_version: str | None = None
+    model: str | None = None
     labels: dict[str, Any] = {}
     format: str | None = None
     include: str | None = None

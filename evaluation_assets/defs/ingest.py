@@ -28,10 +28,10 @@ PREPROCESSING_VERSION = "1"
 
 
 class PreprocessConfig(dg.Config):
-    """Which trajectories are judged. `on_violation` is `remove` or `flag`."""
+    """Which trajectories are judged. `on_violation` is `flag` or `remove`."""
 
     beta_threshold: int = 15
-    on_violation: Literal["remove", "flag"] = "remove"
+    on_violation: Literal["flag", "remove"] = "flag"
 
 
 @dg.multi_asset(

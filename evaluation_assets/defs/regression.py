@@ -1,8 +1,9 @@
 """[regression] Is a drop worse than what was accepted: metrics, baseline, gate, history, calibration, drift."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 from upath import UPath
@@ -20,7 +21,8 @@ from evaluation_assets.core.regression.baselines import (
 )
 from evaluation_assets.core.regression.gate import GateOutcome
 from evaluation_assets.core.regression.history import history_rows
-from evaluation_assets.core.regression.metrics import facts_of, metric_rows, read_metrics
+from evaluation_assets.core.regression.metrics import case_metrics, facts_of, metric_rows, read_metrics
+from evaluation_assets.core.regression.participants import Participants
 from evaluation_assets.core.regression.settings import GateSettings, Settings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reviewing.judge_cards import kept_out
@@ -30,8 +32,10 @@ from evaluation_assets.core.scoring.sessions import session_metrics
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
-REGRESSION_VERSION = "1"
+REGRESSION_VERSION = "2"
 """Raise it when the same scores are compared otherwise."""
+
+Row = dict[str, Any]
 
 GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), "regression_gate")
 
@@ -46,7 +50,7 @@ class PromotionConfig(dg.Config):
     """Who accepts the drop as baseline, and why. The mean with the drops in `with_drops` is taken."""
 
     promoted_by: str
-    reason: str
+    reason: str = ""
     with_drops: list[str] = []  # noqa: RUF012  (a pydantic default)
 
 
@@ -81,8 +85,9 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
     @dg.asset(
         partitions_def=DROPS,
         group_name="regression",
-        code_version=REGRESSION_VERSION,
+        code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
         ins={name: dg.AssetIn(name) for name in inputs} | verdicts,
+        deps=["judge_cards"],
         kinds={"parquet"},
         description="Each row is one metric of one task. Judges whose kappa against people is too low are left out.",
     )
@@ -92,7 +97,8 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         name = context.partition_key
         raw, trajectories = stored["raw_trajectories"], stored["preprocessed_trajectories"]
         cards = home.home.whole_table("judge_cards").rows()
-        out = {judge: why for judge, why in kept_out(cards, settings.review).items() if judge in _names(judges)}
+        disqualified = kept_out(cards, settings.review)
+        out = {judge: why for judge, why in disqualified.items() if judge in _names(judges)}
         score_rows = stored["trajectory_scores"].rows()
         if out:
             trusted = [judge for judge in _names(judges) if judge not in out]
@@ -102,11 +108,6 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
             clip_scores = scores.clip_scores(name, stored["clips"], clip_verdicts, quorum)
             score_rows = scores.trajectory_scores(name, trajectories, clip_scores, trajectory_verdicts, quorum)
         cases = stored["tool_use_results"]
-        passed = {
-            row["trajectory_id"]: row["passed"]
-            for row in cases.rows(["trajectory_id", "passed"])
-            if row["trajectory_id"] is not None
-        }
         parts = comparability(judges, rubrics, quorum, json.loads(trajectories.facts.get("settings", "{}")))
         if version := cases.facts.get("suite_version"):
             parts["suite"] = version
@@ -118,10 +119,15 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         )
         # An analysis rests on the whole panel: with a judge kept out, its scores are not known.
         of_sessions = {} if out else session_metrics(stored["session_analyses"])
-        rows = metric_rows(name, trajectories, score_rows, passed, of_sessions)
+        participants = Participants()
+
+        def rows() -> Iterator[Row]:
+            yield from metric_rows(name, trajectories, score_rows, case_metrics(cases), of_sessions, participants)
+            facts["participants"] = json.dumps(participants.agreed())
+
         table = tables.TASK_METRICS
         about = {f"kept_out_{judge}": why for judge, why in out.items()}
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: about, facts))
+        return dg.MaterializeResult(value=Stream(table, batched(rows(), table), lambda: about, facts))
 
     return task_metrics
 
@@ -188,7 +194,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
     )
 
 
-def gate_check(settings: GateSettings) -> dg.AssetChecksDefinition:
+def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
     """The gate of a drop, on its report: the report that explains a regression exists when the run turns red."""
 
     @dg.asset_check(
@@ -196,22 +202,25 @@ def gate_check(settings: GateSettings) -> dg.AssetChecksDefinition:
         name=GATE_CHECK.name,
         partitions_def=DROPS,
         blocking=True,
-        additional_deps=["task_metrics"],
+        additional_deps=["task_metrics", "judge_cards"],
         description="The drop is not worse than its suite's baseline.",
     )
     def regression_gate(
         context: dg.AssetCheckExecutionContext, config: GateConfig, home: HomeResource
     ) -> dg.AssetCheckResult:
         file = UPath(config.baseline) if config.baseline else None
-        outcome = records.gate_drop(home.home, context.partition_key, settings, file)
+        disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)
+        outcome = records.gate_drop(home.home, context.partition_key, settings.gate, disqualified, file)
         if outcome is None:
             return dg.AssetCheckResult(
                 passed=True,
-                description="There is no baseline yet: evaluation-assets baseline promote DROP --reason WHY",
+                description="There is no baseline yet: evaluation-assets baseline promote DROP",
             )
         return dg.AssetCheckResult(
             passed=outcome.verdict == "pass",
-            severity=dg.AssetCheckSeverity.ERROR if outcome.verdict in settings.blocks else dg.AssetCheckSeverity.WARN,
+            severity=dg.AssetCheckSeverity.ERROR
+            if outcome.verdict in settings.gate.blocks
+            else dg.AssetCheckSeverity.WARN,
             metadata=gate_metadata(outcome),
             description=f"{outcome.verdict}: {'; '.join(outcome.reasons)}",
         )

@@ -11,7 +11,7 @@ from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.preprocessing.split import numbered_files
 from evaluation_assets.core.regression.records import gate_drop, suite_history
 from evaluation_assets.core.regression.session_agents import ranks_in_suite
-from evaluation_assets.core.regression.settings import GateSettings
+from evaluation_assets.core.regression.settings import Settings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reporting.files import write_json_lines, write_report
 from evaluation_assets.core.reporting.history import trends
@@ -19,6 +19,7 @@ from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.reporting.results import preprocessed_records
 from evaluation_assets.core.reporting.sessions import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
+from evaluation_assets.core.reviewing.judge_cards import kept_out
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
@@ -58,7 +59,7 @@ def preprocessed_files(
 
 
 def report_asset(
-    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str, gate: GateSettings
+    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str, settings: Settings
 ) -> dg.AssetsDefinition:
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
     levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
@@ -91,8 +92,7 @@ def report_asset(
         """Write the report files."""
         name = context.partition_key
         raw, preprocessed = stored["raw_trajectories"], stored["preprocessed_trajectories"]
-        settings = json.loads(preprocessed.facts.get("settings", "{}"))
-        key = comparability(judges, rubrics, quorum, settings)
+        key = comparability(judges, rubrics, quorum, json.loads(preprocessed.facts.get("settings", "{}")))
         if version := stored["tool_use_results"].facts.get("suite_version"):
             key["suite"] = version
         own = DropTables(
@@ -107,10 +107,11 @@ def report_asset(
             session_analyses=stored["session_analyses"],
             **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
         )
+        disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)
         sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))
         report = summarise(name, sidecar, key, own).model_copy(
             update={
-                "gate": gate_drop(home.home, name, gate),
+                "gate": gate_drop(home.home, name, settings.gate, disqualified),
                 "history": trends(suite_history(home.home, sidecar.suite)),
                 "agent_ranks": agent_ranks(ranks_in_suite(home.home, sidecar.suite) if sidecar.suite else [], name),
             }

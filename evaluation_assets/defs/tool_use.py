@@ -11,6 +11,7 @@ from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.known import mean_of
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.regression.settings import load_settings
 from evaluation_assets.core.tool_use.calls import run_of
 from evaluation_assets.core.tool_use.case_results import CaseIndex, evaluate
 from evaluation_assets.core.tool_use.failure_patterns import failure_patterns as patterns_of
@@ -50,7 +51,7 @@ def tool_use_results(
     facts = {
         "suite": sidecar.suite or suite.name,
         "suite_version": digest(suite.model_dump_json(by_alias=True)),
-        "min_pass_rate": json.dumps(suite.min_pass_rate),
+        "min_pass_rate": json.dumps(_min_pass_rate(home.home, sidecar.suite or suite.name, suite.min_pass_rate)),
         "weights": json.dumps(suite.weights),
         "incomplete": json.dumps([f"{task.place}, {task.task}: {task.reason}" for task in loaded.incomplete]),
     }
@@ -102,6 +103,11 @@ def tool_use_results(
 
     table = tables.TOOL_USE_RESULTS
     return dg.MaterializeResult(value=Stream(table, batched(measured(), table), summary, facts))
+
+
+def _min_pass_rate(home: Home, suite: str, own: float) -> float:
+    """The share of runs that has to pass: as gate.yaml says, which suites of other formats have no field for."""
+    return load_settings(home.gate_file).gate.min_pass_rates.get(suite, own)
 
 
 @dg.asset(

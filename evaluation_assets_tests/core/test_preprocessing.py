@@ -36,7 +36,7 @@ def calls(count: int) -> str:
     ("count", "beta", "removed"), [(15, 15, False), (16, 15, True), (1, 0, True), (0, 0, False), (3, 2, True)]
 )
 def test_more_than_beta_calls_are_too_many(count: int, beta: int, removed: bool) -> None:
-    preprocessor = Preprocessor(Settings(beta_threshold=beta))
+    preprocessor = Preprocessor(Settings(beta_threshold=beta, on_violation="remove"))
     outcome = preprocessor.process(trajectory(calls(count) + answer("a")))
     assert isinstance(outcome, Removal) == removed
     if isinstance(outcome, Removal):
@@ -46,13 +46,15 @@ def test_more_than_beta_calls_are_too_many(count: int, beta: int, removed: bool)
 
 def test_fifteen_calls_are_the_default_limit() -> None:
     assert Settings().beta_threshold == 15
-    assert Settings().on_violation == "remove"
+    assert Settings().on_violation == "flag"
 
 
 def test_markers_and_quoted_calls_do_not_count() -> None:
     quoted = call("x") * 20
     text = f"<think>{quoted}</think>{call('1')}<execute_tools />{result(quoted)}<answer>{quoted}</answer>"
-    assert isinstance(Preprocessor(Settings(beta_threshold=1)).process(trajectory(text)), Trajectory)
+    assert isinstance(
+        Preprocessor(Settings(beta_threshold=1, on_violation="remove")).process(trajectory(text)), Trajectory
+    )
 
 
 # Duplicates and retries
@@ -106,14 +108,17 @@ def test_a_repeat_after_a_failure_is_a_retry() -> None:
 
 
 def test_retries_never_remove_a_record() -> None:
-    preprocessor = Preprocessor(Settings())
+    preprocessor = Preprocessor(Settings(on_violation="remove"))
     assert isinstance(preprocessor.process(trajectory(call("1") + FAILED + call("1") + result("a"))), Trajectory)
     assert preprocessor.statistics.retries == 1
     assert preprocessor.statistics.kept == 1
 
 
-def test_duplicates_remove_a_record_by_default() -> None:
-    outcome = Preprocessor(Settings()).process(trajectory(call("1") + result("a") + call("1") + result("a")))
+def test_duplicates_flag_a_record_by_default_and_remove_it_by_choice() -> None:
+    duplicate = trajectory(call("1") + result("a") + call("1") + result("a"))
+    outcome = Preprocessor(Settings()).process(duplicate)
+    assert isinstance(outcome, Trajectory) and "duplicate_calls" in outcome.flags
+    outcome = Preprocessor(Settings(on_violation="remove")).process(duplicate)
     assert isinstance(outcome, Removal)
     assert outcome.reason == "duplicates"
 
@@ -327,7 +332,7 @@ lines = st.lists(
 )
 
 
-@given(lines, st.sampled_from([Settings(beta_threshold=2), Settings(beta_threshold=2, on_violation="flag")]))
+@given(lines, st.sampled_from([Settings(beta_threshold=2, on_violation=way) for way in ("remove", "flag")]))
 def test_every_record_is_kept_removed_or_rejected_once(raw: list[bytes], settings: Settings) -> None:
     path = UPath("memory://preprocessing/drop.jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """What a drop achieved, task by task."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from upath import UPath
 
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.regression.metrics import facts_of, metric_rows, read_metrics
+from evaluation_assets.core.regression.metrics import case_metrics, facts_of, metric_rows, read_metrics
+from evaluation_assets.core.regression.participants import Participants
 from evaluation_assets.core.rows import trajectory_row
-from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS
-from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS, TOOL_USE_RESULTS
+from evaluation_assets.core.trajectories.model import Agent, Usage
 from evaluation_assets_tests.core.making import trajectory
 
 
@@ -36,7 +38,10 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
         {"success": False, "duration_s": None, "usage": Usage(cost_usd=0.0)},
     )
     rows = {
-        row["metric"]: row for row in metric_rows("s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": True}, {})
+        row["metric"]: row
+        for row in metric_rows(
+            "s/d", runs, [score("r0", 0.4), score("r1", None)], {"r1": {"pass_rate": True}}, {}, Participants()
+        )
     }
     found = {name: (row["value"], row["best"], row["n_known"], row["n_trials"]) for name, row in rows.items()}
     assert found == {
@@ -50,14 +55,14 @@ def test_trials_are_averaged_and_the_unknown_is_left_out(tmp_path: Path) -> None
 
 def test_a_metric_that_one_task_lacks_is_null_there(tmp_path: Path) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b"})
-    rows = [row for row in metric_rows("s/d", runs, [], {}, {}) if row["metric"] == "success"]
+    rows = [row for row in metric_rows("s/d", runs, [], {}, {}, Participants()) if row["metric"] == "success"]
     assert [(row["task_id"], row["value"], row["n_known"]) for row in rows] == [("a", 1.0, 1), ("b", None, 0)]
 
 
 def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b", "task": "other"})
     facts = facts_of(Sidecar(suite="s", agent="x", agent_version="2"), "c0", {"quorum": "1"}, {"j": "kappa 0.1"})
-    rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {}, {})
+    rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {}, {}, Participants())
     path = UPath(tmp_path) / "m.parquet"
     write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))
@@ -68,3 +73,50 @@ def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path
     )
     assert list(found.metrics["success"]) == ["a"]
     assert found.tasks["a"] != found.tasks["b"]
+
+
+def test_every_metric_of_the_suite_comes_from_its_results(tmp_path: Path) -> None:
+    unknown = {column.name: None for column in TOOL_USE_RESULTS.schema}
+    case = unknown | {
+        "drop": "s/d", "trajectory_id": "r0", "passed": False, "score": 0.7, "completed": True,
+        "coverage": 0.5, "keyword_score": None, "efficiency": 0.25,
+    }  # fmt: skip
+    path = UPath(tmp_path) / "c.parquet"
+    write(path, Stream(TOOL_USE_RESULTS, batched([case, unknown | {"case_id": "not run"}], TOOL_USE_RESULTS)))
+    cases = case_metrics(Stored(TOOL_USE_RESULTS, path))
+    runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a"})
+    rows = metric_rows("s/d", runs, [], cases, {}, Participants())
+    assert {row["metric"]: row["value"] for row in rows} == {
+        "pass_rate": 0.0, "suite_score": 0.7, "completed": 1.0, "tool_coverage": 0.5, "efficiency": 0.25
+    }  # fmt: skip
+
+
+MAIN = Agent(id="main", name="coder", model="m", version="2")
+
+
+@pytest.mark.parametrize(
+    ("agents", "sidecar", "said"),
+    [
+        ([(MAIN,), (MAIN,)], {}, ("coder", "2", "m")),
+        ([(MAIN, Agent(id="helper", model="small"))], {}, ("coder", "2", "m, small")),
+        ([(MAIN,), (Agent(id="main"),)], {}, ("coder", "2", "m")),
+        ([(MAIN,), (replace(MAIN, version="3"),)], {}, ("coder", None, "m")),
+        ([(MAIN,)], {"agent": "mine", "model": "other"}, ("mine", "2", "other")),
+        ([()], {}, (None, None, None)),
+    ],
+)
+def test_agent_version_and_model_are_those_of_the_file(
+    tmp_path: Path, agents: list[tuple[Agent, ...]], sidecar: dict[str, str], said: tuple[str | None, ...]
+) -> None:
+    runs = stored(UPath(tmp_path) / "t.parquet", *({"agents": each, "success": True} for each in agents))
+    seen = Participants()
+    rows = list(metric_rows("s/d", runs, [], {}, {}, seen))
+    facts = facts_of(Sidecar.model_validate({"suite": "s", **sidecar}), "c0", {}, {}) | {
+        "participants": json.dumps(seen.agreed())
+    }
+    path = UPath(tmp_path) / "m.parquet"
+    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts))
+    found = read_metrics("s/d", Stored(TASK_METRICS, path))
+    assert (found.agent, found.agent_version, found.model) == said
+    again = replace(found, drop="s/e")
+    assert (found.version == again.version) == (found.agent is not None and found.agent_version is not None)

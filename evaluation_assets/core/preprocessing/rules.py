@@ -15,12 +15,12 @@ OnViolation = Literal["remove", "flag"]
 class Settings:
     """How records are preprocessed.
 
-    More than `beta_threshold` tool calls, or a duplicate call, is a violation: the record is removed, or kept and
-    flagged.
+    More than `beta_threshold` tool calls, or a duplicate call, is a violation: the record is kept and flagged, or
+    removed. More than 15 calls is normal work for many agents, so removal is a choice.
     """
 
     beta_threshold: int = 15
-    on_violation: OnViolation = "remove"
+    on_violation: OnViolation = "flag"
 
 
 @dataclass(frozen=True, slots=True)

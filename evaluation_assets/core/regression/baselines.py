@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.lake import publish
-from evaluation_assets.core.regression.metrics import DropMetrics, TaskValue
-from evaluation_assets.core.scoring.intervals import mean_of_tasks
+from evaluation_assets.core.regression.metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
+from evaluation_assets.core.regression.settings import GateSettings
 from evaluation_assets.core.trajectories.identity import digest
 
 
@@ -23,13 +23,17 @@ class _Model(BaseModel):
 
 
 class BaselineMetric(_Model):
-    """One metric: its mean over tasks with a 95 % interval, and its value for each task that has it."""
+    """One metric: its mean over tasks with a 95 % interval, and its value for each task that has it.
+
+    `trials` is how many trials a task's value rests on, where these are several.
+    """
 
     mean: float
     ci_low: float | None
     ci_high: float | None
     n_tasks: int
     values: dict[str, float]
+    trials: dict[str, int] = {}
 
 
 class BaselineRun(_Model):
@@ -39,6 +43,7 @@ class BaselineRun(_Model):
     content: str
     agent: str | None
     agent_version: str | None
+    model: str | None = None
 
 
 class Baseline(_Model):
@@ -69,7 +74,29 @@ def comparability_key(parts: Mapping[str, str]) -> str:
 
 def scored_with(metrics: DropMetrics) -> dict[str, str]:
     """The parts of the comparability key, with the judges that were kept out of gates."""
-    return dict(metrics.comparability) | {f"judge {judge} kept out of gates": "yes" for judge in metrics.kept_out}
+    return dict(metrics.comparability) | {f"judge {judge}{_KEPT_OUT}": "yes" for judge in metrics.kept_out}
+
+
+_KEPT_OUT = " kept out of gates"
+_EMBEDDED = "rules"
+"""Provider of the judge that calls no model."""
+
+
+def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[str, ...]:
+    """The metrics that gate, of runs scored with these parts.
+
+    Without a setting these are outcomes. `overall` gates where a model judge (or a recorded one) is on the panel: the
+    embedded judge measures how an agent works, which says little about whether it succeeds.
+    """
+    if settings.metrics is not None:
+        return settings.metrics
+    out = {part.removesuffix(_KEPT_OUT) for part in parts if part.endswith(_KEPT_OUT)}
+    providers = {
+        value.split(" ", 1)[0]
+        for part, value in parts.items()
+        if part.startswith("judge ") and not part.endswith(_KEPT_OUT) and part not in out
+    }
+    return (SUCCESS, PASS_RATE) if providers <= {_EMBEDDED} else (SUCCESS, PASS_RATE, "overall")
 
 
 def make_baseline(
@@ -100,25 +127,37 @@ def make_baseline(
         reason=reason,
         run_id=run_id,
         runs=tuple(
-            BaselineRun(drop=drop.drop, content=drop.content, agent=drop.agent, agent_version=drop.agent_version)
+            BaselineRun(
+                drop=drop.drop,
+                content=drop.content,
+                agent=drop.agent,
+                agent_version=drop.agent_version,
+                model=drop.model,
+            )
             for drop in drops
         ),
         comparability_key=comparability_key(parts),
         comparability=parts,
         tasks=dict(sorted(first.tasks.items())),
-        metrics={name: _metric([drop.metrics[name] for drop in drops]) for name in names if first.metrics[name]},
+        metrics={name: _metric(name, [drop.metrics[name] for drop in drops]) for name in names if first.metrics[name]},
     )
 
 
-def _metric(by_drop: Sequence[Mapping[str, TaskValue]]) -> BaselineMetric:
-    collected: dict[str, list[float]] = {}
+def _metric(name: str, by_drop: Sequence[Mapping[str, TaskValue]]) -> BaselineMetric:
+    collected: dict[str, list[TaskValue]] = {}
     for values in by_drop:
         for task_id, task in values.items():
-            collected.setdefault(task_id, []).append(task.value)
-    values = {task_id: fmean(known) for task_id, known in sorted(collected.items())}
-    estimate = mean_of_tasks(list(values.values()))
+            collected.setdefault(task_id, []).append(task)
+    values = {task_id: fmean(task.value for task in known) for task_id, known in sorted(collected.items())}
+    trials = {task_id: sum(task.trials for task in known) for task_id, known in sorted(collected.items())}
+    estimate = estimate_of(name, list(values.values()))
     return BaselineMetric(
-        mean=estimate.mean, ci_low=estimate.low, ci_high=estimate.high, n_tasks=estimate.n, values=values
+        mean=estimate.mean,
+        ci_low=estimate.low,
+        ci_high=estimate.high,
+        n_tasks=estimate.n,
+        values=values,
+        trials={task_id: n for task_id, n in trials.items() if n > 1},
     )
 
 

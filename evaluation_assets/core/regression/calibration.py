@@ -1,7 +1,7 @@
 """What the gate can and cannot see on a suite: its own history, resampled through the gate's own tests.
 
 Runs of the same agent and version, judged alike, differ by nothing but noise. Pairs of them are what the gate meets
-when nothing has changed; a planted drop on top is what it has to find.
+when nothing has changed; an injected decrease is what it has to find.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,10 @@ from typing import Literal
 
 import numpy as np
 
+from evaluation_assets.core.regression.metrics import OUTCOMES
 from evaluation_assets.core.regression.settings import GateSettings
-from evaluation_assets.core.regression.statistics import compare_outcomes, compare_scores
+from evaluation_assets.core.regression.single_tasks import benjamini_hochberg, p_outcomes, p_scores
+from evaluation_assets.core.regression.statistics import classify, compare_outcomes, compare_scores
 
 Values = Mapping[str, float]
 """A metric of one run, by task."""
@@ -22,7 +24,7 @@ SIMULATIONS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Shares of simulated comparisons by verdict, for a true drop of `drop`."""
+    """Shares of simulated comparisons by verdict, for a true decrease of `drop`. Single tasks that fell count."""
 
     drop: float
     fails: float
@@ -36,10 +38,10 @@ class Calibration:
     """The gate on one metric of a suite.
 
     `source` says what was resampled: `runs` are repeated runs of one version; `versions` are runs of several, where
-    none ran twice, so that what changed between them counts as noise. `smallest_drop` is what the gate fails with the
-    configured power, `None` where no drop up to 1 is. `tolerance_false_alarms` is what the rule of a fixed tolerance
-    would do. Of the `pairs` of whole runs as they were, `pairs_failed` fail: more than the rates let expect means that
-    all tasks of a run go up and down together.
+    none ran twice, so that what changed between them counts as noise. `smallest_drop` is the decrease that the gate
+    fails with the configured power, `None` where none up to 1 is. `tolerance_false_alarms` is what the rule of a
+    fixed tolerance would do. Of the `pairs` of whole runs as they were, `pairs_failed` fail: more than the rates let
+    expect means that all tasks of a run go up and down together.
     """
 
     metric: str
@@ -63,6 +65,7 @@ def calibrate(
     repeated: Sequence[Sequence[Values]],
     settings: GateSettings,
     *,
+    trials: int = 1,
     simulations: int = SIMULATIONS,
     seed: int = 0,
 ) -> Calibration | None:
@@ -72,7 +75,8 @@ def calibrate(
         metric: its name.
         repeated: for each version its runs, by task; the versions are compared only where none ran twice.
         settings: the gate's.
-        simulations: comparisons to simulate for each planted drop.
+        trials: of each task in a run.
+        simulations: comparisons to simulate for each injected decrease.
         seed: the same seed gives the same answer.
     """
     twice = [runs for runs in repeated if len(runs) > 1]
@@ -85,14 +89,15 @@ def calibrate(
     uniform = random.random(base.shape)
     drops = (0.0, settings.delta / 2, settings.delta, 2 * settings.delta)
     before, after = _as_they_were(tables)
-    failed = [_verdicts(one[None], other[None], settings)["fails"][0] for one, other in zip(before, after, strict=True)]
+    gate = _Gate(metric, trials, settings)
+    failed = [gate.verdicts(one[None], other[None])[0] == "fail" for one, other in zip(before, after, strict=True)]
     return Calibration(
         metric=metric,
         n_tasks=base.shape[1],
         n_runs=sum(len(table) for table in tables),
         source="runs" if twice else "versions",
-        rates=tuple(_rates(base, _worse(current, drop, uniform), drop, settings) for drop in drops),
-        smallest_drop=_smallest(base, current, uniform, settings),
+        rates=tuple(gate.rates(base, _worse(current, drop, uniform), drop) for drop in drops),
+        smallest_drop=gate.smallest(base, current, uniform),
         tolerance_false_alarms=float((current.mean(axis=1) < base.mean(axis=1) - settings.tolerance).mean()),
         pairs=len(failed),
         pairs_failed=int(sum(failed)),
@@ -131,7 +136,7 @@ def _is_outcomes(base: np.ndarray, current: np.ndarray) -> bool:
 
 
 def _worse(current: np.ndarray, drop: float, uniform: np.ndarray) -> np.ndarray:
-    """The current runs after a true drop: scores shifted, of outcomes the matching share of passes turned to fails."""
+    """The current runs after a true decrease: scores shifted, of outcomes the share of passes turned to failures."""
     if drop == 0:
         return current
     if not np.isin(current, (0, 1)).all():
@@ -140,38 +145,62 @@ def _worse(current: np.ndarray, drop: float, uniform: np.ndarray) -> np.ndarray:
     return np.where(uniform < (min(1.0, drop / rate) if rate > 0 else 0.0), 0.0, current)
 
 
-def _verdicts(base: np.ndarray, current: np.ndarray, settings: GateSettings) -> dict[str, np.ndarray]:
-    """Which comparisons end how; the conditions of `gate`, for one metric."""
-    differences = current - base
-    if _is_outcomes(base, current):
-        lost, gained = (differences < 0).sum(axis=1), (differences > 0).sum(axis=1)
-        evidence = compare_outcomes(lost, gained, base.shape[1], settings.delta, settings.alpha)
-    else:
-        evidence = compare_scores(differences, settings.delta, settings.alpha)
-    enough = base.shape[1] >= settings.min_tasks
-    worse, near = evidence.p_regression <= settings.alpha, evidence.p_non_inferior <= settings.alpha
-    same = (differences == 0).all(axis=1)
-    fails = enough & worse & ~near & (evidence.effect <= -settings.delta)
-    passes = enough & ((near & ~worse) | same)
-    warns = enough & worse & ~fails & ~same
-    return {"fails": fails, "passes": passes, "warns": warns, "inconclusive": ~(fails | passes | warns)}
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """The gate on one metric, for many comparisons at once (tasks are the last axis)."""
 
+    metric: str
+    trials: int
+    settings: GateSettings
 
-def _rates(base: np.ndarray, current: np.ndarray, drop: float, settings: GateSettings) -> Rates:
-    found = _verdicts(base, current, settings)
-    return Rates(drop, **{name: float(chosen.mean()) for name, chosen in found.items()})
+    def verdicts(self, base: np.ndarray, current: np.ndarray) -> np.ndarray:
+        """The verdict of each comparison."""
+        settings, size = self.settings, base.shape[1]
+        differences = current - base
+        if size < settings.min_tasks:
+            return np.full(len(base), "inconclusive")
+        if _is_outcomes(base, current):
+            lost, gained = (differences < 0).sum(axis=1), (differences > 0).sum(axis=1)
+            evidence = compare_outcomes(lost, gained, size, settings.delta, settings.alpha, settings.power)
+        else:
+            evidence = compare_scores(differences, settings.delta, settings.alpha, settings.power)
+        found = classify(
+            evidence,
+            evidence.p_regression,
+            (differences == 0).all(axis=1),
+            margin=settings.delta,
+            max_undetected=settings.max_undetected,
+            alpha=settings.alpha,
+        )
+        return np.where((found == "pass") & self.has_fallen(base, current), "warn", found)
 
+    def has_fallen(self, base: np.ndarray, current: np.ndarray) -> np.ndarray:
+        """Which comparisons hold a single task that fell beyond noise."""
+        if self.metric in OUTCOMES or _is_outcomes(base, current):
+            p_values = p_outcomes(base, self.trials, current, self.trials)
+        else:
+            p_values = p_scores(current - base)
+        fell = base - current >= self.settings.fallen_drop - 1e-9
+        return np.any(fell & (benjamini_hochberg(p_values) <= self.settings.alpha), axis=-1)
 
-def _smallest(base: np.ndarray, current: np.ndarray, uniform: np.ndarray, settings: GateSettings) -> float | None:
-    """The smallest drop that fails with the configured power, to three decimals, by bisection."""
+    def rates(self, base: np.ndarray, current: np.ndarray, drop: float) -> Rates:
+        """Shares of the verdicts."""
+        found = self.verdicts(base, current)
+        fails, warns, passes, inconclusive = (
+            float((found == verdict).mean()) for verdict in ("fail", "warn", "pass", "inconclusive")
+        )
+        return Rates(drop, fails, warns, passes, inconclusive)
 
-    def power(drop: float) -> float:
-        return float(_verdicts(base, _worse(current, drop, uniform), settings)["fails"].mean())
+    def smallest(self, base: np.ndarray, current: np.ndarray, uniform: np.ndarray) -> float | None:
+        """The smallest decrease that fails with the configured power, to three decimals, by bisection."""
 
-    low, high = 0.0, 1.0
-    if power(high) < settings.power:
-        return None
-    while high - low > 0.0005:
-        middle = (low + high) / 2
-        low, high = (low, middle) if power(middle) >= settings.power else (middle, high)
-    return round(high, 3)
+        def power(drop: float) -> float:
+            return float((self.verdicts(base, _worse(current, drop, uniform)) == "fail").mean())
+
+        low, high = 0.0, 1.0
+        if power(high) < self.settings.power:
+            return None
+        while high - low > 0.0005:
+            middle = (low + high) / 2
+            low, high = (low, middle) if power(middle) >= self.settings.power else (middle, high)
+        return round(high, 3)

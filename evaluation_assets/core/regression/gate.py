@@ -1,34 +1,51 @@
 """Is a drop worse than its baseline? The answer, and how sure it is.
 
-A verdict is `pass` (shown not to be worse by the margin or more), `warn` (worse, but by less than the margin; or single
-tasks fell), `fail` (worse), `inconclusive` (too little is known; it says how many tasks would decide) or
-`incomparable` (another question was asked, or by other judges; it says which part differs).
+A verdict is `pass` (no regression found; it says which decrease would have been), `warn` (worse, but by less than the
+margin; or single tasks fell or are missing), `fail` (worse, or too many tasks are missing), `inconclusive` (too few
+tasks to find even a large decrease; it says how many would do) or `incomparable` (another question was asked, or by
+other judges; it says which part differs).
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log1p, sqrt
+from math import exp, log1p
 from statistics import fmean
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.regression.baselines import Baseline, comparability_key, scored_with
-from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics, TaskValue
-from evaluation_assets.core.regression.settings import DEFAULT_METRICS, GateSettings, GateVerdict
+from evaluation_assets.core.regression.baselines import (
+    Baseline,
+    BaselineMetric,
+    comparability_key,
+    gating_metrics,
+    scored_with,
+)
+from evaluation_assets.core.regression.metrics import OUTCOMES, RELATIVE, DropMetrics, TaskValue
+from evaluation_assets.core.regression.settings import GateSettings, GateVerdict
+from evaluation_assets.core.regression.single_tasks import benjamini_hochberg, p_outcomes, p_scores
 from evaluation_assets.core.regression.statistics import (
     Evidence,
+    classify,
     compare_outcomes,
     compare_scores,
     holm,
-    smallest_drop,
     tasks_needed,
 )
 from evaluation_assets.core.scoring.intervals import clustered
 
 _GRAVITY: tuple[GateVerdict, ...] = ("fail", "incomparable", "inconclusive", "warn", "pass")
 """A drop's verdict is the gravest there is."""
+
+_NOTHING_GATES = "no metric gates: record outcomes, add a suite or a model judge, or name metrics in gate.yaml"
+
+_ROUNDING = 1e-9
+"""A mean of 0.7999999999999999 keeps a floor of 0.8."""
+
+_NAMED = 20
+"""Most tasks that a reason names; the lists hold all of them."""
 
 
 class _Model(BaseModel):
@@ -41,7 +58,7 @@ class MetricComparison(_Model):
     `baseline` and `current` are means over these tasks. `difference` is current minus baseline; for cost and latency
     the relative change (0.1: ten per cent more), and more is worse. The interval has confidence `1 - 2 alpha`.
     `p_adjusted` is `p_regression` adjusted for the number of gating metrics. `tasks_needed` would show or rule out a
-    drop of the margin with the configured power, `smallest_drop` is what these tasks show with it.
+    decrease of the margin with the configured power, `smallest_drop` is the smallest decrease these tasks show with it.
     """
 
     metric: str
@@ -62,10 +79,10 @@ class MetricComparison(_Model):
     reason: str
 
 
-class FallenTask(_Model):
-    """A task that lost much in every trial. `current` is the mean of its trials.
+class ChangedTask(_Model):
+    """A task that fell, or rose, by much in every trial. Both sides are means of its trials.
 
-    `beyond_noise`: it lost more than three times what tasks of this pair of runs usually go up or down.
+    `beyond_noise`: further than noise goes, with the false discovery rate held over all tasks and gating metrics.
     """
 
     task_id: str
@@ -93,7 +110,8 @@ class Comparability(_Model):
 class GateOutcome(_Model):
     """The gate's answer about a drop.
 
-    `reworded_tasks` have the same id and other words, as tasks with a simulated user do; they are compared.
+    `only_in_baseline` are the tasks that are missing. `reworded_tasks` have the same ID and another prompt, as tasks
+    with a simulated user do; they are compared.
     """
 
     drop: str
@@ -103,7 +121,8 @@ class GateOutcome(_Model):
     rule: str
     reasons: list[str]
     metrics: list[MetricComparison]
-    fallen_tasks: list[FallenTask]
+    fallen_tasks: list[ChangedTask]
+    improved_tasks: list[ChangedTask] = []
     only_in_baseline: list[str]
     only_in_current: list[str]
     reworded_tasks: list[str]
@@ -131,40 +150,32 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
     if baseline is None and not settings.floors:
         return None
     own = {name: {task: value.value for task, value in values.items()} for name, values in current.metrics.items()}
-    floors = _below_floors(own, settings.floors)
+    limits = _beyond_limits(own, settings.floors)
     if baseline is None:
-        return _outcome(None, current, settings, floors, [], [], {}, {})
+        return _outcome(None, current, settings, limits, _Tasks(), {}, [], [], [])
     tasks = _Tasks.of(baseline.tasks, current.tasks)
     differs = _differences(baseline, current)
-    if tasks.unpaired_share > settings.max_unpaired:
+    if not tasks.common:
         differs["tasks"] = Difference(
-            baseline=f"{len(baseline.tasks)} tasks",
-            current=f"{len(current.tasks)}, {len(tasks.common)} of them the same",
+            baseline=f"{len(baseline.tasks)} tasks", current=f"{len(current.tasks)}, none of them the same"
         )
     if differs:
-        return _outcome(baseline, current, settings, floors, [], [], differs, tasks.lists())
+        return _outcome(baseline, current, settings, limits, tasks, differs, [], [], [])
     comparisons = _compare_all(baseline, own, tasks.common, settings)
-    fallen = [
-        each
-        for comparison in comparisons
-        if comparison.gates and comparison.metric not in RELATIVE
-        for each in _fallen(
-            comparison.metric,
-            baseline.metrics[comparison.metric].values if comparison.metric in baseline.metrics else {},
-            current.metrics.get(comparison.metric, {}),
-            tasks.common,
-            settings.fallen_drop,
-        )
-    ]
-    return _outcome(baseline, current, settings, floors, comparisons, fallen, {}, tasks.lists())
+    gating = [each.metric for each in comparisons if each.gates and each.metric not in RELATIVE]
+    fallen, improved = (
+        _changed(direction, gating, baseline.metrics, current.metrics, tasks.common, settings)
+        for direction in ("fell", "rose")
+    )
+    return _outcome(baseline, current, settings, limits, tasks, {}, comparisons, fallen, improved)
 
 
 @dataclass(frozen=True, slots=True)
 class _Tasks:
-    common: list[str]
-    reworded: list[str]
-    only_baseline: list[str]
-    only_current: list[str]
+    common: Sequence[str] = ()
+    reworded: Sequence[str] = ()
+    only_baseline: Sequence[str] = ()
+    only_current: Sequence[str] = ()
 
     @classmethod
     def of(cls, baseline: Mapping[str, str], current: Mapping[str, str]) -> "_Tasks":
@@ -175,18 +186,6 @@ class _Tasks:
             only_baseline=sorted(baseline.keys() - current.keys()),
             only_current=sorted(current.keys() - baseline.keys()),
         )
-
-    @property
-    def unpaired_share(self) -> float:
-        unpaired = len(self.only_baseline) + len(self.only_current)
-        return unpaired / (unpaired + len(self.common)) if unpaired else 0.0
-
-    def lists(self) -> dict[str, list[str]]:
-        return {
-            "only_in_baseline": self.only_baseline,
-            "only_in_current": self.only_current,
-            "reworded_tasks": self.reworded,
-        }
 
 
 def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Difference]:
@@ -204,16 +203,18 @@ def _compare_all(
 ) -> list[MetricComparison]:
     before = {name: metric.values for name, metric in baseline.metrics.items()}
     present = [name for name in {**before, **current} if before.get(name) or current.get(name)]
-    if settings.metrics is None:
-        gating = [name for name in DEFAULT_METRICS if name in present]
-    else:
-        gating = list(settings.metrics)
+    wanted = gating_metrics(settings, baseline.comparability)
+    gating = [name for name in wanted if settings.metrics is not None or name in present]
     pairs = {
         name: _pairs(name, before.get(name, {}), current.get(name, {}), tasks)
         for name in dict.fromkeys([*gating, *present])
     }
-    evidence = {name: _evidence(each, settings) for name, each in pairs.items() if len(each.tasks) >= 2}
-    tested = [name for name in gating if name in evidence]
+    tested = [name for name in gating if len(pairs[name].tasks) >= 2]
+    evidence = {
+        name: _evidence(each, settings, len(tested) if name in tested else 1)
+        for name, each in pairs.items()
+        if len(each.tasks) >= 2
+    }
     adjusted = dict(zip(tested, holm([float(evidence[name].p_regression) for name in tested]), strict=True))
     return [
         _comparison(each, evidence.get(name), adjusted.get(name), name in gating, settings)
@@ -243,17 +244,18 @@ def _margin(metric: str, settings: GateSettings) -> float:
     return log1p(settings.relative_delta) if metric in RELATIVE else settings.delta
 
 
-def _evidence(pairs: _Pairs, settings: GateSettings) -> Evidence:
-    margin = _margin(pairs.metric, settings)
+def _evidence(pairs: _Pairs, settings: GateSettings, metrics: int) -> Evidence:
+    """`metrics`: over how many the p-value is going to be adjusted."""
+    margin, alpha, power = _margin(pairs.metric, settings), settings.alpha, settings.power
     differences = _differences_of(pairs)
     if settings.task_family is not None:
         _, error, degrees = clustered(differences, _families(pairs.tasks, settings.task_family))
         if degrees > 0:
-            return compare_scores(differences, margin, settings.alpha, std_error=error, degrees=degrees)
+            return compare_scores(differences, margin, alpha, power, metrics=metrics, std_error=error, degrees=degrees)
     if pairs.outcomes:
         lost, gained = (differences < 0).sum(), (differences > 0).sum()
-        return compare_outcomes(lost, gained, len(pairs.tasks), margin, settings.alpha)
-    return compare_scores(differences, margin, settings.alpha)
+        return compare_outcomes(lost, gained, len(pairs.tasks), margin, alpha, power, metrics=metrics)
+    return compare_scores(differences, margin, alpha, power, metrics=metrics)
 
 
 def _families(tasks: Sequence[str], pattern: str) -> list[str]:
@@ -276,25 +278,24 @@ def _comparison(
     spread = float(differences.std(ddof=1))
     margin = _margin(name, settings)
     needed = tasks_needed(spread, margin, settings.alpha, settings.power) if spread > 0 else n
-    visible = smallest_drop(spread / sqrt(n), n - 1, settings.alpha, settings.power)
     p_adjusted = float(evidence.p_regression) if adjusted is None else adjusted
-    verdict, reason = _verdict(pairs, evidence, p_adjusted, needed, settings)
+    verdict, reason = _verdict(pairs, evidence, p_adjusted, spread, settings)
     relative = name in RELATIVE
-    interval = (float(evidence.low), float(evidence.high))
+    low, high = float(evidence.low), float(evidence.high)
     return MetricComparison(
         metric=name,
         gates=gates,
         baseline=fmean(pairs.baseline),
         current=fmean(pairs.current),
         difference=_as_change(float(evidence.effect)) if relative else float(evidence.effect),
-        ci_low=_as_change(interval[1]) if relative else interval[0],
-        ci_high=_as_change(interval[0]) if relative else interval[1],
+        ci_low=_as_change(high) if relative else max(low, -1.0),
+        ci_high=_as_change(low) if relative else min(high, 1.0),
         p_regression=float(evidence.p_regression),
         p_adjusted=p_adjusted,
         p_non_inferior=float(evidence.p_non_inferior),
         n_tasks=n,
         tasks_needed=needed,
-        smallest_drop=exp(visible) - 1 if relative else visible,
+        smallest_drop=_as_size(name, float(evidence.detectable)),
         method=_method(pairs, settings),
         verdict=verdict,
         reason=reason,
@@ -306,37 +307,59 @@ def _as_change(log_ratio: float) -> float:
     return exp(-log_ratio) - 1
 
 
+def _as_size(metric: str, decrease: float) -> float:
+    """A decrease as people read it: in score units, of cost and latency the share by which they are more."""
+    return exp(decrease) - 1 if metric in RELATIVE else min(decrease, 1.0)
+
+
 def _method(pairs: _Pairs, settings: GateSettings) -> str:
     if settings.task_family is not None:
         return "paired t-test, tasks clustered by family"
     if pairs.outcomes:
-        return "McNemar's exact test, interval of Agresti and Min"
+        return "exact unconditional test (Suissa and Shuster), interval of Agresti and Min"
     return "paired t-test of log ratios" if pairs.metric in RELATIVE else "paired t-test"
 
 
 def _verdict(
-    pairs: _Pairs, evidence: Evidence, p_adjusted: float, needed: int, settings: GateSettings
+    pairs: _Pairs, evidence: Evidence, p_adjusted: float, spread: float, settings: GateSettings
 ) -> tuple[GateVerdict, str]:
     name, n, margin = pairs.metric, len(pairs.tasks), _margin(pairs.metric, settings)
     if n < pairs.known * (1 - settings.max_unpaired):
         return "inconclusive", f"{name} is known on both sides for {n} of {pairs.known} tasks"
     if settings.rule == "tolerance":
         return _by_tolerance(pairs, settings)
+    relative = name in RELATIVE
     effect = float(evidence.effect)
-    change = f"{_as_change(effect):+.1%}" if name in RELATIVE else f"{effect:+.3f}"
+    change = f"{_as_change(effect):+.1%}" if relative else f"{effect:+.3f}"
     if n < settings.min_tasks:
         return "inconclusive", f"{name} {change} on {n} tasks; at least {settings.min_tasks} are needed"
     if np.array_equal(pairs.baseline, pairs.current):
         return "pass", f"{name} is the same on each of {n} tasks"
-    worse, near = p_adjusted <= settings.alpha, float(evidence.p_non_inferior) <= settings.alpha
-    limit = f"{settings.relative_delta:.0%}" if name in RELATIVE else f"{settings.delta:g}"
-    if near and not worse:
-        return "pass", f"{name} {change} on {n} tasks; worse by {limit} is ruled out"
-    if worse and not near and effect <= -margin:
-        return "fail", f"{name} {change} on {n} tasks (p {p_adjusted:.2g})"
-    if worse:
-        return "warn", f"{name} {change} on {n} tasks is a drop (p {p_adjusted:.2g}), within the margin of {limit}"
-    return "inconclusive", f"{name} {change} on {n} tasks decides nothing; about {needed} tasks would"
+    undetected = log1p(settings.relative_max_undetected) if relative else settings.max_undetected
+    verdict: GateVerdict = classify(
+        evidence, p_adjusted, False, margin=margin, max_undetected=undetected, alpha=settings.alpha
+    ).item()
+
+    def size(decrease: float) -> str:
+        shown = _as_size(name, decrease)
+        return f"{'an increase' if relative else 'a decrease'} of {f'{shown:.0%}' if relative else f'{shown:.3f}'}"
+
+    shows = f"{size(float(evidence.detectable))} would have been found ({settings.power:.0%} power)"
+    if verdict == "fail":
+        return verdict, f"{name} {change} on {n} tasks (p {p_adjusted:.2g})"
+    if verdict == "warn":
+        limit = f"{settings.relative_delta:.0%}" if relative else f"{settings.delta:g}"
+        return (
+            verdict,
+            f"{name} {change} on {n} tasks is a regression (p {p_adjusted:.2g}) within the margin of {limit}",
+        )
+    if verdict == "pass":
+        return verdict, f"{name} {change} on {n} tasks: no regression found; {shows}"
+    needed = tasks_needed(spread, undetected, settings.alpha, settings.power)
+    return verdict, (
+        f"{name} {change} on {n} tasks is not significant, but only {shows}; "
+        f"about {max(needed, n + 1)} tasks are needed to find {size(undetected)}"
+    )
 
 
 def _by_tolerance(pairs: _Pairs, settings: GateSettings) -> tuple[GateVerdict, str]:
@@ -348,40 +371,69 @@ def _by_tolerance(pairs: _Pairs, settings: GateSettings) -> tuple[GateVerdict, s
     return ("fail" if beyond else "pass"), words
 
 
-def _fallen(
-    metric: str,
-    baseline: Mapping[str, float],
-    current: Mapping[str, TaskValue],
+def _changed(
+    direction: Literal["fell", "rose"],
+    metrics: Sequence[str],
+    baseline: Mapping[str, BaselineMetric],
+    current: Mapping[str, Mapping[str, TaskValue]],
     tasks: Sequence[str],
-    drop: float,
-) -> list[FallenTask]:
-    both = [task for task in tasks if task in baseline and task in current]
-    differences = np.array([current[task].value - baseline[task] for task in both])
-    # 1.4826 times the median deviation is the standard deviation of noise that a few fallen tasks cannot widen.
-    noise = 3 * 1.4826 * float(np.median(np.abs(differences - np.median(differences)))) if both else 0.0
-    fallen = [
-        FallenTask(
-            task_id=task,
-            metric=metric,
-            baseline=baseline[task],
-            current=current[task].value,
-            beyond_noise=baseline[task] - current[task].best > noise,
-        )
-        for task in both
-        if baseline[task] - current[task].best >= drop - 1e-9
-    ]
-    return sorted(fallen, key=lambda each: (each.current - each.baseline, each.task_id))
+    settings: GateSettings,
+) -> list[ChangedTask]:
+    """The tasks that went this way by `fallen_drop` or more in every trial, furthest first."""
+    sign = 1.0 if direction == "fell" else -1.0
+    found: list[ChangedTask] = []
+    p_values: list[np.ndarray] = []
+    for metric in metrics:
+        if metric not in baseline or metric not in current:
+            continue
+        before, now = baseline[metric], current[metric]
+        both = [task for task in tasks if task in before.values and task in now]
+        if not both:
+            continue
+        values = np.array([[before.values[task], now[task].value] for task in both]).T
+        trials = np.array([[before.trials.get(task, 1), now[task].trials] for task in both]).T
+        if metric in OUTCOMES or np.isin(values, (0, 1)).all():
+            worse, better = (0, 1) if direction == "fell" else (1, 0)
+            p_values.append(p_outcomes(values[worse], trials[worse], values[better], trials[better]))
+        else:
+            p_values.append(p_scores(sign * (values[1] - values[0])))
+        found += [
+            ChangedTask(
+                task_id=task,
+                metric=metric,
+                baseline=before.values[task],
+                current=now[task].value,
+                beyond_noise=False,
+            )
+            for task in both
+        ]
+    adjusted = benjamini_hochberg(np.concatenate(p_values)) if p_values else np.array([])
+    changed: list[ChangedTask] = []
+    for each, p in zip(found, adjusted, strict=True):
+        nearest = current[each.metric][each.task_id]
+        moved = sign * (each.baseline - (nearest.best if direction == "fell" else nearest.worst))
+        if moved >= settings.fallen_drop - 1e-9:
+            changed.append(each.model_copy(update={"beyond_noise": bool(p <= settings.alpha)}))
+    return sorted(changed, key=lambda each: (sign * (each.current - each.baseline), each.task_id))
 
 
-def _below_floors(current: Mapping[str, Mapping[str, float]], floors: Mapping[str, float]) -> list[tuple[str, bool]]:
-    """For each floor what is to be said, and whether the metric is known and lies below."""
-    found: list[tuple[str, bool]] = []
-    for metric, floor in sorted(floors.items()):
+def _beyond_limits(
+    current: Mapping[str, Mapping[str, float]], floors: Mapping[str, float]
+) -> list[tuple[str, GateVerdict]]:
+    """For each limit that is not kept, or cannot be checked, what is to be said. Cost and latency may not be above."""
+    found: list[tuple[str, GateVerdict]] = []
+    for metric, limit in sorted(floors.items()):
         values = current.get(metric)
+        at_most = metric in RELATIVE
         if not values:
-            found.append((f"{metric} is unknown; it has to be at least {floor:g}", False))
-        elif (mean := fmean(values.values())) < floor:
-            found.append((f"{metric} {mean:.4g} over {len(values)} tasks is below its floor of {floor:g}", True))
+            found.append(
+                (f"{metric} is unknown; it has to be at {'most' if at_most else 'least'} {limit:g}", "inconclusive")
+            )
+            continue
+        mean = fmean(values.values())
+        if mean > limit + _ROUNDING if at_most else mean < limit - _ROUNDING:
+            words = "above its limit" if at_most else "below its floor"
+            found.append((f"{metric} {mean:.4g} over {len(values)} tasks is {words} of {limit:g}", "fail"))
     return found
 
 
@@ -389,52 +441,48 @@ def _outcome(
     baseline: Baseline | None,
     current: DropMetrics,
     settings: GateSettings,
-    floors: Sequence[tuple[str, bool]],
-    comparisons: list[MetricComparison],
-    fallen: list[FallenTask],
+    limits: Sequence[tuple[str, GateVerdict]],
+    tasks: _Tasks,
     differs: dict[str, Difference],
-    task_lists: Mapping[str, list[str]],
+    comparisons: list[MetricComparison],
+    fallen: list[ChangedTask],
+    improved: list[ChangedTask],
 ) -> GateOutcome:
-    reasons = [words for words, _ in floors]
-    verdicts: set[GateVerdict] = set()
-    for _, below in floors:
-        verdicts.add("fail" if below else "inconclusive")
-    if differs:
-        verdicts.add("incomparable")
-        reasons += [_difference_in_words(part, each) for part, each in differs.items()]
+    findings: list[tuple[str, GateVerdict]] = list(limits)
+    if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
+        findings.append(_missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing))
+    for part, each in differs.items():
+        findings.append((_difference_in_words(part, each), "incomparable"))
     gating = [each for each in comparisons if each.gates]
-    verdicts |= {each.verdict for each in gating}
-    reasons += [each.reason for each in gating if each.verdict != "pass"]
+    findings.extend((each.reason, each.verdict) for each in gating if each.verdict != "pass")
     if baseline is not None and not differs and not gating:
-        verdicts.add("inconclusive")
-        reasons.append("no gating metric exists on either side")
+        findings.append((_NOTHING_GATES, "inconclusive"))
     if serious := {each.task_id for each in fallen if each.beyond_noise}:
-        verdicts.add("warn")
-        reasons.append(f"{_counted(len(serious), 'task')} fell by {settings.fallen_drop:g} or more, beyond noise")
-    sides = ("only_in_baseline", "only_in_current")
-    unpaired = {name: task_lists[name] for name in sides if task_lists.get(name) and not differs}
-    if unpaired:
-        verdicts.add("warn")
-        reasons += [
-            f"{_counted(len(tasks), 'task')} not compared: {name.replace('_', ' ')}" for name, tasks in unpaired.items()
-        ]
+        words = f"{_counted(len(serious), 'task')} fell by {settings.fallen_drop:g} or more, beyond noise"
+        findings.append((words, "warn"))
     notes: list[str] = []
-    if reworded := task_lists.get("reworded_tasks", []):
-        notes.append(f"{_counted(len(reworded), 'task')} with the same id and other words than in the baseline")
+    if tasks.only_current and not differs:
+        notes.append(f"{_counted(len(tasks.only_current), 'task')} not compared: not in the baseline")
+    if tasks.reworded:
+        notes.append(
+            f"{_counted(len(tasks.reworded), 'task')} with the same ID and another prompt than in the baseline"
+        )
     notes += [f"judge {judge} is kept out: {why}" for judge, why in current.kept_out.items()]
     parts = scored_with(current)
+    reasons = [words for words, _ in findings]
     return GateOutcome(
         drop=current.drop,
         baseline=None if baseline is None else baseline.name,
         suite=current.suite,
-        verdict=_gravest(verdicts),
+        verdict=_gravest(verdict for _, verdict in findings),
         rule=settings.rule,
         reasons=(reasons or [each.reason for each in gating] or ["every floor is held"]) + notes,
         metrics=comparisons,
         fallen_tasks=fallen,
-        only_in_baseline=task_lists.get("only_in_baseline", []),
-        only_in_current=task_lists.get("only_in_current", []),
-        reworded_tasks=reworded,
+        improved_tasks=improved,
+        only_in_baseline=list(tasks.only_baseline),
+        only_in_current=list(tasks.only_current),
+        reworded_tasks=list(tasks.reworded),
         judges_kept_out=dict(current.kept_out),
         comparability=Comparability(
             baseline_key=None if baseline is None else baseline.comparability_key,
@@ -442,6 +490,15 @@ def _outcome(
             differs=differs,
         ),
     )
+
+
+def _missing(tasks: Sequence[str], total: int, tolerated: float) -> tuple[str, GateVerdict]:
+    """Tasks that were removed, could not be read or did not run. A run that loses them must not look better for it."""
+    more = f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else ""
+    words = f"{len(tasks)} of {total} tasks are missing: {', '.join(tasks[:_NAMED])}{more}"
+    if len(tasks) > tolerated * total + 1e-9:
+        return f"{words} (tolerated: {tolerated:.0%})", "fail"
+    return words, "warn"
 
 
 def _gravest(verdicts: Iterable[GateVerdict]) -> GateVerdict:

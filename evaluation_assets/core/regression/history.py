@@ -9,8 +9,8 @@ from scipy import special
 
 from evaluation_assets.core.regression.baselines import Baseline, comparability_key, scored_with
 from evaluation_assets.core.regression.drift import Drift, drift, night
-from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered, mean_of_tasks
+from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics, estimate_of
+from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
 
 Row = dict[str, Any]
 
@@ -21,7 +21,7 @@ def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
     for name, values in metrics.metrics.items():
         if not values:
             continue
-        estimate = mean_of_tasks([value.value for value in values.values()])
+        estimate = estimate_of(name, [value.value for value in values.values()])
         yield {
             "drop": metrics.drop,
             "suite": metrics.suite,
@@ -72,16 +72,17 @@ def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, a
 def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
     """Agents and versions of one suite on the tasks they all did, best first.
 
-    Drops of one version are averaged a task. Only drops under one comparability key count, the one of the last drop.
-    `difference` is to the best of the ranking, paired by task, with its 95 % interval.
+    Drops of one version are averaged a task; a drop whose agent or version is unknown stands for itself. Only drops
+    under one comparability key count, the one of the last drop. `difference` is to the best of the ranking, paired by
+    task, with its 95 % interval.
     """
     if not drops:
         return []
     key = scored_with(drops[-1])
-    runs: dict[tuple[str | None, str | None], list[DropMetrics]] = {}
+    runs: dict[tuple[str | None, ...], list[DropMetrics]] = {}
     for drop in drops:
         if scored_with(drop) == key and drop.metrics.get(metric):
-            runs.setdefault((drop.agent, drop.agent_version), []).append(drop)
+            runs.setdefault(drop.version, []).append(drop)
     if not runs:
         return []
     means = {who: _task_means(own, metric) for who, own in runs.items()}
@@ -89,8 +90,8 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
     if not common:
         return []
     sign = 1 if metric in RELATIVE else -1
-    estimates = {who: mean_of_tasks([values[task] for task in common]) for who, values in means.items()}
-    ranking = sorted(estimates, key=lambda who: (sign * estimates[who].mean, who[0] or "", who[1] or ""))
+    estimates = {who: estimate_of(metric, [values[task] for task in common]) for who, values in means.items()}
+    ranking = sorted(estimates, key=lambda who: (sign * estimates[who].mean, [part or "" for part in who]))
     best = means[ranking[0]]
     return [
         {
@@ -99,6 +100,8 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
             "rank": rank,
             "agent": who[0],
             "agent_version": who[1],
+            "model": who[2],
+            "drops": [drop.drop for drop in runs[who]],
             "mean": estimates[who].mean,
             "ci_low": estimates[who].low,
             "ci_high": estimates[who].high,

@@ -1,20 +1,29 @@
 """What an installation knows for its gates: evaluated drops in the order of time, baselines, settings."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 from upath import UPath
 
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.regression.baselines import Baseline, baseline_file, read_baseline, scored_with
+from evaluation_assets.core.regression.baselines import (
+    Baseline,
+    baseline_file,
+    gating_metrics,
+    read_baseline,
+    scored_with,
+)
 from evaluation_assets.core.regression.calibration import Calibration, Values, calibrate
 from evaluation_assets.core.regression.gate import GateOutcome, decide
 from evaluation_assets.core.regression.history import drift_since, leaderboard
-from evaluation_assets.core.regression.metrics import RELATIVE, DropMetrics, read_metrics
-from evaluation_assets.core.regression.settings import DEFAULT_METRICS, GateSettings
+from evaluation_assets.core.regression.metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics, read_metrics
+from evaluation_assets.core.regression.settings import GateSettings
 
 Row = dict[str, Any]
+
+_Value = TypeVar("_Value")
 
 
 def metrics_of(home: Home, drop: str) -> DropMetrics:
@@ -31,17 +40,39 @@ def baseline_of(home: Home, suite: str | None) -> Baseline | None:
     return None if suite is None else read_baseline(baseline_file(home.baselines, suite))
 
 
-def gate_drop(home: Home, drop: str, settings: GateSettings, file: UPath | None = None) -> GateOutcome | None:
+def gate_drop(
+    home: Home, drop: str, settings: GateSettings, disqualified: Mapping[str, str], file: UPath | None = None
+) -> GateOutcome | None:
     """The gate on an evaluated drop, against its suite's baseline or the one in `file`.
 
-    `None` where there is neither a baseline nor a floor.
+    `None` where there is neither a baseline nor a floor. `disqualified` are the judges that labels keep out of gates
+    now, with the reason. Where one of them still counts in the drop's metrics, because it was evaluated before, only
+    metrics without judges gate.
 
     Raises:
         InvalidBaseline: the baseline's file cannot be read.
     """
     metrics = metrics_of(home, drop)
     baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
-    return decide(baseline, metrics, settings)
+    counted = {
+        judge: why
+        for judge, why in disqualified.items()
+        if f"judge {judge}" in metrics.comparability and judge not in metrics.kept_out
+    }
+    if not counted:
+        return decide(baseline, metrics, settings)
+    trusted = replace(metrics, metrics=_without_judges(metrics.metrics))
+    if baseline is not None:
+        baseline = baseline.model_copy(update={"metrics": _without_judges(baseline.metrics)})
+    outcome = decide(baseline, trusted, settings)
+    notes = [f"judge {judge} is disqualified since: {why}; evaluate again" for judge, why in counted.items()]
+    return outcome and outcome.model_copy(
+        update={"reasons": outcome.reasons + notes, "judges_kept_out": {**outcome.judges_kept_out, **counted}}
+    )
+
+
+def _without_judges(metrics: Mapping[str, _Value]) -> dict[str, _Value]:
+    return {name: value for name, value in metrics.items() if name in WITHOUT_JUDGES}
 
 
 def suites(home: Home) -> Iterator[tuple[str, list[DropMetrics]]]:
@@ -102,13 +133,14 @@ def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterat
         return
     key = scored_with(drops[-1])
     alike = [drop for drop in drops if scored_with(drop) == key and drop.tasks.keys() == drops[-1].tasks.keys()]
-    for metric in settings.metrics or DEFAULT_METRICS:
-        versions: dict[tuple[str | None, str | None], list[Values]] = {}
+    for metric in gating_metrics(settings, key):
+        versions: dict[tuple[str | None, ...], list[Values]] = {}
         for drop in alike:
             if metric not in RELATIVE and drop.metrics.get(metric):
                 values = {task: value.value for task, value in drop.metrics[metric].items()}
-                versions.setdefault((drop.agent, drop.agent_version), []).append(values)
-        found = calibrate(metric, list(versions.values()), settings)
+                versions.setdefault(drop.version, []).append(values)
+        trials = min((value.trials for value in drops[-1].metrics.get(metric, {}).values()), default=1)
+        found = calibrate(metric, list(versions.values()), settings, trials=trials)
         if found is not None:
             yield found
 
@@ -119,7 +151,7 @@ def drift_rows(home: Home, settings: GateSettings) -> Iterator[Row]:
         baseline = baseline_of(home, suite)
         if baseline is None:
             continue
-        for metric in settings.metrics or DEFAULT_METRICS:
+        for metric in gating_metrics(settings, baseline.comparability):
             found = drift_since(baseline, drops, metric, settings.alpha)
             charts = zip(found.z, found.cusum, found.e_values, strict=True)
             for number, (z, cusum, e_value) in enumerate(charts, 1):

@@ -13,9 +13,8 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.regression.baselines import comparability_key, scored_with
-from evaluation_assets.core.regression.metrics import DropMetrics
+from evaluation_assets.core.regression.metrics import DropMetrics, estimate_of
 from evaluation_assets.core.regression.records import evaluated_at
-from evaluation_assets.core.scoring.intervals import mean_of_tasks
 from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
 
 Row = dict[str, Any]
@@ -74,7 +73,7 @@ def _add(agents: dict[str, _Agent], task_id: str, analysis: SessionAnalysis) -> 
 
 def _estimate(name: str, by_task: dict[str, list[float]]) -> Row:
     """Mean over tasks with its 95 % interval."""
-    found = mean_of_tasks([fmean(values) for values in by_task.values()]) if by_task else None
+    found = estimate_of(name, [fmean(values) for values in by_task.values()]) if by_task else None
     return {
         f"{name}_mean": found and found.mean,
         f"{name}_low": found and found.low,

@@ -6,7 +6,8 @@ gate's error rates runs the very same code.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, nan
+from functools import lru_cache
+from math import ceil, inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,16 @@ from scipy import special
 
 Floats = np.ndarray | float
 
+POWER = 0.8
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What paired tasks say. Each field is a number, or an array with one number a comparison.
 
-    `p_regression` is the p-value of "no drop", `p_non_inferior` that of "a drop of the margin or more". The interval
-    has confidence `1 - 2 alpha`: its ends are the two one-sided tests turned round.
+    `p_regression` is the p-value of "no decrease", `p_non_inferior` that of "a decrease of the margin or more". The
+    interval has confidence `1 - 2 alpha`: its ends are the two one-sided tests inverted. `detectable` is the decrease
+    that these tasks show with the wanted power.
     """
 
     effect: Any
@@ -28,12 +32,30 @@ class Evidence:
     high: Any
     p_regression: Any
     p_non_inferior: Any
+    detectable: Any
 
 
 def compare_scores(
-    differences: np.ndarray, margin: float, alpha: float, *, std_error: float | None = None, degrees: int | None = None
+    differences: np.ndarray,
+    margin: float,
+    alpha: float,
+    power: float = POWER,
+    *,
+    metrics: int = 1,
+    std_error: float | None = None,
+    degrees: int | None = None,
 ) -> Evidence:
-    """One-sided paired t-tests. `std_error` and `degrees` replace the ones of independent tasks where tasks cluster."""
+    """One-sided paired t-tests.
+
+    Args:
+        differences: one a task.
+        margin: largest tolerated decrease.
+        alpha: level of each test.
+        power: with which `detectable` is shown.
+        metrics: over how many metrics p-values will be adjusted: `detectable` is for the level `alpha / metrics`.
+        std_error: replaces that of independent tasks, where tasks are correlated.
+        degrees: of freedom, with `std_error`.
+    """
     size = differences.shape[-1]
     effect = differences.mean(axis=-1)
     error = differences.std(axis=-1, ddof=1) / np.sqrt(size) if std_error is None else np.asarray(std_error)
@@ -43,30 +65,121 @@ def compare_scores(
         p_non_inferior = special.stdtr(freedom, -(effect + margin) / error)
     constant = ~(error > 1e-12)
     half = special.stdtrit(freedom, 1 - alpha) * error
+    visible = special.stdtrit(freedom, 1 - alpha / metrics) + special.stdtrit(freedom, power)
     return Evidence(
         effect,
         effect - half,
         effect + half,
         np.where(constant, np.where(effect < -1e-12, 0.0, 1.0), p_regression),
         np.where(constant, np.where(effect <= -margin + 1e-12, 1.0, 0.0), p_non_inferior),
+        visible * error,
     )
 
 
-def compare_outcomes(lost: Floats, gained: Floats, tasks: int, margin: float, alpha: float) -> Evidence:
+def compare_outcomes(
+    lost: Floats, gained: Floats, tasks: int, margin: float, alpha: float, power: float = POWER, *, metrics: int = 1
+) -> Evidence:
     """Paired outcomes: how many tasks were lost and gained since the baseline.
 
-    `p_regression` is McNemar's exact test. Interval and non-inferiority add half a task to both counts: Agresti and
-    Min, Statistics in Medicine 24 (2005). Without any change `p_non_inferior` is exact: the chance that no task is
-    lost where the margin is the true share that is.
+    `p_regression` is the exact unconditional test on McNemar's statistic: Suissa and Shuster, Biometrics 47 (1991). It
+    keeps its level as McNemar's conditional test does and finds more. Interval and non-inferiority add half a task to
+    both counts: Agresti and Min, Statistics in Medicine 24 (2005). Without any change `p_non_inferior` is exact: the
+    chance that no task is lost where the margin is the true share that is. The interval ends at -1 and 1.
     """
     lost, gained = np.asarray(lost, float), np.asarray(gained, float)
-    p_regression = np.where(lost > 0, special.betainc(np.maximum(lost, 1), gained + 1, 0.5), 1.0)
     size = tasks + 2
     shift = (gained - lost) / size
     error = np.sqrt(lost + gained + 1 - (gained - lost) ** 2 / size) / size
     half = special.ndtri(1 - alpha) * error
     p_non_inferior = np.where(lost + gained > 0, special.ndtr(-(shift + margin) / error), (1 - margin) ** tasks)
-    return Evidence((gained - lost) / tasks, shift - half, shift + half, p_regression, p_non_inferior)
+    return Evidence(
+        (gained - lost) / tasks,
+        np.maximum(shift - half, -1),
+        np.minimum(shift + half, 1),
+        np.vectorize(_p_lost, otypes=[float])(lost, gained, tasks),
+        p_non_inferior,
+        np.vectorize(_detectable_loss, otypes=[float])(lost + gained, tasks, alpha / metrics, power),
+    )
+
+
+_SHARES = np.concatenate([np.geomspace(0.001, 0.1, 60), np.linspace(0.1, 1, 91)[1:]])
+"""Shares of tasks that change, over which the exact test takes its largest p-value."""
+
+
+@lru_cache(maxsize=16)
+def _changed(tasks: int) -> np.ndarray:
+    """For every share, how probable each number of changed tasks is."""
+    return np.stack([_binomial(tasks, share) for share in _SHARES])
+
+
+def _binomial(n: int, share: float) -> np.ndarray:
+    k = np.arange(n + 1)
+    ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    return np.exp(ways + special.xlogy(k, share) + special.xlog1py(n - k, -share))
+
+
+def _beyond(z: float, tasks: int, share_lost: float) -> np.ndarray:
+    """For every number of changed tasks, the chance that `(lost - gained) / sqrt(changed)` is at least `z` > 0."""
+    changed = np.arange(tasks + 1)
+    least = np.maximum(np.ceil((changed + z * np.sqrt(changed)) / 2 - 1e-9), 1)
+    return np.where(least <= changed, special.betainc(least, np.maximum(changed - least, 0) + 1, share_lost), 0.0)
+
+
+@lru_cache(maxsize=4096)
+def _p_of(z: float, tasks: int) -> float:
+    return min(1.0, float((_changed(tasks) @ _beyond(z, tasks, 0.5)).max()))
+
+
+def _p_lost(lost: float, gained: float, tasks: int) -> float:
+    return _p_of((lost - gained) / sqrt(lost + gained), tasks) if lost > gained else 1.0
+
+
+@lru_cache(maxsize=256)
+def _critical(tasks: int, alpha: float) -> float:
+    """The smallest statistic that is significant; infinite where all tasks lost are too few."""
+    low, high = 0.0, sqrt(tasks)
+    if _p_of(high, tasks) > alpha:
+        return inf
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (low, middle) if _p_of(middle, tasks) <= alpha else (middle, high)
+    return high
+
+
+@lru_cache(maxsize=4096)
+def _detectable_loss(changed: float, tasks: int, alpha: float, power: float) -> float:
+    """The decrease that is significant with the power, where so many tasks change by chance, half of them each way."""
+    z, gains = _critical(tasks, alpha), changed / (2 * tasks)
+    if z == inf:
+        return 1.0
+    low, high = 0.0, 1 - 2 * gains
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        share = 2 * gains + middle
+        found = float(_binomial(tasks, share) @ _beyond(z, tasks, (gains + middle) / share))
+        low, high = (low, middle) if found >= power else (middle, high)
+    return high
+
+
+def classify(
+    evidence: Evidence,
+    p_adjusted: Floats,
+    unchanged: Any,
+    *,
+    margin: float,
+    max_undetected: float,
+    alpha: float,
+) -> np.ndarray:
+    """The verdict of each comparison: `fail`, `warn`, `pass` or `inconclusive`.
+
+    `fail`: a significant decrease of the margin or more. `warn`: a significant one below it. `pass`: none, and either
+    nothing changed, or a decrease of the margin is ruled out, or one of `max_undetected` would have shown.
+    """
+    worse = np.asarray(p_adjusted) <= alpha
+    seen = unchanged | (evidence.p_non_inferior <= alpha) | (evidence.detectable <= max_undetected)
+    return np.select(
+        [worse & (evidence.effect <= -margin + 1e-12), worse, seen], ["fail", "warn", "pass"], "inconclusive"
+    )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -80,17 +193,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def tasks_needed(spread: float, margin: float, alpha: float, power: float) -> int:
-    """Tasks with which a drop of the margin is seen, or its absence shown, with the given power.
+    """Tasks with which a decrease of the margin is seen, or its absence shown, with the given power.
 
     `spread` is the standard deviation of a task's difference. `n = ((z_alpha + z_power) * spread / margin)^2 + 2`; the
     2 stands for the step from the normal distribution to Student's t.
     """
     z = float(special.ndtri(1 - alpha) + special.ndtri(power))
     return ceil((z * spread / margin) ** 2 - 1e-9) + 2
-
-
-def smallest_drop(std_error: float, degrees: int, alpha: float, power: float) -> float:
-    """The drop that is called one with the given power: `(t_alpha + t_power) * SE`."""
-    if degrees < 1:
-        return nan
-    return float(special.stdtrit(degrees, 1 - alpha) + special.stdtrit(degrees, power)) * std_error

@@ -237,7 +237,7 @@ def _pair(agent: str, other: str, rows: Sequence[CaseRow]) -> PairedComparison:
         ci_high=None if evidence is None else float(evidence.high),
         p=p,
         p_adjusted=None,
-        method="McNemar's exact test" if are_outcomes else "paired t-test",
+        method="exact unconditional McNemar test" if are_outcomes else "paired t-test",
     )
 
 

@@ -1,11 +1,11 @@
 """The gate's answer for terminals, CI systems and programs. Names in it are hostile text and escaped."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from evaluation_assets.core.regression.gate import GateOutcome
+from evaluation_assets.core.regression.gate import ChangedTask, GateOutcome
 from evaluation_assets.core.reporting.render import plain, precise, signed
 
 Row = dict[str, Any]
@@ -20,7 +20,7 @@ def as_text(outcome: GateOutcome) -> str:
     lines = [f"{outcome.drop} against {against}: {outcome.verdict.upper()}"]
     lines += [f"  - {reason}" for reason in outcome.reasons]
     if outcome.metrics:
-        head = ("metric", "verdict", "baseline", "now", "difference", "interval", "p", "tasks", "would decide")
+        head = ("metric", "verdict", "baseline", "now", "difference", "interval", "p", "tasks", "detectable")
         rows = [
             (
                 each.metric + ("" if each.gates else " *"),
@@ -31,23 +31,28 @@ def as_text(outcome: GateOutcome) -> str:
                 f"{signed(each.ci_low)} … {signed(each.ci_high)}",
                 precise(each.p_adjusted),
                 str(each.n_tasks),
-                "–" if each.tasks_needed is None else str(each.tasks_needed),
+                precise(each.smallest_drop),
             )
             for each in outcome.metrics
         ]
         lines += ["", *_aligned([head, *rows])]
         if not all(each.gates for each in outcome.metrics):
             lines.append("  * does not gate")
-    if outcome.fallen_tasks:
-        lines += ["", f"  tasks that fell ({len(outcome.fallen_tasks)})"]
-        lines += [
-            f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
-            + ("" if each.beyond_noise else ", no further than noise goes")
-            for each in outcome.fallen_tasks[:_LISTED]
-        ]
-        if len(outcome.fallen_tasks) > _LISTED:
-            lines.append(f"    and {len(outcome.fallen_tasks) - _LISTED} more, see --format json")
+    lines += _changed("tasks that fell", outcome.fallen_tasks)
+    lines += _changed("tasks that improved", outcome.improved_tasks)
     return "\n".join(plain(line) for line in lines)
+
+
+def _changed(title: str, tasks: Sequence[ChangedTask]) -> list[str]:
+    if not tasks:
+        return []
+    lines = ["", f"  {title} ({len(tasks)})"]
+    lines += [
+        f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
+        + ("" if each.beyond_noise else ", within noise")
+        for each in tasks[:_LISTED]
+    ]
+    return lines + ([f"    and {len(tasks) - _LISTED} more, see --format json"] if len(tasks) > _LISTED else [])
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
@@ -105,6 +110,15 @@ def as_github(outcome: GateOutcome) -> str:
         for each in outcome.metrics
         if each.gates and each.verdict != "pass"
     ]
+    tasks = {"fell": outcome.fallen_tasks, "improved": outcome.improved_tasks}
+    if any(tasks.values()):
+        listed = "\n".join(
+            f"{each.task_id} {word}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
+            for word, own in tasks.items()
+            for each in own[:_LISTED]
+        )
+        counts = ", ".join(f"{len(own)} {word}" for word, own in tasks.items())
+        said.append(("pass", f"tasks: {counts}", listed))
     return "\n".join(
         f"::{levels.get(verdict, 'warning')} title={_property(title)}::{_data(text)}" for verdict, title, text in said
     )
@@ -121,18 +135,20 @@ def _property(text: str) -> str:
 def calibration_text(rows: Iterable[Row]) -> str:
     """Rows of `gate_calibration` as a table a person reads, suite by suite."""
     lines: list[str] = []
-    head = ("true drop", "fail", "warn", "pass", "inconclusive")
+    head = ("decrease", "fail", "warn", "pass", "inconclusive")
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["suite"], row["metric"]), []).append(row)
     for (suite, metric), own in groups.items():
         first = own[0]
-        sees = "no drop" if first["smallest_drop"] is None else f"a drop of {first['smallest_drop']:.3f}"
+        sees = "no decrease" if first["smallest_drop"] is None else f"a decrease of {first['smallest_drop']:.3f}"
         what = "runs of one version" if first["source"] == "runs" else "versions, whose differences count as noise"
         lines += [
             f"{suite}, {metric}: {first['n_runs']} {what}, {first['n_tasks']} tasks",
-            f"  false alarms {first['fails']:.1%}; a fixed tolerance would have {first['tolerance_false_alarms']:.1%}",
-            f"  sees {sees}; {first['pairs_failed']} of {first['pairs']} pairs of runs as they were fail",
+            f"  unchanged runs: fail {first['fails']:.1%}, warn {first['warns']:.1%}, pass {first['passes']:.1%}, "
+            f"inconclusive {first['inconclusive']:.1%}",
+            f"  false alarms of a fixed tolerance: {first['tolerance_false_alarms']:.1%}",
+            f"  finds {sees}; {first['pairs_failed']} of {first['pairs']} pairs of runs as they were fail",
             *_aligned(
                 [
                     head,

@@ -1,11 +1,10 @@
 """Sessions analysed, as rows of `session_analyses`: by the panel, and by each judge where there are several."""
 
 from collections.abc import Callable, Iterator, Mapping
-from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.lake import Aligned, Stored
-from evaluation_assets.core.scoring.averages import panel_scores
+from evaluation_assets.core.scoring.averages import Leniency, average, panel_scores
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
 from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
 from evaluation_assets.core.sessions.contributions import is_session
@@ -26,16 +25,19 @@ def session_analyses(
 ) -> Iterator[Row]:
     """Rows of `session_analyses`, session after session; trajectories that are no sessions have none.
 
+    The panel's means are adjusted for the leniency of the judges that scored, so that a missing one moves nothing.
+
     Where `measure` fails, letters are compared instead: the analysis names the measure, and `say` is told.
     """
     columns = ["trajectory_id", "subject", "outcome", "scores"]
+    leniency = _leniency(trajectories, verdicts)
     by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
     for row in trajectories.rows(["trajectory", "text"]):
         trajectory = from_json(row["trajectory"], row["text"])
         if not is_session(trajectory):
             continue
         own = {judge: rows.at(trajectory.id) for judge, rows in by_judge.items()}
-        analysts = {PANEL: (panel_means(own, quorum), list(own))}
+        analysts = {PANEL: (panel_means(own, quorum, leniency), list(own))}
         if len(own) > 1:
             analysts |= {judge: (panel_means({judge: said}, 1), [judge]) for judge, said in own.items()}
         seen = _evidence(trajectory, measure, say)
@@ -57,20 +59,47 @@ def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
     }
 
 
-def panel_means(verdicts: Mapping[str, list[Row]], quorum: int) -> PanelMeans:
-    """Mean score by subject and criterion, where at least `quorum` judges scored."""
+def panel_means(
+    verdicts: Mapping[str, list[Row]], quorum: int, leniency: Mapping[str, Mapping[str, float]] | None = None
+) -> PanelMeans:
+    """Mean score by subject and criterion, where at least `quorum` judges scored.
+
+    `leniency` is what each judge gives above the panel, by criterion; it is taken out of the judge's scores.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for subject, by_judge in _subjects(verdicts).items():
+        averages = {
+            criterion: average(scores, len(by_judge), quorum, (leniency or {}).get(criterion, {}))
+            for criterion, scores in panel_scores(by_judge).items()
+        }
+        found[subject] = {
+            criterion: each.adjusted_mean for criterion, each in averages.items() if each.adjusted_mean is not None
+        }
+    return found
+
+
+def _subjects(verdicts: Mapping[str, list[Row]]) -> dict[str, dict[str, list[Row]]]:
+    """One session's verdict rows by subject and judge."""
     subjects: dict[str, dict[str, list[Row]]] = {}
     for judge, rows in verdicts.items():
         for row in rows:
             subjects.setdefault(row["subject"], {}).setdefault(judge, []).append(row)
-    return {
-        subject: {
-            criterion: fmean(scores.values())
-            for criterion, scores in panel_scores(by_judge).items()
-            if len(scores) >= max(quorum, 1)
-        }
-        for subject, by_judge in subjects.items()
-    }
+    return subjects
+
+
+def _leniency(trajectories: Stored, verdicts: Mapping[str, Stored]) -> dict[str, dict[str, float]]:
+    """What each judge gives above the panel over all sessions of the drop, by criterion."""
+    columns = ["trajectory_id", "subject", "outcome", "scores"]
+    by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
+    found = Leniency(list(verdicts))
+    criteria: set[str] = set()
+    for row in trajectories.rows(["trajectory_id"]):
+        own = {judge: rows.at(row["trajectory_id"]) for judge, rows in by_judge.items()}
+        for judges in _subjects(own).values():
+            for criterion, scores in panel_scores(judges).items():
+                found.add(criterion, scores)
+                criteria.add(criterion)
+    return {criterion: found.effects(criterion) for criterion in criteria}
 
 
 def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: SessionAnalysis) -> Row:

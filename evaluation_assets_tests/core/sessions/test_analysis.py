@@ -2,16 +2,25 @@
 
 import asyncio
 import tracemalloc
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from upath import UPath
 
-from evaluation_assets.core.scoring.sessions import panel_means
+from evaluation_assets.core.lake import Stored, Stream, batched, write
+from evaluation_assets.core.rows import trajectory_row
+from evaluation_assets.core.scoring.sessions import panel_means, session_analyses
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
-from evaluation_assets.core.sessions.analysis import SessionAnalysis
+from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
+from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, SESSION_VERDICTS
 from evaluation_assets_tests.core.sessions.making import (
     EXAMPLES,
     analysed,
@@ -187,6 +196,36 @@ def test_the_panels_mean_needs_its_quorum() -> None:
     verdicts = {"one": row(0.4), "two": row(0.8), "three": row(None), "four": row(0.1, "failed")}
     assert panel_means(verdicts, 2) == {"turn/0": {"progress": pytest.approx(0.6)}}
     assert panel_means(verdicts, 3) == {"turn/0": {}}
+
+
+def judged(folder: Path, judge: str, sessions: Sequence[str], score: float) -> Stored:
+    """A judge's verdicts: the same scores of every session's first turns."""
+    kinds = {
+        name: SESSION_VERDICTS.schema.field(name).type for name in ("trajectory_id", "subject", "outcome", "scores")
+    }
+    rows = [
+        {"trajectory_id": session, "subject": f"turn/{number}", "outcome": "scored", "scores": [(criterion, score)]}
+        for session in sessions
+        for number in range(2)
+        for criterion in ("progress",)
+    ]
+    path = UPath(folder) / f"{judge}.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, pa.schema(list(kinds.items()))), str(path))
+    return Stored(SESSION_VERDICTS, path)
+
+
+def test_a_lenient_judge_that_is_missing_moves_no_session_score(tmp_path: Path) -> None:
+    sessions = [replace(trajectory, id=f"s{index}") for index, trajectory in enumerate(read(EXAMPLES)[:1] * 3)]
+    rows = [trajectory_row("d", session) for session in sessions]
+    path = UPath(tmp_path) / "t.parquet"
+    write(path, Stream(PREPROCESSED_TRAJECTORIES, batched(rows, PREPROCESSED_TRAJECTORIES)))
+    ids = [session.id for session in sessions]
+    verdicts = {"strict": judged(tmp_path, "strict", ids, 0.4), "lenient": judged(tmp_path, "lenient", ids[:2], 0.8)}
+    trajectories = Stored(PREPROCESSED_TRAJECTORIES, path)
+    found = list(session_analyses("d", trajectories, verdicts, 1, LexicalSimilarity(), print))
+    scores = [row["conversation_score"] for row in found if row["analyst"] == PANEL]
+    alone = [row["conversation_score"] for row in found if row["analyst"] == "strict"]
+    assert scores[2] == pytest.approx(scores[0]) and scores[2] != pytest.approx(alone[2])
 
 
 def test_the_same_session_gives_the_same_bytes() -> None:
