@@ -6,7 +6,9 @@ With `--log FILE` it notes there what it was asked to measure.
 
 import argparse
 import asyncio
+import base64
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -14,8 +16,10 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 from evaluation_assets.core.agents.calculator import calculator
 
@@ -71,6 +75,32 @@ def hang() -> str:
 def flood(characters: int) -> str:
     """Answer with that many characters."""
     return "x" * characters
+
+
+@server.tool()
+def reveal(name: str) -> str:
+    """Answer with a variable of the environment, in every way there is to write it."""
+    value = os.environ[name]
+    wrapped = base64.b64encode(f"user:{value}".encode()).decode()
+    ways = [
+        value,
+        json.dumps({"key": value}),
+        quote(value, safe=""),
+        base64.b64encode(value.encode()).decode(),
+        wrapped,
+    ]
+    return " ".join([*ways, value.encode().hex()])
+
+
+@server.tool()
+def reveal_by_failing(name: str) -> str:
+    """Fail with a variable of the environment."""
+    raise ToolError(f"the key {os.environ[name]} was refused")
+
+
+@server.tool(description=f"Greets, and says too much: {os.environ.get('REVEALED_KEY', '')}")
+def greet() -> str:
+    return "hello"
 
 
 @server.tool()

@@ -30,6 +30,7 @@ request with the same API key, model and `prompt_cache_key`. Anthropic: cached i
      "fault": {"kind": one of FAULTS, "seconds": wait before it, ...}}
     {"rate_limit": {"requests_per_minute": n, "burst": b}}
     {"keys": [the only API keys that are accepted]}
+    {"serves": {"model": name in every answer, "system_fingerprint": ...}}
 
 The first rule that matches and is not used up applies. A rate is drawn from the body and how often it has been seen,
 so a run can be repeated. Error kinds take `retry_after`, `status`, `message`, `code` and `type`; `out_of_range` and
@@ -751,11 +752,12 @@ def _known(given: Mapping[str, Any], *names: str) -> None:
 
 @dataclass(slots=True)
 class Script:
-    """Rules, a rate limit and keys."""
+    """Rules, a rate limit, keys, and what stands in every answer."""
 
     rules: list[Rule] = field(default_factory=list)
     bucket: Bucket | None = None
     keys: frozenset[str] | None = None
+    serves: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, given: Scripted) -> Script:
@@ -765,12 +767,13 @@ class Script:
             if "fault" in item:
                 script.rules.append(Rule.read(item))
                 continue
-            _known(item, "rate_limit", "keys", "rules")
+            _known(item, "rate_limit", "keys", "serves", "rules")
             if limit := item.get("rate_limit"):
                 _known(limit, "requests_per_minute", "burst")
                 script.bucket = Bucket(limit["requests_per_minute"] / 60, max(limit.get("burst", 1), 1))
             if "keys" in item:
                 script.keys = frozenset(item["keys"])
+            script.serves |= item.get("serves", {})
             script.rules += map(Rule.read, item.get("rules", ()))
         return script
 
@@ -920,7 +923,8 @@ class Endpoint:
             await asyncio.sleep(entry.waited)
         models.prefixes.update(prefixes)
         calls = step_of(reading, fault).get("calls", ())
-        return 200, [], orjson.dumps(protocol.reply(reading, text, calls, stop, usage, entry.number))
+        reply = protocol.reply(reading, text, calls, stop, usage, entry.number)
+        return 200, [], orjson.dumps(reply | models.script.serves)
 
     def failed(self, fault: Mapping[str, Any], entry: Entry) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
         failure = ERRORS[fault["kind"]]

@@ -1,6 +1,7 @@
 """Agents on suites: real SDKs against a local model server, real MCP servers, real runs."""
 
 import asyncio
+import base64
 import os
 import signal
 import subprocess
@@ -12,9 +13,11 @@ from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import dagster as dg
 import orjson
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -784,6 +787,37 @@ def test_a_tool_server_that_does_not_start_is_no_wrong_answer(tmp_path: Path, se
     (drop,) = scan(home.drops).drops
     kinds = [[issue["kind"] for issue in row["issues"]] for row in home.table(drop, "tool_use_results").rows()]
     assert kinds == [["infrastructure"]] * 3
+
+
+def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = 'kéy-"4711"/+secret=value'
+    monkeypatch.setenv("REVEALED_KEY", key)
+    home = installed(tmp_path, server, "good0", "bad1")
+    stdio = {"name": "tests", "command": COMMAND[0], "args": COMMAND[1:], "cwd": ROOT, "env_from": ["REVEALED_KEY"]}
+    dies = "import os, sys; sys.exit('refused: ' + os.environ['REVEALED_KEY'])"
+    broken = {"name": "broken", "command": sys.executable, "args": ["-c", dies], "env_from": ["REVEALED_KEY"]}
+    for name, mcp in (("good0", stdio), ("bad1", broken)):
+        path = Path(home.agents.path, f"{name}.yaml")
+        path.write_text(path.read_text().replace("[calculator]", f"[calculator], mcp: [{orjson.dumps(mcp).decode()}]"))
+    arguments = {"name": "REVEALED_KEY"}
+    asked = [{"name": "reveal", "arguments": arguments}, {"name": "reveal_by_failing", "arguments": arguments}]
+    server.script([steps("Task", {"calls": asked}, {"text": DONE.format("0")})])
+    _, said = commanded(Path(home.root.path), "sums")
+    assert "refused: [masked]" in said
+    drop = next(drop for drop in scan(home.drops).drops.values() if "good0" in drop.key)
+    found = [item for item in read_trajectories(drop.sources, Losses()) if isinstance(item, Trajectory)]
+    assert results(found[0])[0].count("[masked]") >= 5 and "[masked]" in str(errors(found[0])[1])
+    encoded = base64.b64encode(key.encode())
+    secrets = [key.encode(), key.encode("unicode_escape"), quote(key, safe="").encode(), encoded[:-4], b"4711"]
+    told = [str(request.body).encode() for request in server.requests()]
+    files = [path.read_bytes() for path in Path(home.root.path).rglob("*") if path.is_file()]
+    # Tables are compressed: their rows are looked at as text.
+    lake = [str(list(pq.ParquetFile(path).iter_batches())).encode() for path in Path(home.root.path).rglob("*.parquet")]
+    assert lake and not [
+        secret for secret in secrets for data in (*files, *lake, *told, said.encode()) if secret in data
+    ]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,31 @@ def test_every_subject_gets_a_verdict(
     assert len(server.requests()) == sum(judged.outcomes().values())
 
 
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_verdicts_name_the_model_that_answered(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
+) -> None:
+    judged = installed(tmp_path, instance, judge(server, protocol=protocol))
+
+    def served() -> set[str | None]:
+        levels = ("clip", "category", "trajectory")
+        return {row["served_model"] for level in levels for row in judged.verdicts(level)}
+
+    server.script([{"serves": {"model": "m-2026-08-07", "system_fingerprint": "fp_1"}}])
+    judged.drop("d", drop_of(1))
+    assert judged.run("d").success
+    first = {"openai": "m-2026-08-07 fp_1", "anthropic": "m-2026-08-07"}[protocol]
+    assert served() == {first}
+    server.script([{"serves": {"model": "m-2026-09-09", "system_fingerprint": None}}])
+    assert judged.run("d").success
+    assert served() == {first}, "the ledger knows who answered"
+    server.script([{"serves": {"model": 7}}])
+    judged.drop("d", drop_of(1, "again"))
+    assert judged.run("d").success
+    assert served() == {None}
+    assert set(judged.outcomes()) <= {("scored", None), ("abstained", None)}
+
+
 def test_an_unchanged_drop_makes_no_call_and_a_changed_record_only_its_own(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:

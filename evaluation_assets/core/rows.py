@@ -150,6 +150,7 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         "from_ledger": verdict.from_ledger,
         "share_seen": verdict.share_seen,
         "ledger_key": verdict.ledger_key,
+        "served_model": verdict.served_model,
     }
 
 

@@ -70,6 +70,7 @@ _VERDICT = (
     ("from_ledger", _BOOL),
     ("share_seen", _FLOAT),
     ("ledger_key", _NAME),
+    ("served_model", _NAME),
 )
 
 RAW_TRAJECTORIES = Table("raw_trajectories", "a trajectory as it came", _TRAJECTORIES)
@@ -539,6 +540,7 @@ COLUMNS: dict[str, str] = {
     "from_ledger": "whether the reply was paid for before",
     "share_seen": "part of the subject's text the judge was shown",
     "ledger_key": "content address of the reply",
+    "served_model": "the model that answered in the provider's words, with its system fingerprint; null where unsaid",
     "criterion": "key of the criterion; answer.<key> for the final answer",
     "mean": "plain mean of the judges that scored; null below the quorum",
     "adjusted_mean": "mean after each judge's leniency is taken out",

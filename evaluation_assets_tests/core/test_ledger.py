@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import orjson
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
@@ -16,7 +18,9 @@ from evaluation_assets.core.judging.ledger import Ledger, question_key
 from evaluation_assets.core.judging.providers.base import Reply, TokenUsage
 from evaluation_assets_tests import postgres
 
-REPLY = Reply(text='{"über": "alles"}' * 50, finish="stop", usage=TokenUsage(input_tokens=7, output_tokens=3))
+REPLY = Reply(
+    text='{"über": "alles"}' * 50, finish="stop", usage=TokenUsage(input_tokens=7, output_tokens=3), served_model="m-1"
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +61,19 @@ def test_a_reply_comes_back_as_it_was(ledger: Ledger) -> None:
     assert entry.reply == REPLY
     assert (entry.run, entry.number, entry.cost_usd, entry.latency_ms, entry.attempts) == ("r1", 0, 0.5, 12.5, 2)
     assert ledger.entries("other") == []
+
+
+def test_a_reply_that_was_stored_before_it_named_its_model_still_reads(tmp_path: Path) -> None:
+    url = sqlite_url(tmp_path)
+    ledger = Ledger(url)
+    paid(ledger, "k")
+    old = orjson.dumps({"text": "t", "finish": "stop", "usage": {"input_tokens": 1}})
+    packed = len(old).to_bytes(4, "little") + pa.compress(old, codec="zstd", asbytes=True)
+    with sqlite3.connect(tmp_path / "ledger.sqlite") as connection:
+        connection.execute("UPDATE replies SET reply = ?", (packed,))
+    (entry,) = ledger.entries("k")
+    assert entry.reply == Reply(text="t", finish="stop", usage=TokenUsage(input_tokens=1))
+    assert entry.reply.served_model is None
 
 
 def test_several_replies_to_a_question_are_all_kept_newest_first(ledger: Ledger) -> None:

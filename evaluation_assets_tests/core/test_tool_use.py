@@ -492,6 +492,44 @@ def test_a_hostile_or_broken_definition_finds_nothing_and_harms_nothing(paramete
     assert defects(call("f", x="a" * 40 + "b"), [Tool(name="f", parameters=parameters)]) == []
 
 
+def doubling(levels: int) -> dict[str, Any]:
+    """Three kilobytes that refer to one another, twice at every level."""
+    below = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
+    return {"properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": below | {f"d{levels}": {"type": "string"}}}
+
+
+def test_a_definition_that_doubles_at_every_level_is_not_checked_and_says_so() -> None:
+    tool = {"name": "f", "parameters": doubling(40)}
+    result = measure(case(expected("f"), tools=[tool]), call("f", x=1), weighting={"schema": 1, "recall": 1})
+    (issue,) = result.issues
+    assert issue.kind == "not_checked" and "more than 10,000 references" in issue.detail
+    assert result.passed and result.schema == 1
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"regex": "(a|aa)+"},
+        {"schema": {"pattern": "^(a|aa)+$"}},
+        {"schema": {"patternProperties": {"^(a|aa)+$": {}}}},
+        {"schema": doubling(40)},
+    ],
+)
+def test_a_rule_that_would_take_for_ever_is_an_issue_that_says_so(rule: dict[str, Any]) -> None:
+    text = "a" * 40 + "c"
+    value = {text: 1, "x": 1} if "schema" in rule and "pattern" not in rule["schema"] else text
+    result = measure(case(expected("f", x=rule)), call("f", x=value))
+    (issue,) = result.issues
+    assert issue.kind == "invalid_parameter" and "not checked" in issue.detail
+    assert not result.passed
+
+
+@pytest.mark.parametrize(("value", "right"), [("ab-12", True), ("xab-12", False), (5, True)])
+def test_patterns_of_a_schema_are_checked(value: Any, right: bool) -> None:
+    want = ExpectedCall.model_validate(expected("t", p={"schema": {"pattern": r"^[a-c]+-\d+$"}}))
+    assert compare_call(want, call("t", p=value)).is_right is right
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False) | st.text(max_size=3),
     lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=3), children, max_size=3),

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from evaluation_assets.core.agents.masking import Mask
 from evaluation_assets.core.agents.tools import InvalidTool, ToolError, ToolUnreachable, as_text
 from evaluation_assets.core.configuration import VariableName
-from evaluation_assets.core.trajectories.model import JsonObject, Tool
+from evaluation_assets.core.trajectories.model import JsonObject, Tool, json_object
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -55,6 +56,12 @@ class McpServer(BaseModel):
             raise ValueError("an MCP server has either a command or a url")
         return self
 
+    @property
+    def passed(self) -> list[str]:
+        """The values that the server is given."""
+        variables = (*self.env_from, *self.headers_from.values())
+        return [*self.env.values(), *(os.environ[name] for name in variables if name in os.environ)]
+
 
 class McpTool:
     """A tool of a server that is connected."""
@@ -80,22 +87,25 @@ def check_installed(servers: Sequence[McpServer]) -> None:
 
 
 @asynccontextmanager
-async def connected(servers: Sequence[McpServer], start_s: float = START_S) -> AsyncIterator[list[McpTool]]:
-    """The tools of all servers, for as long as the context lasts.
+async def connected(
+    servers: Sequence[McpServer], start_s: float = START_S, mask: Mask | None = None
+) -> AsyncIterator[list[McpTool]]:
+    """The tools of all servers, for as long as the context lasts. What servers say of themselves is masked.
 
     Raises:
         InvalidTool: a server does not start, or does not list its tools.
     """
     async with AsyncExitStack() as stack:
-        connections = [await stack.enter_async_context(_connection(server)) for server in servers]
+        mask = mask or Mask(value for server in servers for value in server.passed)
+        connections = [await stack.enter_async_context(_connection(server, mask)) for server in servers]
         listed = await asyncio.gather(*(connection.tools(start_s) for connection in connections))
         yield [tool for tools in listed for tool in tools]
 
 
 @asynccontextmanager
-async def _connection(server: McpServer) -> AsyncIterator["_Connection"]:
+async def _connection(server: McpServer, mask: Mask) -> AsyncIterator["_Connection"]:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
-        connection = _Connection(server, log)
+        connection = _Connection(server, log, mask)
         try:
             yield connection
         finally:
@@ -105,8 +115,9 @@ async def _connection(server: McpServer) -> AsyncIterator["_Connection"]:
 class _Connection:
     """A server in a task of its own: when its transport breaks, only that task is cancelled, not the agent's."""
 
-    def __init__(self, server: McpServer, log: TextIO) -> None:
+    def __init__(self, server: McpServer, log: TextIO, mask: Mask) -> None:
         self.name = server.name
+        self._mask = mask
         self._server = server
         self._log = log
         self._closing = asyncio.Event()
@@ -122,7 +133,7 @@ class _Connection:
             raise InvalidTool(f"MCP server {self.name!r} did not list its tools in {start_s:g} s") from None
         except ToolError as problem:
             words = "" if isinstance(problem, ToolUnreachable) else self._last_words()
-            raise InvalidTool(f"{problem}{words}") from None
+            raise InvalidTool(self._mask(f"{problem}{words}")) from None
         return [McpTool(definition, self) for definition in listed]
 
     async def call(self, name: str, arguments: JsonObject) -> str:
@@ -155,7 +166,11 @@ class _Connection:
         for _ in range(_MOST_PAGES):
             page = await client.list_tools(cursor=cursor)
             found += [
-                Tool(name=tool.name, description=tool.description or "", parameters=tool.input_schema)
+                Tool(
+                    name=self._mask(tool.name),
+                    description=self._mask(tool.description or ""),
+                    parameters=json_object(self._mask(as_text(tool.input_schema))),
+                )
                 for tool in page.tools
             ]
             cursor = page.next_cursor
@@ -216,7 +231,7 @@ class _Connection:
             words = f": {_first(problem)}"
         with contextlib.suppress(OSError, ValueError):
             self._log.seek(0)
-            written = self._log.read().strip()[-300:]
+            written = self._mask(self._log.read().strip())[-300:]
             words += f": {' '.join(written.split())}" if written else ""
         return words
 

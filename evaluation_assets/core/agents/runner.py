@@ -14,6 +14,7 @@ from upath import UPath
 from evaluation_assets.core.agents.calculator import calculator
 from evaluation_assets.core.agents.conversation import Conversation, Ended, begun, trajectory_id, trajectory_of
 from evaluation_assets.core.agents.journal import AttemptKey, Journal
+from evaluation_assets.core.agents.masking import Mask
 from evaluation_assets.core.agents.mcp_tools import check_installed, connected
 from evaluation_assets.core.agents.mock_tools import mock_tools
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
@@ -144,6 +145,7 @@ class _Run:
         self._tally = tally
         self._trials = trials
         self._say = say
+        self._mask = Mask(value for server in agent.tools.mcp for value in server.passed)
 
     async def attempt_all(self, keys: Sequence[AttemptKey]) -> None:
         """Attempts side by side; when the money is gone, those under way end by themselves and no other begins."""
@@ -160,13 +162,14 @@ class _Run:
     async def _attempt(self, key: AttemptKey, case: Case) -> None:
         attempt, toolbox = begun(case, key[1], self._agent), None
         try:
-            async with connected(self._agent.tools.mcp) as remote:
+            async with connected(self._agent.tools.mcp, mask=self._mask) as remote:
                 limits = self._agent.limits
                 mocks = mock_tools(self._suite, case) if self._agent.tools.mock else ()
                 toolbox = Toolbox(
                     [*self._functions, *remote, *mocks],
                     timeout_s=limits.tool_timeout_s,
                     max_result_characters=limits.max_result_characters,
+                    mask=self._mask,
                 )
                 conversation = Conversation(
                     self._agent,
@@ -182,7 +185,7 @@ class _Run:
         except InvalidTool as problem:
             attempt.error = str(problem)
         except Exception as problem:  # noqa: BLE001  (one attempt with a defect must not take the others down)
-            attempt.ended, attempt.error = "failed", f"{type(problem).__name__}: {problem}"[:500]
+            attempt.ended, attempt.error = "failed", self._mask(f"{type(problem).__name__}: {problem}")[:500]
         self._journal.finish(key, trajectory_of(attempt, self._agent, toolbox, self._trials))
         self._tally.ended[attempt.ended] += 1
         about = f"{attempt.ended}, {attempt.steps} steps, {attempt.calls} calls, {attempt.seconds:.1f} s"

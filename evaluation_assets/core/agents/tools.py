@@ -20,6 +20,7 @@ import orjson
 import pydantic
 import pydantic_core
 
+from evaluation_assets.core.agents.masking import Mask
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 TIMEOUT_S = 60.0
@@ -117,8 +118,10 @@ class Toolbox:
         *,
         timeout_s: float = TIMEOUT_S,
         max_result_characters: int = MAX_RESULT_CHARACTERS,
+        mask: Mask | None = None,
     ) -> None:
         self._timeout_s = timeout_s
+        self._mask = mask or Mask()
         self._max_result_characters = max_result_characters
         self._tools: dict[str, AgentTool] = {}
         for tool in tools:
@@ -155,7 +158,9 @@ class Toolbox:
             unreachable = isinstance(problem, ToolUnreachable)
         except Exception as problem:  # noqa: BLE001  (a tool may raise anything; its agent has to live with it)
             content = error = f"{name} failed: {type(problem).__name__}: {problem}"
+        content = self._mask(content)
         if error is not None:
+            error = self._mask(error)
             error = " ".join(cut(error, _LONGEST_MESSAGE).split())
         duration_ms = (time.monotonic() - started) * 1000
         return CallOutcome(cut(content, self._max_result_characters), error, duration_ms, unreachable)

@@ -227,6 +227,7 @@ def _entry(row: sa.RowMapping) -> Entry:
             thought=content.get("thought"),
             calls=calls,
             wire=content.get("wire"),
+            served_model=content.get("served_model"),
         ),
         run=row["run"],
         number=row["number"],

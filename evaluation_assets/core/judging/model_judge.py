@@ -51,6 +51,7 @@ class _Cost:
     attempts: int = 0
     keys: list[str] = field(default_factory=list)
     all_from_ledger: bool = True
+    served_model: str | None = None
 
     def add(self, key: str, entry: Entry, *, from_ledger: bool) -> None:
         tokens = entry.reply.usage
@@ -64,6 +65,7 @@ class _Cost:
         self.attempts += 0 if from_ledger else entry.attempts
         self.keys.append(key)
         self.all_from_ledger &= from_ledger
+        self.served_model = entry.reply.served_model
 
 
 class ModelJudge:
@@ -357,4 +359,5 @@ def _verdict(cost: _Cost, rendered: Rendered, outcome: Any, kind: ErrorKind | No
         from_ledger=bool(cost.keys) and cost.all_from_ledger,
         share_seen=rendered.share_seen if cost.keys else None,
         ledger_key=cost.keys[-1] if cost.keys else None,
+        served_model=cost.served_model,
     )

@@ -30,8 +30,9 @@ class Verdict:
     """One judge's outcome on one subject.
 
     `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
-    verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown. What a deterministic
-    judge does not have (tokens, cost, ledger key) stays `None`.
+    verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
+    model that answered, in the provider's words. What a deterministic judge does not have (tokens, cost, ledger key)
+    stays `None`.
     """
 
     outcome: Outcome
@@ -46,3 +47,4 @@ class Verdict:
     from_ledger: bool = False
     share_seen: float | None = None
     ledger_key: str | None = None
+    served_model: str | None = None

@@ -89,7 +89,8 @@ def _call_issues(
     given = trajectory.arguments(call) if trajectory.piece(call.raw).strip() else {}
     by_fault: dict[ToolFault, list[str]] = {}
     for defect in defects(Call(call.name, given), tools):
-        by_fault.setdefault(_FAULTS[defect.kind], []).append(defect.parameter or "")
+        if defect.kind != "not_checked":
+            by_fault.setdefault(_FAULTS[defect.kind], []).append(defect.parameter or "")
     for fault, parameters in by_fault.items():
         yield ToolIssue(
             fault=fault,

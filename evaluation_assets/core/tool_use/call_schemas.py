@@ -1,7 +1,7 @@
 """Check calls against the definitions of the tools, without any expectation.
 
-Definitions come from agents' logs: their schemas may be wrong, huge or hostile. Nothing is fetched for a reference,
-and patterns are not run, because a regular expression can be written to never end.
+Definitions come from agents' logs: their schemas may be wrong, huge or hostile. Nothing is fetched for a reference, the
+work of a check is bounded, and patterns are not run.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,9 +12,9 @@ from typing import Any, Literal
 import jsonschema
 import orjson
 from jsonschema.exceptions import SchemaError, ValidationError
-from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from evaluation_assets.core.tool_use.bounded import TooMuchWork, schema_errors
 from evaluation_assets.core.tool_use.calls import Call, same_tool
 from evaluation_assets.core.tool_use.comparison import shown
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
@@ -27,7 +27,9 @@ DefectKind = Literal[
     "wrong_type",
     "not_in_enum",
     "invalid_value",
+    "not_checked",
 ]
+"""`not_checked` is no fault of the call: its tool's definition makes too much work."""
 
 _TYPES = {
     "dict": "object",
@@ -78,11 +80,12 @@ def defects(call: Call, tools: Iterable[Tool]) -> list[Defect]:
         return []
     if call.arguments is None:
         return [Defect("unreadable_arguments", call.name, None, "the arguments are no JSON object")]
-    validator = jsonschema.Draft202012Validator(schema, registry=Registry())
     found = _undeclared(call, schema)
     try:
-        for problem in validator.iter_errors(call.arguments):
+        for problem in schema_errors(schema, call.arguments):
             found += _defects_of(call.name, problem)
+    except TooMuchWork as problem:
+        found.append(Defect("not_checked", call.name, None, str(problem)))
     except (Unresolvable, RecursionError):
         return found
     return found

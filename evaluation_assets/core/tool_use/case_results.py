@@ -28,6 +28,7 @@ IssueKind = Literal[
     "unexpected_parameter",
     "unknown_tool",
     "schema_defect",
+    "not_checked",
     "dangling_reference",
     "wrong_order",
     "missing_keywords",
@@ -136,7 +137,8 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     alignment = effects(expected, calls, aligned) if by_effect else aligned
     defined = suite.tools_of(case)
     tools = run.tools if defined is None else tuple(definition.tool for definition in defined)
-    wrong_by_call = [[] if tools is None else defects(call, tools) for call in calls]
+    found_by_call = [[] if tools is None else defects(call, tools) for call in calls]
+    wrong_by_call = [[defect for defect in found if defect.kind != "not_checked"] for found in found_by_call]
     chosen = _selection(case, alignment, len(calls))
     accuracy = metrics.parameter_accuracy(alignment, suite.wrong_value_credit)
     keyword_score, missing_keywords = metrics.keyword_score(case.keywords, run.said or run.answer)
@@ -161,7 +163,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     issues = (
         *_call_issues(case, calls, alignment),
         *_parameter_issues(case, alignment),
-        *(_schema_issue(defect) for wrong in wrong_by_call for defect in wrong),
+        *(_schema_issue(defect) for found in found_by_call for defect in found),
         *_order_issues(case, alignment, match_ok=match_ok),
         *_course_issues(calls),
         *_answer_issues(case, run, answer, missing_keywords),
@@ -309,6 +311,8 @@ def _parameter_issues(case: Case, alignment: Alignment) -> Iterable[Issue]:
 def _schema_issue(defect: Defect) -> Issue:
     if defect.kind == "unknown_tool":
         return _issue("unknown_tool", defect.detail, defect.tool)
+    if defect.kind == "not_checked":
+        return _issue("not_checked", defect.detail, defect.tool)
     return _issue("schema_defect", f"{defect.kind}: {defect.detail}", defect.tool, defect.parameter)
 
 

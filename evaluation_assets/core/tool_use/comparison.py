@@ -5,9 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import jsonschema
-from referencing import Registry
-
+from evaluation_assets.core.tool_use.bounded import TooMuchWork, matches, schema_errors
 from evaluation_assets.core.tool_use.calls import Call
 from evaluation_assets.core.tool_use.suites import ExpectedCall, ParameterRule
 from evaluation_assets.core.trajectories.model import JsonObject
@@ -78,16 +76,15 @@ def _missing(rule: ParameterRule, call: Call) -> str:
 def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:
     if rule.accepted is not None and not any(same_value(accepted, value, rule) for accepted in rule.accepted):
         return ParameterOutcome(name, "wrong", f"expected {_any_of(rule)}, got {shown(value)}")
-    if rule.regex is not None:
-        text = value if isinstance(value, str) else shown(value, _LONGEST_MATCHED + 1)
-        flags = re.IGNORECASE if rule.ignore_case else re.NOFLAG
-        if len(text) > _LONGEST_MATCHED or re.fullmatch(rule.regex, text, flags) is None:
-            return ParameterOutcome(name, "invalid", f"{shown(value)} does not match {rule.regex!r}")
-    if rule.json_schema is not None:
-        validator = jsonschema.Draft202012Validator(rule.json_schema, registry=Registry())
-        problem = next(iter(validator.iter_errors(value)), None)
-        if problem is not None:
-            return ParameterOutcome(name, "invalid", _cut(problem.message))
+    try:
+        if rule.regex is not None:
+            text = value if isinstance(value, str) else shown(value, _LONGEST_MATCHED + 1)
+            if len(text) > _LONGEST_MATCHED or not matches(rule.regex, text, ignore_case=rule.ignore_case):
+                return ParameterOutcome(name, "invalid", f"{shown(value)} does not match {rule.regex!r}")
+        if rule.json_schema is not None and (problems := schema_errors(rule.json_schema, value)):
+            return ParameterOutcome(name, "invalid", _cut(problems[0].message))
+    except TooMuchWork as problem:
+        return ParameterOutcome(name, "invalid", f"{shown(value)} is {problem}")
     return ParameterOutcome(name, "right")
 
 

@@ -44,7 +44,7 @@ CLASSES: Mapping[FailureClass, tuple[IssueKind, ...]] = {
         "unexpected_parameter",
     ),
     "unknown_tool": ("unknown_tool",),
-    "schema_defect": ("schema_defect",),
+    "schema_defect": ("schema_defect", "not_checked"),
     "order": ("wrong_order", "dangling_reference"),
     "loop": ("loop",),
     "keywords": ("missing_keywords",),

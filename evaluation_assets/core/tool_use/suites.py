@@ -1,10 +1,10 @@
 """Suites: files of cases, each a task with what an agent is expected to call and to answer."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 import jsonschema
+import regex as regular_expressions
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from evaluation_assets.core.trajectories.model import Tool
@@ -66,12 +66,12 @@ class ParameterRule(_Model):
 
     @field_validator("regex")
     @classmethod
-    def _compiles(cls, regex: str | None) -> str | None:
+    def _compiles(cls, pattern: str | None) -> str | None:
         try:
-            re.compile(regex or "")
-        except re.error as problem:
+            regular_expressions.compile(pattern or "")
+        except regular_expressions.error as problem:
             raise ValueError(f"no regular expression: {problem}") from problem
-        return regex
+        return pattern
 
     @field_validator("json_schema")
     @classmethod

@@ -16,6 +16,7 @@ from evaluation_assets.core.judging.providers.base import (
     Request,
     TokenUsage,
     ToolUse,
+    name_of,
     with_schema,
 )
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
@@ -128,6 +129,7 @@ class _Answer(_Model):
     content: tuple[_Block, ...]
     usage: _Usage
     stop_reason: str | None = None
+    model: Any = None
 
 
 def _reply(answer: Any) -> Reply:
@@ -157,4 +159,5 @@ def _reply(answer: Any) -> Reply:
             cache_write_tokens=written,
             output_tokens=usage.output_tokens,
         ),
+        served_model=name_of(message.model),
     )

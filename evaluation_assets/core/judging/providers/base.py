@@ -77,6 +77,7 @@ class Reply:
     """What a model answered, as it came.
 
     `thought` is reasoning the provider shows. A reply with calls has its `wire` form, for the turn that sends it back.
+    `served_model` is the model that answered, in the provider's words: `None` where it does not say.
     """
 
     text: str
@@ -85,6 +86,7 @@ class Reply:
     thought: str | None = None
     calls: tuple[ToolUse, ...] = ()
     wire: JsonObject | None = None
+    served_model: str | None = None
 
 
 class ProviderError(Exception):
@@ -99,6 +101,11 @@ class ProviderError(Exception):
         self.kind: ErrorKind = kind
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+def name_of(*parts: Any) -> str | None:
+    """What a provider says of the model that answered: the texts among these. Nothing else in them fails a reply."""
+    return " ".join(part for part in parts if part and isinstance(part, str)) or None
 
 
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}

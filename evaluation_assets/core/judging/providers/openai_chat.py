@@ -15,6 +15,7 @@ from evaluation_assets.core.judging.providers.base import (
     Request,
     TokenUsage,
     ToolUse,
+    name_of,
     with_schema,
 )
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
@@ -137,6 +138,8 @@ class _Completion(_Model):
 
     choices: tuple[_Choice, ...] = Field(min_length=1)
     usage: _Usage | None = None
+    model: Any = None
+    system_fingerprint: Any = None
 
 
 def _reply(answer: Any) -> Reply:
@@ -161,6 +164,7 @@ def _reply(answer: Any) -> Reply:
         thought=message.reasoning_content,
         calls=calls,
         wire={name: value for name, value in said.items() if value is not None} if calls else None,
+        served_model=name_of(completion.model, completion.system_fingerprint),
     )
 
 

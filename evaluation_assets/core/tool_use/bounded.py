@@ -1,0 +1,87 @@
+"""JSON Schemas and regular expressions that others wrote, checked with a limit on the work they may make.
+
+Three kilobytes of references that double at every level are a million times as much to check, and a regular expression
+can be written to take longer than anyone waits.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any
+
+import jsonschema
+import regex
+from jsonschema.exceptions import ValidationError
+from referencing import Registry
+
+MOST_REFERENCES = 10_000
+"""References followed to check one value; the largest real schemas of tools need some dozens."""
+
+PATTERN_SECONDS = 1.0
+
+_followed: ContextVar[int] = ContextVar("followed", default=0)
+_VALIDATORS: Mapping[str, Any] = jsonschema.Draft202012Validator.VALIDATORS
+
+
+class TooMuchWork(ValueError):
+    """A limit was reached: the value is not checked. The message says which."""
+
+
+def schema_errors(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
+    """Why a value does not fit a schema.
+
+    Raises:
+        TooMuchWork: it takes too many references, or too much time for a pattern.
+        referencing.exceptions.Unresolvable: a reference leads nowhere; nothing is fetched.
+    """
+    _followed.set(0)
+    return list(_Bounded(schema, registry=Registry()).iter_errors(value))
+
+
+def matches(pattern: str, text: str, *, ignore_case: bool = False, whole: bool = True) -> bool:
+    """Whether a regular expression matches a text, whole or anywhere in it.
+
+    Raises:
+        TooMuchWork: it takes too long.
+    """
+    flags = regex.IGNORECASE if ignore_case else 0
+    match = regex.fullmatch if whole else regex.search
+    try:
+        return match(pattern, text, flags, timeout=PATTERN_SECONDS) is not None
+    except TimeoutError:
+        raise TooMuchWork(
+            f"not checked: the regular expression {pattern[:80]!r} takes longer than {PATTERN_SECONDS:g} s"
+        ) from None
+
+
+def _counted(keyword: str) -> Any:
+    def follow(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        if (count := _followed.get()) >= MOST_REFERENCES:
+            raise TooMuchWork(f"not checked: the JSON Schema takes more than {MOST_REFERENCES:,} references to check")
+        _followed.set(count + 1)
+        yield from _VALIDATORS[keyword](validator, reference, instance, schema)
+
+    return follow
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, str) and not matches(pattern, instance, whole=False):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for pattern, below in patterns.items():
+            for name, value in instance.items():
+                if matches(pattern, name, whole=False):
+                    yield from validator.descend(value, below, path=name, schema_path=pattern)
+
+
+_Bounded = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    {
+        "$ref": _counted("$ref"),
+        "$dynamicRef": _counted("$dynamicRef"),
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+    },
+)
