@@ -1,0 +1,71 @@
+"""A new judge on drops that were judged before, filled in by the backfill daemon of a real UI."""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import yaml
+
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.runs import instance_of
+from evaluation_assets_tests.conftest import call, command, record
+from evaluation_assets_tests.test_ui import Server, wait_for
+
+ONE: dict[str, Any] = {"judges": [{"name": "old", "provider": "rules"}]}
+BOTH: dict[str, Any] = {"judges": [*ONE["judges"], {"name": "stub", "provider": "rules"}]}
+DROPS = ("a", "b")
+LAUNCH = """mutation($params: LaunchBackfillParams!) {
+  launchPartitionBackfill(backfillParams: $params) {
+    __typename ... on LaunchBackfillSuccess {backfillId} ... on PythonError {message}
+  }
+}"""
+STATUS = "query($id: String!) {partitionBackfillOrError(backfillId: $id) {... on PartitionBackfill {status}}}"
+
+
+def backfilled(server: Server, keys: list[dg.AssetKey]) -> None:
+    """A backfill of assets over all drops, as a click on "Materialize" asks for it."""
+    params = {"assetSelection": [{"path": list(key.path)} for key in keys], "partitionNames": list(DROPS)}
+    launched = server.ask(LAUNCH, params=params)["launchPartitionBackfill"]
+    assert launched["__typename"] == "LaunchBackfillSuccess", launched
+
+    def status() -> str | None:
+        found = server.ask(STATUS, id=launched["backfillId"])["partitionBackfillOrError"]["status"]
+        return found if found.startswith(("COMPLETED", "FAILED", "CANCELED")) else None
+
+    assert wait_for(status, 400) == "COMPLETED_SUCCESS"
+
+
+def test_a_backfill_of_a_new_judge_does_all_levels_of_all_drops(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path / "home"))
+    (tmp_path / "in").mkdir()
+    for key in DROPS:
+        (tmp_path / "in" / f"{key}.jsonl").write_bytes(record(key, call("x", "found") + "<answer>4</answer>"))
+    (tmp_path / "home").mkdir()
+    panel = tmp_path / "home" / "panel.yaml"
+    panel.write_text(yaml.safe_dump(ONE))
+    done = command("evaluate", tmp_path / "in", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    panel.write_text(yaml.safe_dump(BOTH))
+    graph = build_definitions(home, panel_of(BOTH, "test")).resolve_asset_graph()
+    old = {key: home.table(key, "clip_verdicts", "old").path.stat().st_mtime_ns for key in DROPS}
+    server = Server(tmp_path / "home")
+    try:
+        wait_for(lambda: server.ask("{assetNodes{assetKey{path}}}") or None, 120)
+        backfilled(server, list(dg.AssetSelection.from_string('key:"*/stub"').resolve(graph)))
+    finally:
+        server.stop()
+    levels = ("clip", "category", "trajectory")
+    for key in DROPS:
+        counts = [len(list(home.table(key, f"{level}_verdicts", "stub").rows())) for level in levels]
+        assert counts == [2, 1, 2]
+        assert home.table(key, "session_verdicts", "stub").exists
+        assert home.table(key, "clip_verdicts", "old").path.stat().st_mtime_ns == old[key], "nobody else has judged"
+        assert {row["n_judges"] for row in home.table(key, "clip_scores").rows()} == {1}
+    with instance_of(home) as instance:
+        job = build_definitions(home, panel_of(BOTH, "test")).resolve_job_def("rescore")
+        assert job.execute_in_process(partition_key="a", instance=instance).success
+    for table in ("clip_scores", "category_assessments", "trajectory_scores"):
+        assert {row["n_judges"] for row in home.table("a", table).rows()} == {2}
+    assert "stub" in (home.reports("a") / "report.md").read_text("utf-8")
