@@ -83,7 +83,7 @@ def test_result_records_give_the_text_back(installation: Installation) -> None:
     assert installation.run("assistants").success
     path = installation.home.reports("assistants") / "assistants_eva.jsonl"
     records = [orjson.loads(line) for line in path.read_bytes().splitlines()]
-    assert len(records) == 14
+    assert len(records) == 16
     for result in records:
         assert without_evaluations(result["full_response_with_evaluations"])[0] == result["raw_response"]
         metadata = result["evaluation_metadata"]
