@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
@@ -102,51 +103,46 @@ def evaluate(
 
 def print_outcome(home: Home, outcome: "RunOutcome") -> None:
     """Say how the evaluation of a drop ended."""
-    click.echo(f"\n{outcome.drop.key}")
+    echo(f"\n{outcome.drop.key}")
     if outcome.message:
-        click.echo(f"{outcome.drop.key}: {outcome.message}", err=True)
+        echo(f"{outcome.drop.key}: {outcome.message}", err=True)
     _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
     if "evaluation_report" in outcome.metadata:
         _print_scores(home, outcome.drop)
     for check in outcome.failed_checks:
-        click.echo(f"  check failed       {check}")
+        echo(f"  check failed       {check}")
 
 
 def _print_statistics(figures: Any) -> None:
     if not figures:
         return
     rate = figures.get("success_rate")
-    click.echo(f"  records            {figures['records_total']}")
-    click.echo(f"  valid              {figures['records_kept']}")
-    click.echo(f"  removed frequency  {figures['removed_frequency']}")
-    click.echo(f"  removed duplicates {figures['removed_duplicates']}")
-    click.echo(f"  unreadable         {figures['unreadable']}")
-    click.echo(f"  repaired           {figures['repaired']}")
-    click.echo(f"  success rate       {'-' if rate is None else f'{rate:.1%}'}")
+    echo(f"  records            {figures['records_total']}")
+    echo(f"  valid              {figures['records_kept']}")
+    echo(f"  removed frequency  {figures['removed_frequency']}")
+    echo(f"  removed duplicates {figures['removed_duplicates']}")
+    echo(f"  unreadable         {figures['unreadable']}")
+    echo(f"  repaired           {figures['repaired']}")
+    echo(f"  success rate       {'-' if rate is None else f'{rate:.1%}'}")
 
 
 def _print_scores(home: Home, drop: Drop) -> None:
     paths = report_files(home.reports(drop.key), drop.key)
     report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
-    click.echo(f"  overall score      {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
+    echo(f"  overall score      {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
     for tool in report.tools:
-        click.echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
+        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
     if (use := report.tool_use) is not None and use.problem is None:
         rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
-        click.echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate})")
+        echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate})")
         for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
             issues = "; ".join(case.issues[:2])
-            click.echo(_printable(f"    failed {case.case_id} {_score(case.score)} {issues}"))
-    click.echo(f"  report             {paths.html}")
+            echo(f"    failed {case.case_id} {_score(case.score)} {issues}")
+    echo(f"  report             {paths.html}")
 
 
 def _score(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _printable(text: str) -> str:
-    """Text of agents without what would steer a terminal."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _copy_files(home: Home, drop: Drop, output: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
@@ -40,20 +41,20 @@ def plan(
             drop = replace(drop, forced_format=format_name)
             planned = plan_drop(drop, settings, load_rubrics(home.rubrics), load_tool_types(home.tool_types), judges)
             counts = planned.statistics
-            click.echo(f"\n{planned.drop}")
-            click.echo(f"  records            {counts.total}")
-            click.echo(f"  to be judged       {counts.kept}")
-            click.echo(f"  removed            {counts.removed.total()}")
-            click.echo(f"  unreadable         {counts.unreadable.total()}")
+            echo(f"\n{planned.drop}")
+            echo(f"  records            {counts.total}")
+            echo(f"  to be judged       {counts.kept}")
+            echo(f"  removed            {counts.removed.total()}")
+            echo(f"  unreadable         {counts.unreadable.total()}")
             types = ", ".join(f"{tool} {count}" for tool, count in sorted(planned.tool_types.items()))
-            click.echo(f"  clips              {planned.clips} ({types})")
+            echo(f"  clips              {planned.clips} ({types})")
             levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
-            click.echo(f"  verdicts per judge {planned.subjects.total()} ({levels})")
+            echo(f"  verdicts per judge {planned.subjects.total()} ({levels})")
             for name in (judge.name for judge in panel.judges if judge.provider in (EMBEDDED, RECORDED)):
-                click.echo(f"  judge {name:<12} no model calls, no cost")
+                echo(f"  judge {name:<12} no model calls, no cost")
             for calls in planned.calls:
                 price = "price unknown" if calls.at_most_usd is None else f"at most ${calls.at_most_usd:.2f}"
-                click.echo(
+                echo(
                     f"  judge {calls.judge:<12} clips: {calls.clips_new} new calls, {calls.clips_known} in the ledger; "
                     f"up to {calls.later} calls later; about {calls.input_tokens} tokens in before caching, {price}"
                 )

@@ -11,6 +11,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.regression import records
 from evaluation_assets.core.regression.baselines import (
     InvalidBaseline,
@@ -228,7 +229,7 @@ def gate_metadata(outcome: GateOutcome) -> Mapping[str, dg.MetadataValue]:
     }
     return {
         "verdict": dg.MetadataValue.text(outcome.verdict),
-        "why": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in outcome.reasons)),
+        "why": dg.MetadataValue.text("\n".join(plain(reason) for reason in outcome.reasons)),
         "fallen_tasks": dg.MetadataValue.int(len(outcome.fallen_tasks)),
         **figures,
         "outcome": dg.MetadataValue.json(outcome.model_dump(mode="json")),

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 from xml.etree import ElementTree
 
+from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.regression.gate import GateOutcome
-from evaluation_assets.core.reporting.render import plain, precise, signed
+from evaluation_assets.core.reporting.render import precise, signed
 
 Row = dict[str, Any]
 
@@ -47,7 +48,7 @@ def as_text(outcome: GateOutcome) -> str:
         ]
         if len(outcome.fallen_tasks) > _LISTED:
             lines.append(f"    and {len(outcome.fallen_tasks) - _LISTED} more, see --format json")
-    return "\n".join(plain(line) for line in lines)
+    return for_terminal("\n".join(lines))
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
@@ -148,4 +149,4 @@ def calibration_text(rows: Iterable[Row]) -> str:
             ),
             "",
         ]
-    return plain("\n".join(lines).rstrip()) or "no suite has two drops that can be compared"
+    return for_terminal("\n".join(lines).rstrip()) or "no suite has two drops that can be compared"
