@@ -246,11 +246,14 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
         table = tables.GATE_CALIBRATION
-        rows = list(records.calibration_rows(home.home, settings))
+        damaged: list[str] = []
+        rows = list(records.calibration_rows(home.home, settings, damaged.append))
         figures = {
             f"false_alarms_{row['suite']}_{row['metric']}": row["fails"] for row in rows if row["drop_size"] == 0
         }
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
+        return dg.MaterializeResult(
+            value=Stream(table, batched(rows, table), lambda: {**figures, **_left_out(damaged)})
+        )
 
     return gate_calibration
 
@@ -273,10 +276,11 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     )
     def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         table = tables.DRIFT
-        rows = list(records.drift_rows(home.home, settings))
+        damaged: list[str] = []
+        rows = list(records.drift_rows(home.home, settings, damaged.append))
         alarms = {f"{row['suite']} {row['metric']}": row["alarm"] for row in rows if row["alarm"]}
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)),
+            value=Stream(table, batched(rows, table), lambda: _left_out(damaged)),
             check_results=[
                 dg.AssetCheckResult(
                     check_name="no_drift",
@@ -300,4 +304,11 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Best first, with the paired difference to the best."""
     table = tables.LEADERBOARD
-    return dg.MaterializeResult(value=Stream(table, batched(records.leaderboard_rows(home.home), table)))
+    damaged: list[str] = []
+    rows = batched(records.leaderboard_rows(home.home, damaged.append), table)
+    return dg.MaterializeResult(value=Stream(table, rows, lambda: _left_out(damaged)))
+
+
+def _left_out(damaged: Sequence[str]) -> Mapping[str, dg.MetadataValue]:
+    """Files of drops that could not be read; the others were."""
+    return {"damaged_tables": dg.MetadataValue.text("\n".join(dict.fromkeys(damaged)))} if damaged else {}

@@ -109,10 +109,11 @@ def report_asset(
             **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
         )
         sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))
+        damaged: list[str] = []
         report = summarise(name, sidecar, key, own).model_copy(
             update={
                 "gate": gate_drop(home.home, name, gate),
-                "history": trends(suite_history(home.home, sidecar.suite)),
+                "history": trends(suite_history(home.home, sidecar.suite, damaged.append)),
                 "agent_ranks": agent_ranks(ranks_in_suite(home.home, sidecar.suite) if sidecar.suite else [], name),
             }
         )
@@ -131,6 +132,7 @@ def report_asset(
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "content": raw.facts.get("content", ""),
                 "evaluation_key": evaluation_key,
+                **({"damaged_tables": "\n".join(damaged)} if damaged else {}),
                 **{figure: value for figure, value in figures.items() if value is not None},
             }
         )
