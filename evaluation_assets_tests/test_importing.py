@@ -1,14 +1,20 @@
 """What `import` shows, and how a format is forced."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation_assets.cli.main import main
+from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.plain_text import for_terminal
+from evaluation_assets.defs.ingest import loss_table
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.formats.reading import FIXTURES
 
@@ -29,6 +35,47 @@ def test_import_shows_trajectories_rejections_and_losses(tmp_path: Path) -> None
     assert "rejected           2" in result.stdout
     assert "record 3: bad_json" in result.stdout
     assert "1  messages[].flavour" in result.stdout
+
+
+HOSTILE = (
+    "\x1b[2J\x1b]0;x\x07\u202egnp\u2066\x9b31m\r\n::error::hacked\n  ::stop-commands::x\n##[error]y\n##vso[task.x]z"
+)
+
+
+def steers(text: str) -> bool:
+    """Whether a text has what a terminal or a CI system obeys."""
+    return (
+        any(not character.isprintable() and character != "\n" for character in text)
+        or re.search(r"(?m)^\s*::|##\[|##vso\[", text) is not None
+    )
+
+
+def test_names_out_of_files_steer_neither_a_terminal_nor_a_ci_system(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "Hi", HOSTILE: "sweet"}, {"role": "assistant", "content": "Hello"}]
+    lines = [json.dumps({"task_id": HOSTILE, "messages": messages}), '{"messages": "' + "\u202e" + '"}']
+    (tmp_path / "d.jsonl").write_text("\n".join(lines))
+    (tmp_path / "bad.jsonl").write_text("no json at all\n")
+    (tmp_path / "bad.drop.yaml").write_text('format: "\\e[2J\\n::error::x"\n')
+    result = shown(tmp_path)
+    assert result.exit_code == 0
+    assert "error" in result.stdout and "stop-commands" in result.stdout
+    assert "error" in result.stderr
+    assert not steers(result.stdout) and not steers(result.stderr)
+
+
+@given(st.text("a: \n\t#[vso\x1b\u202e\x85\u2028", max_size=40))
+def test_any_text_is_harmless_on_a_terminal(text: str) -> None:
+    assert not steers(for_terminal(text).replace("\t", " "))
+    assert for_terminal(for_terminal(text)) == for_terminal(text)
+
+
+def test_a_field_named_like_an_image_is_no_image_on_dagster_s_page() -> None:
+    losses = Losses()
+    for path in ("![x](http://evil.example/a.png)", "<img src=x>", "a|b", "`c`", "[x](http://evil.example)"):
+        losses.count(path)
+    shown_table = str(loss_table(losses).value)
+    assert not re.search(r"(?<!\\)!?(?<!\\)\[|<img|(?<!\\)`|https?:", shown_table)
+    assert all(line.count("|") - line.count("\\|") == 3 for line in shown_table.splitlines())
 
 
 def test_a_directory_of_many_formats_is_shown_drop_by_drop(tmp_path: Path) -> None:

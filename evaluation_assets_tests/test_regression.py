@@ -237,6 +237,24 @@ def overview(installation: Installation) -> dg.ExecuteInProcessResult:
     return job.execute_in_process(instance=installation.instance, raise_on_error=False)
 
 
+def test_a_truncated_table_of_a_neighbour_is_named_and_the_others_go_on(accepted: Installation) -> None:
+    for drop in ("s/broken", "s/next"):
+        accepted.drop(drop, runs(TASKS))
+    assert accepted.run("s/broken").success
+    for table in ("task_metrics", "score_history", "session_agents"):
+        path = Path(accepted.table("s/broken", table).path.path)
+        path.write_bytes(path.read_bytes()[:-20])
+    result = accepted.run("s/next")
+    assert result.success
+    (report,) = result.asset_materializations_for_node("evaluation_report")
+    assert "score_history/s/broken.parquet is damaged" in str(report.metadata["damaged_tables"].value)
+    ranked = overview(accepted)
+    assert ranked.success
+    (board,) = ranked.asset_materializations_for_node("leaderboard")
+    assert "task_metrics/s/broken.parquet is damaged" in str(board.metadata["damaged_tables"].value)
+    assert list(accepted.home.whole_table("leaderboard").rows())
+
+
 def test_the_overview_calibrates_and_ranks(accepted: Installation) -> None:
     accepted.drop("s/again", runs(TASKS))
     accepted.run("s/again")

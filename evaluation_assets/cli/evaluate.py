@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.copies import Conflict
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
@@ -123,14 +125,14 @@ def evaluate(
 
 def _confirmed(conflict: Conflict) -> bool:
     """Ask where there is somebody to answer."""
-    return sys.stdin.isatty() and click.confirm(f"{printable(str(conflict))}. Replace it?", err=True)
+    return sys.stdin.isatty() and click.confirm(f"{for_terminal(str(conflict))}. Replace it?", err=True)
 
 
 def print_outcome(home: Home, outcome: "RunOutcome") -> None:
     """Say how the evaluation of a drop ended."""
-    click.echo(f"\n{outcome.drop.key}")
+    echo(f"\n{outcome.drop.key}")
     if outcome.message:
-        click.echo(f"{outcome.drop.key}: {outcome.message}", err=True)
+        echo(f"{outcome.drop.key}: {outcome.message}", err=True)
     _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
     if "evaluation_report" in outcome.metadata:
         _print_scores(home, outcome.drop)
@@ -138,26 +140,26 @@ def print_outcome(home: Home, outcome: "RunOutcome") -> None:
     for check in outcome.failed_checks:
         effect = "blocks" if check.blocks else "does not block"
         said = f": {check.description}" if check.description else ""
-        click.echo(printable(f"  check failed       {check.asset}: {check.name} ({effect}){said}"))
+        echo(f"  check failed       {check.asset}: {check.name} ({effect}){said}")
 
 
 def _print_statistics(figures: Any) -> None:
     if not figures:
         return
     rate = figures.get("kept_rate")
-    click.echo(f"  records            {figures['records_total']}")
-    click.echo(f"  valid              {figures['records_kept']}")
-    click.echo(f"  removed frequency  {figures['removed_frequency']}")
-    click.echo(f"  removed duplicates {figures['removed_duplicates']}")
-    click.echo(f"  unreadable         {figures['unreadable']}")
-    click.echo(f"  repaired           {figures['repaired']}")
-    click.echo(f"  records kept       {'-' if rate is None else f'{rate:.1%}'}")
+    echo(f"  records            {figures['records_total']}")
+    echo(f"  valid              {figures['records_kept']}")
+    echo(f"  removed frequency  {figures['removed_frequency']}")
+    echo(f"  removed duplicates {figures['removed_duplicates']}")
+    echo(f"  unreadable         {figures['unreadable']}")
+    echo(f"  repaired           {figures['repaired']}")
+    echo(f"  records kept       {'-' if rate is None else f'{rate:.1%}'}")
 
 
 def _print_shortfalls(figures: Any) -> None:
     """Judges that did not answer: which, why, and what to do."""
     for line in figures["shortfalls"] if figures else ():
-        click.echo(f"  {line}")
+        echo(f"  {line}")
 
 
 def _print_scores(home: Home, drop: Drop) -> None:
@@ -165,32 +167,27 @@ def _print_scores(home: Home, drop: Drop) -> None:
     report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
     _print_headline(report)
     for tool in report.tools:
-        click.echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
+        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
     if (use := report.tool_use) is not None and use.problem is None:
         rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
         left_out = f"; {use.failed_total} failed without the agent's doing, not counted" if use.failed_total else ""
-        click.echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate}){left_out}")
+        echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate}){left_out}")
         for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
             issues = "; ".join(case.issues[:2])
-            click.echo(printable(f"    failed {case.case_id} {_score(case.score)} {issues}"))
-    click.echo(f"  report             {paths.html}")
+            echo(f"    failed {case.case_id} {_score(case.score)} {issues}")
+    echo(f"  report             {paths.html}")
 
 
 def _print_headline(report: DropReport) -> None:
     """What is known of success first; then the score, by its name."""
     for rate in report.headline.rates:
-        click.echo(f"  {rate.text}")
+        echo(f"  {rate.text}")
     name = report.headline.score_name
-    click.echo(f"  {name:<18} {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
+    echo(f"  {name:<18} {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
 
 
 def _score(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def printable(text: str) -> str:
-    """Text of agents without what would steer a terminal."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _copy_files(home: Home, drop: Drop, output: Path) -> None:

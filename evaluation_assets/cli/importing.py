@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evaluation_assets.cli.options import refuse, warn
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
@@ -39,7 +40,7 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
             read += 1
         except (InvalidDrop, UnreadableDrop) as problem:
             problems.append(str(problem))
-            click.echo(f"\n{drop.key}\n  {problem}", err=True)
+            echo(f"\n{drop.key}\n  {problem}", err=True)
     if problems and not read:
         raise SystemExit(2)
 
@@ -57,19 +58,19 @@ def _show(drop: Drop, shown: int | None) -> None:
         counts.update(trajectories=1, calls=len(item.calls), turns=len(item.turns), repaired=bool(item.repairs))
         if shown is None or len(trajectories) < shown:
             trajectories.append(item)
-    click.echo(f"\n{drop.key}")
-    click.echo(f"  format             {chosen.name}")
-    click.echo(f"  trajectories       {counts['trajectories']} ({counts['turns']} turns, {counts['calls']} calls)")
-    click.echo(f"  rejected           {len(rejected)}")
+    echo(f"\n{drop.key}")
+    echo(f"  format             {chosen.name}")
+    echo(f"  trajectories       {counts['trajectories']} ({counts['turns']} turns, {counts['calls']} calls)")
+    echo(f"  rejected           {len(rejected)}")
     for item in rejected[:shown]:
-        click.echo(f"    {item.source}, record {item.line}: {item.reason}: {item.detail}")
+        echo(f"    {item.source}, record {item.line}: {item.reason}: {item.detail}")
     for trajectory in trajectories:
-        click.echo(f"    {_line(trajectory)}")
+        echo(f"    {_line(trajectory)}")
     if counts["trajectories"] > len(trajectories):
-        click.echo(f"    and {counts['trajectories'] - len(trajectories)} more; --all shows them")
-    click.echo(f"  not represented    {losses.counts.total()} values in {len(losses.counts)} fields")
+        echo(f"    and {counts['trajectories'] - len(trajectories)} more; --all shows them")
+    echo(f"  not represented    {losses.counts.total()} values in {len(losses.counts)} fields")
     for path, count in losses.table()[:shown]:
-        click.echo(f"    {count:>7}  {path}")
+        echo(f"    {count:>7}  {path}")
 
 
 def _line(trajectory: Trajectory) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 from upath import UPath
 
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
@@ -110,11 +111,11 @@ reading = together(
 
 def warn(message: str) -> None:
     """Tell the user of something that goes on without it."""
-    click.echo(f"evaluation-assets: {message}", err=True)
+    echo(f"evaluation-assets: {message}", err=True)
 
 
 def refuse(message: str) -> NoReturn:
-    click.echo(f"evaluation-assets: {message}", err=True)
+    echo(f"evaluation-assets: {message}", err=True)
     sys.exit(2)
 
 

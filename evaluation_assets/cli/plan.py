@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
@@ -43,17 +44,17 @@ def plan(
             drop = replace(drop, forced_format=format_name)
             planned = plan_drop(drop, settings, load_rubrics(home.rubrics), load_tool_types(home.tool_types), judges)
             counts = planned.statistics
-            click.echo(f"\n{planned.drop}")
-            click.echo(f"  records            {counts.total}")
-            click.echo(f"  to be judged       {counts.kept}")
-            click.echo(f"  removed            {counts.removed.total()}")
-            click.echo(f"  unreadable         {counts.unreadable.total()}")
+            echo(f"\n{planned.drop}")
+            echo(f"  records            {counts.total}")
+            echo(f"  to be judged       {counts.kept}")
+            echo(f"  removed            {counts.removed.total()}")
+            echo(f"  unreadable         {counts.unreadable.total()}")
             types = ", ".join(f"{tool} {count}" for tool, count in sorted(planned.tool_types.items()))
-            click.echo(f"  clips              {planned.clips} ({types})")
+            echo(f"  clips              {planned.clips} ({types})")
             levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
-            click.echo(f"  verdicts per judge {planned.subjects.total()} ({levels})")
+            echo(f"  verdicts per judge {planned.subjects.total()} ({levels})")
             for name in (judge.name for judge in panel.judges if judge.provider in (EMBEDDED, RECORDED)):
-                click.echo(f"  judge {name:<12} no model calls, no cost")
+                echo(f"  judge {name:<12} no model calls, no cost")
             for calls in planned.calls:
                 _print_calls(calls)
             _print_total(planned.calls)
@@ -65,20 +66,20 @@ def _print_calls(calls: Calls) -> None:
     expected, most = calls.quote.expected, calls.quote.most
     known = sum(calls.known.values())
     levels = ", ".join(f"{level} {count}" for level, count in calls.new.items())
-    click.echo(
+    echo(
         f"  judge {calls.judge:<12} {expected.calls} new calls{f' ({levels})' if levels else ''}, {known} in the ledger"
     )
     if not expected.calls:
         return
-    click.echo(
+    echo(
         f"    expected {_dollars(expected.usd)}: {expected.input_tokens:,} tokens in "
         f"({expected.cached_tokens:,} of them cached), {expected.output_tokens:,} out"
     )
-    click.echo(f"    at most  {_dollars(most.usd)}: {most.input_tokens:,} tokens in, {most.output_tokens:,} out")
+    echo(f"    at most  {_dollars(most.usd)}: {most.input_tokens:,} tokens in, {most.output_tokens:,} out")
     replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
     density = "assumed" if calls.bytes_per_token is None else "as in the ledger"
     bytes_per_token = calls.bytes_per_token or BYTES_PER_TOKEN
-    click.echo(f"    length of replies: {replies}; bytes a token: {bytes_per_token:.1f}, {density}")
+    echo(f"    length of replies: {replies}; bytes a token: {bytes_per_token:.1f}, {density}")
 
 
 def _print_total(judges: Sequence[Calls]) -> None:
@@ -86,7 +87,7 @@ def _print_total(judges: Sequence[Calls]) -> None:
     if len(judges) > 1:
         expected = _sum([calls.quote.expected.usd for calls in judges])
         most = _sum([calls.quote.most.usd for calls in judges])
-        click.echo(f"  all judges         expected {_dollars(expected)}, at most {_dollars(most)}")
+        echo(f"  all judges         expected {_dollars(expected)}, at most {_dollars(most)}")
 
 
 def _sum(amounts: Sequence[float | None]) -> float | None:

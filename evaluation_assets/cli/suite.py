@@ -10,8 +10,9 @@ from typing import Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome, printable
+from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
 from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.agents.runner import bound
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
@@ -40,13 +41,13 @@ def check_suite(path: Path) -> None:
     """Say whether a suite can be used, and which of its tasks are left out and why."""
     loaded = _loaded(path)
     cases = loaded.suite.cases
-    click.echo(f"{loaded.suite.name}: {len(cases)} cases, read as {loaded.format}")
-    click.echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
-    click.echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
-    click.echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
-    click.echo(f"  left out           {len(loaded.incomplete)}")
+    echo(f"{loaded.suite.name}: {len(cases)} cases, read as {loaded.format}")
+    echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
+    echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
+    echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
+    echo(f"  left out           {len(loaded.incomplete)}")
     for task in loaded.incomplete:
-        click.echo(f"    {task.place}: {task.task}: {task.reason}")
+        echo(f"    {task.place}: {task.task}: {task.reason}")
 
 
 @suite_commands.command("convert")
@@ -55,7 +56,7 @@ def convert_suite(path: Path) -> None:
     """Print a suite of any kind that is read as one JSON file of this project's own kind."""
     loaded = _loaded(path)
     for task in loaded.incomplete:
-        click.echo(f"{task.place}: {task.task} is left out: {task.reason}", err=True)
+        echo(f"{task.place}: {task.task} is left out: {task.reason}", err=True)
     click.echo(json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1))
 
 
@@ -69,7 +70,7 @@ def print_schema() -> None:
 def list_formats() -> None:
     """List the kinds of suites that are read, and how each is recognised."""
     for known in SUITE_FORMATS.values():
-        click.echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
+        echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
 
 
 @suite_commands.command("run")
@@ -114,7 +115,7 @@ def run_suite_command(
     except (InvalidSuite, InvalidAgent) as problem:
         refuse(str(problem))
     for task in loaded.incomplete:
-        click.echo(f"{task.place}: {task.task} is left out: {task.reason}", err=True)
+        echo(f"{task.place}: {task.task} is left out: {task.reason}", err=True)
     if dry_run:
         _print_bounds(agents, len(loaded.suite.cases), trials)
         return
@@ -142,9 +143,9 @@ def run_suite_command(
             _print_run(about)
         side_by_side = ran.metadata.get("agent_comparison", {})
         if side_by_side.get("agents", 0) > 1:
-            click.echo(f"\nside by side         {side_by_side['path']}")
+            echo(f"\nside by side         {side_by_side['path']}")
         if ran.message:
-            click.echo(ran.message, err=True)
+            echo(ran.message, err=True)
         drops = [find(home.drops, about["drop"]) for about in runs]
         options = RunOptions(budget_usd=judging_budget)
         for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
@@ -175,26 +176,26 @@ def _print_bounds(agents: list[AgentSettings], cases: int, trials: int) -> None:
     for agent in agents:
         most = bound(agent, attempts)
         price = "price unknown" if most.usd is None else f"at most ${most.usd:.2f}"
-        click.echo(f"{agent.name}: {attempts} attempts at {cases} cases, at most {most.calls} model calls, {price}")
+        echo(f"{agent.name}: {attempts} attempts at {cases} cases, at most {most.calls} model calls, {price}")
 
 
 def _print_run(about: Mapping[str, Any]) -> None:
     accuracy = f" ({about['accuracy']:.1%})" if "accuracy" in about else ""
     paid = "unknown" if "paid_usd" not in about else f"${about['paid_usd']:.4f}"
-    click.echo(f"\n{about['drop']}")
-    click.echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
-    click.echo(f"  passed             {about['passed']} of {about['attempts'] - about['failed']} attempts")
+    echo(f"\n{about['drop']}")
+    echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
+    echo(f"  passed             {about['passed']} of {about['attempts'] - about['failed']} attempts")
     if about["failed"]:
-        why = printable(str(about["failures"]))
-        click.echo(f"  failed             {about['failed']} of {about['attempts']} attempts, not counted: {why}")
-        click.echo("                     Not the agent's doing. Run again to try only these again.")
+        why = str(about["failures"])
+        echo(f"  failed             {about['failed']} of {about['attempts']} attempts, not counted: {why}")
+        echo("                     Not the agent's doing. Run again to try only these again.")
     if about["resumed"]:
-        click.echo(f"  finished before    {about['resumed']} attempts; --fresh runs them anew")
+        echo(f"  finished before    {about['resumed']} attempts; --fresh runs them anew")
     if "mean_duration_s" in about:
-        click.echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
-    click.echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")
-    click.echo(f"  paid               {paid}")
-    click.echo(f"  run report         {about['report_path']}")
+        echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
+    echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")
+    echo(f"  paid               {paid}")
+    echo(f"  run report         {about['report_path']}")
 
 
 def _loaded(path: Path) -> LoadedSuite:

@@ -32,6 +32,10 @@ class SchemaMismatch(ValueError):
     """Rows do not have the columns of their table; the message names the difference."""
 
 
+class DamagedTable(ValueError):
+    """A file of the lake that is no whole table; the message names it and says what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """A table on its way to the lake: batches, facts kept in the file, and what is known once all have passed."""
@@ -68,7 +72,7 @@ class Stored:
         """The rows in stored order, as record batches of the named columns. None spans row groups, to spare memory."""
         if not self.exists:
             return
-        with self.path.open("rb") as source:
+        with self.path.open("rb") as source, self._named():
             parquet = pq.ParquetFile(source, pre_buffer=False)
             for group in range(parquet.num_row_groups):
                 yield from parquet.iter_batches(batch_size, row_groups=[group], columns=columns)
@@ -88,7 +92,7 @@ class Stored:
         """Number of rows, from the file's footer."""
         if not self.exists:
             return 0
-        with self.path.open("rb") as source:
+        with self.path.open("rb") as source, self._named():
             return pq.ParquetFile(source).metadata.num_rows
 
     @property
@@ -96,9 +100,19 @@ class Stored:
         """What the writer noted about the table as a whole, from the file's footer."""
         if not self.exists:
             return {}
-        with self.path.open("rb") as source:
+        with self.path.open("rb") as source, self._named():
             noted = pq.ParquetFile(source).metadata.metadata or {}
         return {key.decode(): value.decode() for key, value in noted.items() if key != b"ARROW:schema"}
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Tell which file is damaged, which Arrow does not."""
+        try:
+            yield
+        except (pa.ArrowInvalid, OSError) as problem:
+            raise DamagedTable(
+                f"{self.path} is damaged: {problem}. Delete it, and evaluate its drop again."
+            ) from problem
 
 
 def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:

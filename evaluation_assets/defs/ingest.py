@@ -14,6 +14,7 @@ from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.lake import Spool, Stored, Stream, batched, revised
+from evaluation_assets.core.plain_text import markdown_cell
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -184,7 +185,7 @@ def clips(
 
 def loss_table(losses: Losses) -> dg.MetadataValue:
     """Which fields of the source no trajectory holds, and how often: the first fifty."""
-    lines = [f"| {path.replace('|', '/')} | {count} |" for path, count in losses.table()[:50]]
+    lines = [f"| {markdown_cell(path)} | {count} |" for path, count in losses.table()[:50]]
     return dg.MetadataValue.md("\n".join(["| field | times |", "| --- | ---: |", *lines]))
 
 

@@ -12,6 +12,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.regression import records
 from evaluation_assets.core.regression.baselines import (
     InvalidBaseline,
@@ -237,7 +238,7 @@ def gate_metadata(outcome: GateOutcome) -> Mapping[str, dg.MetadataValue]:
     }
     return {
         "verdict": dg.MetadataValue.text(outcome.verdict),
-        "why": dg.MetadataValue.md("\n".join(f"- {reason}" for reason in outcome.reasons)),
+        "why": dg.MetadataValue.text("\n".join(plain(reason) for reason in outcome.reasons)),
         "fallen_tasks": dg.MetadataValue.int(len(outcome.fallen_tasks)),
         **figures,
         "outcome": dg.MetadataValue.json(outcome.model_dump(mode="json")),
@@ -254,11 +255,14 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
         table = tables.GATE_CALIBRATION
-        rows = list(records.calibration_rows(home.home, settings))
+        damaged: list[str] = []
+        rows = list(records.calibration_rows(home.home, settings, damaged.append))
         figures = {
             f"false_alarms_{row['suite']}_{row['metric']}": row["fails"] for row in rows if row["drop_size"] == 0
         }
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
+        return dg.MaterializeResult(
+            value=Stream(table, batched(rows, table), lambda: {**figures, **_left_out(damaged)})
+        )
 
     return gate_calibration
 
@@ -281,10 +285,11 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     )
     def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         table = tables.DRIFT
-        rows = list(records.drift_rows(home.home, settings))
+        damaged: list[str] = []
+        rows = list(records.drift_rows(home.home, settings, damaged.append))
         alarms = {f"{row['suite']} {row['metric']}": row["alarm"] for row in rows if row["alarm"]}
         return dg.MaterializeResult(
-            value=Stream(table, batched(rows, table)),
+            value=Stream(table, batched(rows, table), lambda: _left_out(damaged)),
             check_results=[
                 dg.AssetCheckResult(
                     check_name="no_drift",
@@ -308,4 +313,11 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Best first, with the paired difference to the best."""
     table = tables.LEADERBOARD
-    return dg.MaterializeResult(value=Stream(table, batched(records.leaderboard_rows(home.home), table)))
+    damaged: list[str] = []
+    rows = batched(records.leaderboard_rows(home.home, damaged.append), table)
+    return dg.MaterializeResult(value=Stream(table, rows, lambda: _left_out(damaged)))
+
+
+def _left_out(damaged: Sequence[str]) -> Mapping[str, dg.MetadataValue]:
+    """Files of drops that could not be read; the others were."""
+    return {"damaged_tables": dg.MetadataValue.text("\n".join(dict.fromkeys(damaged)))} if damaged else {}

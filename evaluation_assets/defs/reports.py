@@ -111,10 +111,11 @@ def report_asset(
         )
         disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)
         sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))
+        damaged: list[str] = []
         report = summarise(name, sidecar, key, own).model_copy(
             update={
                 "gate": gate_drop(home.home, name, settings.gate, disqualified),
-                "history": trends(suite_history(home.home, sidecar.suite)),
+                "history": trends(suite_history(home.home, sidecar.suite, damaged.append)),
                 "agent_ranks": agent_ranks(ranks_in_suite(home.home, sidecar.suite) if sidecar.suite else [], name),
             }
         )
@@ -136,6 +137,7 @@ def report_asset(
                 "content": raw.facts.get("content", ""),
                 "evaluation_key": evaluation_key,
                 "shortfalls": [judge.shortfall for judge in report.judges if judge.shortfall],
+                **({"damaged_tables": "\n".join(damaged)} if damaged else {}),
                 **{figure: value for figure, value in figures.items() if value is not None},
             }
         )

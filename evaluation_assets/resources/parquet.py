@@ -6,6 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import Stored, Stream, write
+from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.tables import COLUMNS, Table
 
 _CELL = 120
@@ -66,7 +67,7 @@ def preview(rows: list[dict[str, Any]]) -> dg.MetadataValue:
 
 def _cell(value: Any) -> str:
     text = "" if value is None else str(value)
-    text = " ".join(text[: _CELL + 1].split())
+    text = " ".join(plain(text[: _CELL + 1]).split())
     text = text[:_CELL] + ("…" if len(text) > _CELL else "")
     for character, safe in (
         ("&", "&amp;"),

@@ -18,6 +18,7 @@ from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Remova
 from evaluation_assets.core.preprocessing.repair import repaired
 from evaluation_assets.core.preprocessing.rules import Repetition, Settings, repetition
 from evaluation_assets.core.preprocessing.split import numbered_files
+from evaluation_assets.core.reporting.results import preprocessed_record
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts, trajectory
 
@@ -355,7 +356,8 @@ def test_every_record_is_kept_removed_or_rejected_once(raw: list[bytes], setting
     assert (counts.kept, counts.removed.total(), counts.unreadable.total()) == (len(kept), len(removed), len(rejected))
     assert len({item.line for item in rejected}) == len(rejected)
     assert len({run.id for run in kept} | {item.trajectory.id for item in removed}) == len(kept) + len(removed)
-    assert counts.repaired == sum(bool(run.repairs) for run in kept)
+    changed = sum("closed" in {repair.action for repair in run.repairs} for run in kept)
+    assert counts.repaired == changed
     assert counts.repairs.total() == sum(len(run.repairs) for run in kept)
     assert counts.kept_rate == len(kept) / records
     if settings.on_violation == "flag":
@@ -402,3 +404,15 @@ def test_no_record_is_lost_in_splitting(total: int, size: int) -> None:
     assert [item for items in files for item in items] == list(range(total))
     assert all(len(items) == size for items in files[:-1])
     assert not files or 1 <= len(files[-1]) <= size
+
+
+def test_a_record_whose_text_stays_is_not_repaired() -> None:
+    run = trajectory("I think.</think><answer>a</answer>")
+    preprocessor = Preprocessor(Settings())
+    assert preprocessor.process(run) is run
+    assert (preprocessor.statistics.repaired, preprocessor.statistics.repairs) == (0, {"think kept_as_text": 1})
+    assert preprocessed_record(run)["preprocessing_metadata"]["format_corrected"] is False
+    open_run = trajectory("<think>I think.<answer>a</answer>")
+    preprocessor.process(open_run)
+    assert preprocessor.statistics.repaired == 1
+    assert preprocessed_record(open_run)["preprocessing_metadata"]["format_corrected"] is True

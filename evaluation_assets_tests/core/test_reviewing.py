@@ -69,6 +69,22 @@ def test_a_spreadsheet_runs_no_formula_of_a_trajectory() -> None:
     assert (row["task"][:2], row["final_answer"][:2]) == ("'=", "'@")
 
 
+@given(st.text("=+-@\t'a1\"\n,", min_size=1, max_size=8).filter(lambda name: name == name.strip()))
+def test_an_id_starts_no_formula_and_its_label_comes_back(name: str) -> None:
+    sheet = list(csv.DictReader(io.StringIO(as_csv([queued(drop=name, trajectory_id=name)]).decode(), newline="")))
+    assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in sheet[0].values())
+    sink = io.StringIO(newline="")
+    writer = csv.DictWriter(sink, list(sheet[0]))
+    writer.writeheader()
+    writer.writerow(sheet[0] | {"label": "pass"})
+    folder = UPath("memory://labels-of-ids")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "a.csv").write_text(sink.getvalue(), "utf-8", newline="")
+    (label,) = read_labels(folder)
+    assert isinstance(label, Label)
+    assert (label.drop, label.trajectory_id) == (name, name)
+
+
 def test_lines_that_are_no_labels_say_why_and_leave_the_others_alone(tmp_path: Path) -> None:
     good = {"drop": "d", "trajectory_id": "t", "label": "fail"}
     bad = [b"{", b"[]", b'{"drop": "d"}', orjson.dumps({**good, "label": "maybe"}), orjson.dumps({**good, "label": 7})]

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from evaluation_assets.core.preprocessing.repair import repaired
+from evaluation_assets.core.preprocessing.repair import changes_text, repaired
 from evaluation_assets.core.preprocessing.rules import Rule, Settings, repetition, violation
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -21,7 +21,10 @@ class Removal:
 
 @dataclass(slots=True)
 class Statistics:
-    """What happened to the records of a drop. `total = kept + removed + unreadable`, always."""
+    """What happened to the records of a drop. `total = kept + removed + unreadable`, always.
+
+    `repaired` counts kept records whose text changed; `repairs` every tag that was amiss, also where the text stayed.
+    """
 
     unreadable: Counter[str] = field(default_factory=Counter)
     removed: Counter[str] = field(default_factory=Counter)
@@ -64,8 +67,7 @@ class Preprocessor:
                 return Removal(trajectory, rule, detail)
             counts.flagged[rule] += 1
             trajectory = replace(trajectory, flags=(*trajectory.flags, FLAGS[rule]))
-        if trajectory.repairs:
-            counts.repaired += 1
-            counts.repairs.update(f"{repair.tag} {repair.action}" for repair in trajectory.repairs)
+        counts.repairs.update(f"{repair.tag} {repair.action}" for repair in trajectory.repairs)
+        counts.repaired += changes_text(repair.action for repair in trajectory.repairs)
         counts.kept += 1
         return repaired(trajectory)

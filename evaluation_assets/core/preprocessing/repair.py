@@ -1,9 +1,15 @@
 """Write the closing tags a text lacks into it; nothing is dropped and nothing else is changed."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from dataclasses import replace
 
-from evaluation_assets.core.trajectories.model import Interaction, Repair, Span, Step, Trajectory, Turn
+from evaluation_assets.core.trajectories.model import Interaction, Repair, RepairAction, Span, Step, Trajectory, Turn
+
+
+def changes_text(actions: Iterable[RepairAction]) -> bool:
+    """Whether repairs change the text: the others only say how a tag was read."""
+    return "closed" in actions
 
 
 def repaired(trajectory: Trajectory) -> Trajectory:

@@ -1,6 +1,7 @@
 """What an installation knows for its gates: evaluated drops in the order of time, baselines, settings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeVar
@@ -8,6 +9,7 @@ from typing import Any, TypeVar
 from upath import UPath
 
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.lake import DamagedTable
 from evaluation_assets.core.regression.baselines import (
     Baseline,
     baseline_file,
@@ -22,6 +24,10 @@ from evaluation_assets.core.regression.metrics import RELATIVE, WITHOUT_JUDGES, 
 from evaluation_assets.core.regression.settings import GateSettings
 
 Row = dict[str, Any]
+Read = TypeVar("Read")
+Tell = Callable[[str], object]
+
+_log = logging.getLogger(__name__)
 
 _Value = TypeVar("_Value")
 
@@ -75,9 +81,18 @@ def _without_judges(metrics: Mapping[str, _Value]) -> dict[str, _Value]:
     return {name: value for name, value in metrics.items() if name in WITHOUT_JUDGES}
 
 
-def suites(home: Home) -> Iterator[tuple[str, list[DropMetrics]]]:
+def of_each_drop(home: Home, table: str, read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:
+    """What is read of every drop that has a table. A damaged file is told, and its drop left out."""
+    for drop in home.drops_with(table):
+        try:
+            yield read(drop)
+        except DamagedTable as problem:
+            damaged(str(problem))
+
+
+def suites(home: Home, damaged: Tell = _log.warning) -> Iterator[tuple[str, list[DropMetrics]]]:
     """Every suite with its evaluated drops, oldest first."""
-    found = [(metrics_of(home, drop), evaluated_at(home, drop)) for drop in home.drops_with("task_metrics")]
+    found = of_each_drop(home, "task_metrics", lambda drop: (metrics_of(home, drop), evaluated_at(home, drop)), damaged)
     placed = [(metrics, when) for metrics, when in found if metrics.suite is not None]
     placed.sort(key=lambda each: (each[0].suite or "", each[1], each[0].drop))
     for suite, group in groupby(placed, key=lambda each: each[0].suite or ""):
@@ -89,24 +104,25 @@ def evaluated_at(home: Home, drop: str) -> str:
     return home.table(drop, "score_history").facts.get("evaluated_at", "")
 
 
-def suite_history(home: Home, suite: str | None) -> list[Row]:
+def suite_history(home: Home, suite: str | None, damaged: Tell = _log.warning) -> list[Row]:
     """The rows of `score_history` of a suite, oldest first."""
     if suite is None:
         return []
-    rows = [row for drop in home.drops_with("score_history") for row in home.table(drop, "score_history").rows()]
+    by_drop = of_each_drop(home, "score_history", lambda drop: list(home.table(drop, "score_history").rows()), damaged)
+    rows = [row for own in by_drop for row in own]
     return sorted((row for row in rows if row["suite"] == suite), key=lambda row: (row["evaluated_at"], row["drop"]))
 
 
-def leaderboard_rows(home: Home) -> Iterator[Row]:
+def leaderboard_rows(home: Home, damaged: Tell = _log.warning) -> Iterator[Row]:
     """Rows of `leaderboard`: every suite and metric."""
-    for _, drops in suites(home):
+    for _, drops in suites(home, damaged):
         for metric in _metrics(drops):
             yield from leaderboard(drops, metric)
 
 
-def calibration_rows(home: Home, settings: GateSettings) -> Iterator[Row]:
+def calibration_rows(home: Home, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
     """Rows of `gate_calibration`: every suite and gating metric with at least two drops that can be compared."""
-    for suite, drops in suites(home):
+    for suite, drops in suites(home, damaged):
         for found in calibrations(drops, settings):
             for rates in found.rates:
                 yield {
@@ -145,9 +161,9 @@ def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterat
             yield found
 
 
-def drift_rows(home: Home, settings: GateSettings) -> Iterator[Row]:
+def drift_rows(home: Home, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
     """Rows of `drift`: every suite that has a baseline, every gating metric, every night since."""
-    for suite, drops in suites(home):
+    for suite, drops in suites(home, damaged):
         baseline = baseline_of(home, suite)
         if baseline is None:
             continue

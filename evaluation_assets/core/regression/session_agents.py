@@ -3,6 +3,7 @@
 An agent is compared with itself: agents of one name have one role, and roles differ in what they are asked.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.regression.baselines import comparability_key, scored_with
 from evaluation_assets.core.regression.metrics import DropMetrics, estimate_of
-from evaluation_assets.core.regression.records import evaluated_at
+from evaluation_assets.core.regression.records import evaluated_at, of_each_drop
 from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
 
 Row = dict[str, Any]
@@ -130,8 +131,13 @@ def rank_rows(home: Home) -> Iterator[Row]:
 def _by_suite(home: Home) -> dict[str, list[Row]]:
     """The rows of all drops that have a suite, each table read once."""
     found: dict[str, list[Row]] = {}
-    for drop in home.drops_with("session_agents"):
-        for row in home.table(drop, "session_agents").rows():
+
+    def read(drop: str) -> list[Row]:
+        evaluated_at(home, drop)  # its file is needed later
+        return list(home.table(drop, "session_agents").rows())
+
+    for rows in of_each_drop(home, "session_agents", read, logging.getLogger(__name__).warning):
+        for row in rows:
             if row["suite"] is not None:
                 found.setdefault(row["suite"], []).append(row)
     return found

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.regression.gate import ChangedTask, GateOutcome
-from evaluation_assets.core.reporting.render import plain, precise, signed
+from evaluation_assets.core.reporting.render import precise, signed
 
 Row = dict[str, Any]
 
@@ -40,7 +41,7 @@ def as_text(outcome: GateOutcome) -> str:
             lines.append("  * does not gate")
     lines += _changed("tasks that fell", outcome.fallen_tasks)
     lines += _changed("tasks that improved", outcome.improved_tasks)
-    return "\n".join(plain(line) for line in lines)
+    return for_terminal("\n".join(lines))
 
 
 def _changed(title: str, tasks: Sequence[ChangedTask]) -> list[str]:
@@ -164,4 +165,4 @@ def calibration_text(rows: Iterable[Row]) -> str:
             ),
             "",
         ]
-    return plain("\n".join(lines).rstrip()) or "no suite has two drops that can be compared"
+    return for_terminal("\n".join(lines).rstrip()) or "no suite has two drops that can be compared"

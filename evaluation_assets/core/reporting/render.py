@@ -5,6 +5,7 @@ from functools import cache
 
 import jinja2
 
+from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.reporting.report import DropReport
 
 
@@ -33,7 +34,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"score": _score, "percent": _percent, "cell": _cell, "fenced": _fenced}
+    environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
     environment.filters |= {"precise": precise, "signed": signed}
     return environment
 
@@ -62,25 +63,6 @@ def _percent(value: float | None) -> str:
     if 0.995 <= value < 1:
         return ">99%"
     return f"{value:.0%}"
-
-
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_MARKUP = str.maketrans(
-    {character: f"\\{character}" for character in "\\`*_{}[]()#+-!|~$"}
-    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b", ":": "&#58;"}
-)
-"""Characters that mean something in Markdown, and what would become a mention or a link."""
-
-
-def plain(text: str) -> str:
-    """Without characters that steer a terminal or turn the writing direction."""
-    return _CONTROL.sub("\ufffd", text)
-
-
-def _cell(text: object, limit: int = 160) -> str:
-    """Hostile text for a Markdown table: one line, no markup of its own."""
-    line = " ".join(plain(str(text)).split())
-    return (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKUP)
 
 
 def _fenced(text: str) -> str:

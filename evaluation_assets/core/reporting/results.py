@@ -9,6 +9,7 @@ import orjson
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.formats.tags import read_structure
 from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.preprocessing.rules import repetition
 from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rows import trajectory_of, with_clips
@@ -40,7 +41,7 @@ def preprocessed_record(trajectory: Trajectory) -> JsonObject:
         "preprocessing_metadata": {
             "tool_call_count": len(trajectory.calls),
             "has_duplicates": repetition(trajectory).duplicates > 0,
-            "format_corrected": bool(trajectory.repairs),
+            "format_corrected": changes_text(repair.action for repair in trajectory.repairs),
             "repairs": [
                 {"tag": repair.tag, "offset": repair.offset, "action": repair.action} for repair in trajectory.repairs
             ],

@@ -12,6 +12,7 @@ from typing import Any
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.reporting.headline import headline, rate
 from evaluation_assets.core.reporting.report import (
     ClipSummary,
@@ -162,7 +163,7 @@ def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:
     for row in tables.preprocessed.rows(["trajectory_id", "repairs", "flags"]):
         kept += 1
         flags.update(row["flags"])
-        repaired += bool(row["repairs"])
+        repaired += changes_text(repair["action"] for repair in row["repairs"])
         repairs_total += len(row["repairs"])
         repairs += [
             RepairedTag(trajectory_id=row["trajectory_id"], **repair)

@@ -9,6 +9,8 @@ from typing import Any
 import orjson
 from upath import UPath
 
+from evaluation_assets.core.plain_text import from_csv_cell
+
 PASSED = "passed"
 """The criterion of a label about a trajectory as a whole."""
 
@@ -67,7 +69,10 @@ def _csv_lines(text: str) -> Iterator[tuple[int, Any]]:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     try:
         for row in reader:
-            yield reader.line_num, row
+            yield (
+                reader.line_num,
+                {name: from_csv_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()},
+            )
     except csv.Error as problem:
         yield reader.line_num, str(problem)
 

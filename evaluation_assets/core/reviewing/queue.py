@@ -9,6 +9,7 @@ from typing import Any, Literal
 import orjson
 
 from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.plain_text import csv_cell
 from evaluation_assets.core.regression.settings import ReviewSettings
 from evaluation_assets.core.scoring.scores import OVERALL
 
@@ -77,7 +78,7 @@ def _fraction(text: str) -> float:
 def as_csv(rows: Iterable[Row]) -> bytes:
     """The queue as a sheet with empty columns for criterion, label, annotator and comment.
 
-    A cell that a spreadsheet would run as a formula gets an apostrophe in front.
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front; reading labels takes it off.
     """
     sink = io.StringIO(newline="")
     writer: csv.DictWriter[str] | None = None
@@ -85,7 +86,7 @@ def as_csv(rows: Iterable[Row]) -> bytes:
         if writer is None:
             writer = csv.DictWriter(sink, list(row))
             writer.writeheader()
-        writer.writerow({name: _harmless(name, value) for name, value in row.items()})
+        writer.writerow({name: csv_cell(value) if isinstance(value, str) else value for name, value in row.items()})
     return sink.getvalue().encode("utf-8", "replace")
 
 
@@ -97,14 +98,3 @@ def as_json_lines(rows: Iterable[Row]) -> bytes:
 def _to_fill_in(rows: Iterable[Row]) -> Iterator[Row]:
     for row in rows:
         yield {**row, "criterion": "passed", "label": None, "annotator": None, "comment": None}
-
-
-def _harmless(name: str, value: Any) -> Any:
-    """Ids stay as they are, because labels come back by them."""
-    if (
-        isinstance(value, str)
-        and name not in ("drop", "trajectory_id")
-        and value[:1] in ("=", "+", "-", "@", "\t", "\r")
-    ):
-        return f"'{value}"
-    return value

@@ -1,0 +1,41 @@
+"""Text of strangers (names, ids, messages out of files), harmless for the places where people and programs read it."""
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[|vso\[)", re.MULTILINE)
+"""How a line of a log becomes a command of GitHub Actions or Azure Pipelines."""
+
+_MARKUP = str.maketrans(
+    {character: f"\\{character}" for character in "\\`*_{}[]()#+-!|~$"}
+    | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b", ":": "&#58;"}
+)
+"""Characters that mean something in Markdown, and what would become a mention or a link."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+
+
+def plain(text: str) -> str:
+    """Without characters that steer a terminal or turn the writing direction."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def for_terminal(text: str) -> str:
+    """As `plain`, and without what a CI system takes for a command; lines stay lines."""
+    return _COMMAND.sub(lambda found: f"{found[0]} ", plain(text))
+
+
+def markdown_cell(text: object, limit: int = 160) -> str:
+    """For a Markdown table: one line, no markup of its own."""
+    line = " ".join(plain(str(text)).split())
+    return (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKUP)
+
+
+def csv_cell(text: str) -> str:
+    """For a cell of a sheet: what a spreadsheet would run as a formula has an apostrophe in front."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def from_csv_cell(text: str) -> str:
+    """What `csv_cell` was given."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
