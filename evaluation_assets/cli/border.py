@@ -15,7 +15,7 @@ _SQLITE = {
     "disk is full": "Free some space, or choose another --home.",
     "readonly database": "Make the home writable, or choose another --home.",
     "unable to open database": "Make the home writable, or choose another --home.",
-    "disk i/o error": "Check the disk of the home, or choose another --home.",
+    "disk i/o error": "Free some space if its disk is full, or choose another --home.",
     "malformed": "Restore the file from a backup, or move it away: it is made anew.",
     "not a database": "Restore the file from a backup, or move it away: it is made anew.",
 }
