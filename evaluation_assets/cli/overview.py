@@ -3,7 +3,7 @@
 import json
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -53,7 +53,7 @@ NEEDED = {"leaderboard": ["leaderboard"], "judge_cards": ["labels", "judge_cards
 _form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 
 
-def _command(name: str, tables: Sequence[str], about: str) -> Callable[..., None]:
+def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     @click.command(name, help=f"{about}\n\nExit status 1 when a blocking check failed, e.g. a suite drifts.")
     @with_panel
     @_form

@@ -30,6 +30,10 @@ def ui(home: Home, port: int, host: str) -> None:
         load_agents(agent_files(home.agents))
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
+    from evaluation_assets.runs import instance_of  # noqa: PLC0415  (a second to import)
+
+    with instance_of(home):  # its services would make the tables of a fresh home at the same time
+        pass
     click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
