@@ -41,6 +41,7 @@ class RunProgress:
         self._judged: dict[tuple[str, str], Judged] = {}
         self._tasks: dict[tuple[str, str], TaskID] = {}
         self._bars = self._new_bars()
+        self._whole = self._bars.add_task("", total=None, figures="")
 
     @contextmanager
     def over(self, drops: int) -> Iterator[None]:

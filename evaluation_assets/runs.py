@@ -66,6 +66,7 @@ class RunOutcome:
 def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of an installation: what ran here is seen in its UI. Runs that were killed are failed."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
+    home.dagster.mkdir(parents=True, exist_ok=True)
     with (home.dagster / "opening.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster makes its tables when it is first opened, in several transactions
         instance = dg.DagsterInstance.get()

@@ -272,3 +272,18 @@ def test_every_check_says_something_with_figures(installation: Installation) -> 
     says = {check.check_name: check.description or "" for check in found}
     assert says["reject_rate"].startswith("3 of 17 records (17.6%) are not judged, at most 20% may be: 1 bad_json, ")
     assert says["enough_scored"].startswith("51 of 51 clips (100.0%) have a score")
+
+
+def test_the_markdown_report_opens_with_what_was_found_and_ends_with_what_it_was_made_with(
+    installation: Installation,
+) -> None:
+    installation.drop("d", record())
+    assert installation.run("d").success
+    reports = Path(installation.home.reports("d").path)
+    made_with = json.loads((reports / "report.json").read_text())["comparability"]
+    text = (reports / "report.md").read_text()
+    opening, _, end = text.partition("## What these scores were made with")
+    assert "## Scores by tool type" in opening
+    rubrics = sum(name.startswith("rubric ") for name in made_with)
+    assert rubrics > 10 and end.count("| rubric ") == rubrics
+    assert "| rubric " not in opening

@@ -6,18 +6,20 @@ unusable input; 3 stopped by the budget. Results go to stdout, progress and logs
 
 import click
 
+from evaluation_assets.cli.border import Commands
 from evaluation_assets.cli.evaluate import evaluate
 from evaluation_assets.cli.export import export
 from evaluation_assets.cli.formats import formats
 from evaluation_assets.cli.gate import baseline_commands, gate
 from evaluation_assets.cli.importing import import_files
+from evaluation_assets.cli.overview import drift, judges, leaderboard, overview
 from evaluation_assets.cli.panel import panel_commands
 from evaluation_assets.cli.plan import plan
 from evaluation_assets.cli.suite import suite_commands
 from evaluation_assets.cli.ui import ui
 
 
-@click.group()
+@click.group(cls=Commands)
 @click.version_option(package_name="evaluation-assets")
 def main() -> None:
     """Evaluate AI agents from files of their trajectories."""
@@ -28,6 +30,10 @@ for command in (
     plan,
     gate,
     baseline_commands,
+    overview,
+    leaderboard,
+    judges,
+    drift,
     suite_commands,
     panel_commands,
     formats,

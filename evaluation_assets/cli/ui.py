@@ -1,9 +1,11 @@
 """`ui`: the Dagster UI and its daemon."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 
 import click
 
@@ -28,19 +30,45 @@ def ui(home: Home, port: int, host: str) -> None:
         load_agents(agent_files(home.agents))
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
+    from evaluation_assets.runs import instance_of  # noqa: PLC0415  (a second to import)
+
+    with instance_of(home):  # its services would make the tables of a fresh home at the same time
+        pass
     click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
     command = [sys.executable, "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
     # Handlers before the start: a shell's background job ignores SIGINT, and its children would inherit that.
-    servers: list[subprocess.Popen[bytes]] = []
+    servers: list[subprocess.Popen[str]] = []
+
+    stopping = threading.Event()
 
     def stop(*_: object) -> None:
+        stopping.set()
         for server in servers:
             os.killpg(server.pid, signal.SIGINT)
 
     for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the last when the terminal is closed
         signal.signal(ending, stop)
     command += ["--port", str(port), "--host", host]
-    servers.append(subprocess.Popen(command, env=environment, start_new_session=True))
-    sys.exit(servers[0].wait())
+    servers.append(
+        subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    )
+    died = _pass_on(servers[0])
+    status = servers[0].wait()
+    if not stopping.is_set():  # Dagster ends with 0 when one of its services dies
+        click.echo(
+            f"evaluation-assets: {died or 'the UI'} died and all of it was stopped; the reason is above", err=True
+        )
+        status = status or 1
+    sys.exit(status)
+
+
+def _pass_on(server: subprocess.Popen[str]) -> str | None:
+    """Copy what the services log to stderr; the name of one that died, when the end of it is logged."""
+    died = None
+    for line in server.stderr or ():
+        sys.stderr.write(line)
+        if found := re.search(r"(dagster-\w+) process shut down unexpectedly", line):
+            died = found[1]
+    return died

@@ -70,6 +70,7 @@ def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> 
     reasons: dict[str, int] = {}
     for row in rejected_records.rows(["reason"]):
         reasons[row["reason"]] = reasons.get(row["reason"], 0) + 1
+    named = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
     return dg.AssetCheckResult(
         passed=share is not None and share <= MAX_REJECTED,
         severity=dg.AssetCheckSeverity.WARN,
@@ -81,8 +82,7 @@ def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> 
         description="The drop has no records."
         if share is None
         else f"{rejected_records.count} of {total} records ({share:.1%}) are not judged, at most {MAX_REJECTED:.0%} "
-        f"may be{': ' if reasons else ''}"
-        f"{', '.join(f'{count} {reason}' for reason, count in sorted(reasons.items()))}.",
+        f"may be{': ' if named else ''}{named}.",
     )
 
 

@@ -146,6 +146,7 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
         table = tables.JUDGE_CARDS
         rows = list(records.card_rows(home.home, judges, labels.rows(), settings))
         poor = {row["judge"]: row["kappa"] for row in rows if row["may_gate"] is False}
+        known = len({row["judge"] for row in rows})
         named = ", ".join(f"{judge} {kappa:.2f}" for judge, kappa in sorted(poor.items()))
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table)),
@@ -155,10 +156,10 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
                     passed=not poor,
                     severity=dg.AssetCheckSeverity.WARN,
                     metadata={f"kappa_{judge}": kappa for judge, kappa in poor.items()},
-                    description=f"{len(poor)} of {len(rows)} judges are kept out of gates (kappa below "
+                    description=f"{len(poor)} of {known} judges are kept out of gates (kappa below "
                     f"{settings.min_kappa}): {named}."
                     if poor
-                    else f"None of {len(rows)} judges with enough labels has a kappa below {settings.min_kappa}.",
+                    else f"No judge of {known} with enough labels has a kappa below {settings.min_kappa}.",
                 )
             ],
         )

@@ -1,0 +1,61 @@
+"""The border of the command line: what goes wrong with storage is one line that says what to do, not a traceback."""
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from evaluation_assets.cli.options import refuse
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+_SQLITE = {
+    "disk is full": "Free some space, or choose another --home.",
+    "readonly database": "Make the home writable, or choose another --home.",
+    "unable to open database": "Make the home writable, or choose another --home.",
+    "disk i/o error": "Free some space if its disk is full, or choose another --home.",
+    "malformed": "Restore the file from a backup, or move it away: it is made anew.",
+    "not a database": "Restore the file from a backup, or move it away: it is made anew.",
+}
+
+
+class Commands(click.Group):
+    """Commands whose storage errors are told in one line, with exit status 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except Exception as problem:
+            said = storage_problem(problem)
+            if said is None:
+                raise
+            refuse(said)
+
+
+def storage_problem(problem: BaseException) -> str | None:
+    """What is wrong with the storage, and what to do; `None` where something else is wrong."""
+    for cause in _causes(problem):
+        if isinstance(cause, OSError) and cause.errno in _FULL | _READ_ONLY:
+            where = f"{cause.filename}: " if cause.filename else ""
+            remedy = "Free some space" if cause.errno in _FULL else "Make it writable"
+            return f"{where}{cause.strerror}. {remedy}, or choose another --home."
+        if isinstance(cause, sqlite3.DatabaseError):
+            for words, remedy in _SQLITE.items():
+                if words in str(cause).lower():
+                    return f"a database of the home cannot be used: {cause}. {remedy}"
+    return None
+
+
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    """The exception and those behind it."""
+    seen: set[int] = set()
+    pending = [problem]
+    while pending:
+        each = pending.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            pending += [behind for behind in (each.__cause__, each.__context__) if behind is not None]

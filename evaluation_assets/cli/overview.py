@@ -1,0 +1,117 @@
+"""`overview`, `leaderboard`, `judges`, `drift`: what is known over all drops."""
+
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.reporting.render import plain
+from evaluation_assets.intake import prepare
+
+SHOWN = {
+    "leaderboard": (
+        "suite",
+        "metric",
+        "rank",
+        "agent",
+        "agent_version",
+        "mean",
+        "ci_low",
+        "ci_high",
+        "n_tasks",
+        "n_drops",
+        "difference",
+    ),
+    "judge_cards": (
+        "judge",
+        "criterion",
+        "n_labels",
+        "kappa",
+        "kappa_low",
+        "kappa_high",
+        "sensitivity",
+        "specificity",
+        "bias",
+        "coverage",
+        "cost_usd",
+        "may_gate",
+    ),
+    "pass_rates": ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels"),
+    "drift": ("suite", "metric", "night", "z", "cusum", "e_value", "alarm"),
+}
+"""Columns on the terminal; JSON has all."""
+
+NEEDED = {"leaderboard": ["leaderboard"], "judge_cards": ["labels", "judge_cards"], "drift": ["drift"]}
+"""Assets to materialise for a table."""
+
+_form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+
+
+def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
+    @click.command(name, help=f"{about}\n\nExit status 1 when a blocking check failed, e.g. a suite drifts.")
+    @with_panel
+    @_form
+    def show(home: Home, panel: Panel, form: str) -> None:
+        prepare(home)
+        if not home.drops_with("task_metrics"):
+            refuse(f"no drop has been evaluated in {home.root}: evaluation-assets evaluate FILE")
+        blocked = _materialise(home, panel, tables)
+        rows = {table: list(home.whole_table(table).rows()) for table in tables}
+        if form == "json":
+            click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
+        else:
+            click.echo("\n\n".join(_as_text(table, rows[table]) for table in tables))
+        for said in blocked:
+            click.echo(plain(f"check failed (blocks): {said}"), err=True)
+        sys.exit(1 if blocked else 0)
+
+    return show
+
+
+overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates and drift over all drops.")
+leaderboard = _command("leaderboard", ["leaderboard"], "Compare agents and versions on the tasks all of them did.")
+judges = _command("judges", ["judge_cards"], "Compare each judge with the labels of people.")
+drift = _command("drift", ["drift"], "Look for a lasting decrease since each suite's baseline.")
+
+
+def _materialise(home: Home, panel: Panel, tables: Sequence[str]) -> list[str]:
+    """Bring the tables up to date; what blocking checks say that failed."""
+    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` need not wait for)
+
+    for preview in (dg.PreviewWarning, dg.BetaWarning):
+        warnings.simplefilter("ignore", preview)
+    from evaluation_assets.runs import run_job  # noqa: PLC0415
+
+    result = run_job(home, panel, "overview", assets=NEEDED[tables[0]] if len(tables) == 1 else None)
+    blocked = [
+        f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
+        for check in result.checks
+        if not check.passed and check.blocking
+    ]
+    if not result.success and not blocked:
+        refuse("; ".join(result.failures))
+    return blocked
+
+
+def _as_text(table: str, rows: Sequence[dict[str, Any]]) -> str:
+    title = table.replace("_", " ")
+    if not rows:
+        return f"{title}: nothing yet"
+    cells = [SHOWN[table], *([_cell(row[name]) for name in SHOWN[table]] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+    return "\n".join([title, *(f"  {line}".rstrip() for line in lines)])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.3f}" if isinstance(value, float) else plain(str(value))

@@ -1,0 +1,55 @@
+"""The commands that show what is known over all drops."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets_tests.conftest import command, record
+
+
+def drop_at(home: Path, name: str, agent: str) -> None:
+    folder = home / "drops" / "support"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.jsonl").write_bytes(b"".join(record(str(task), success=task % 2 == 0) for task in range(4)))
+    (folder / f"{name}.drop.yaml").write_text(json.dumps({"agent": agent, "agent_version": "1"}))
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    drop_at(home, "one", "first")
+    drop_at(home, "two", "second\x1b[31m\u202e::error::")
+    done = command("evaluate", home / "drops" / "support", "--quiet", home=home)
+    assert done.returncode == 0, done.stderr
+    return home
+
+
+def test_the_leaderboard_names_the_agents(evaluated: Path) -> None:
+    done = command("leaderboard", "--format", "json", home=evaluated)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {row["agent"] for row in rows} == {"first", "second\x1b[31m\u202e::error::"}
+    assert {row["suite"] for row in rows} == {"support"}
+
+
+def test_the_overview_shows_every_table_and_no_escapes(evaluated: Path) -> None:
+    done = command("overview", home=evaluated)
+    assert done.returncode == 0, done.stderr
+    titles = [line.split(":")[0] for line in done.stdout.splitlines() if line[:1].strip()]
+    assert titles == ["leaderboard", "judge cards", "pass rates", "drift"]
+    assert all(character.isprintable() or character == "\n" for character in done.stdout)
+    assert "first" in done.stdout and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["judges", "drift"])
+def test_a_single_table(evaluated: Path, name: str) -> None:
+    done = command(name, "--format", "json", home=evaluated)
+    assert done.returncode == 0, done.stderr
+    assert isinstance(json.loads(done.stdout), list)
+
+
+def test_nothing_evaluated_is_said(tmp_path: Path) -> None:
+    done = command("overview", home=tmp_path)
+    assert done.returncode == 2
+    assert "no drop has been evaluated" in done.stderr

@@ -1,0 +1,59 @@
+"""A home that cannot be written: one line that says what to do."""
+
+import errno
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets.cli.border import storage_problem
+from evaluation_assets_tests.conftest import SAMPLE
+
+
+def evaluated_on(mount: str, place: Path) -> subprocess.CompletedProcess[str]:
+    """Evaluate with a home on a small file system of its own."""
+    place.mkdir()
+    prepared = f"mount -t tmpfs -o size=400k none {place} && {mount}"
+    if subprocess.run(["unshare", "-m", "sh", "-c", prepared], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a file system")
+    command = f"{prepared} && exec {sys.executable} -m evaluation_assets.cli evaluate {SAMPLE} --home {place}/home"
+    return subprocess.run(
+        ["unshare", "-m", "sh", "-c", command], capture_output=True, text=True, check=False, env=os.environ, timeout=300
+    )
+
+
+@pytest.mark.parametrize(
+    ("mount", "said"),
+    [("mount -o remount,ro {place}", "Make it writable, or choose another --home"), ("true", "Free some space")],
+)
+def test_a_home_that_cannot_be_written_takes_one_line(tmp_path: Path, mount: str, said: str) -> None:
+    place = tmp_path / "mounted"
+    done = evaluated_on(mount.format(place=place), place)
+    assert done.returncode == 2, done.stderr
+    (line,) = [line for line in done.stderr.splitlines() if " s; " not in line]
+    assert line.startswith("evaluation-assets: ") and said in line
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "/h/x"), "/h/x: No space left on device. Free some space"),
+        (OSError(errno.EROFS, "Read-only file system"), "Read-only file system. Make it writable"),
+        (sqlite3.OperationalError("database or disk is full"), "Free some space"),
+        (sqlite3.DatabaseError("database disk image is malformed"), "Restore the file from a backup"),
+        (OSError(errno.ENOENT, "No such file"), None),
+        (ValueError("something else"), None),
+    ],
+)
+def test_only_storage_errors_are_translated_also_behind_others(problem: Exception, said: str | None) -> None:
+    try:
+        try:
+            raise problem
+        except Exception as first:
+            raise RuntimeError("in a step") from first
+    except RuntimeError as outer:
+        found = storage_problem(outer)
+    assert (said is None and found is None) or (found is not None and said is not None and said in found)
