@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.cli.options import check_ledger, reading, refuse, warn, with_panel
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
@@ -62,6 +62,8 @@ def evaluate(
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
     try:
         prepare(home)
+        if not preprocess_only:
+            check_ledger(home, panel)
         suite = None if suite_path is None else take_in_suite(home, suite_path)
         drops = take_in(home, list(inputs), one_drop=one_drop, say=warn)
         notes = {} if format_name is None else {"format": format_name}

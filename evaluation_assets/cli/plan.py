@@ -11,6 +11,7 @@ from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.ledger import LedgerError
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
@@ -57,5 +58,5 @@ def plan(
                     f"  judge {calls.judge:<12} clips: {calls.clips_new} new calls, {calls.clips_known} in the ledger; "
                     f"up to {calls.later} calls later; about {calls.input_tokens} tokens in before caching, {price}"
                 )
-    except (InvalidDrop, UnreadableDrop) as problem:
+    except (InvalidDrop, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
