@@ -12,7 +12,6 @@ import orjson
 import pytest
 
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging import asking
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.definitions import build_definitions
@@ -83,9 +82,8 @@ def running() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """A model server whose key is in the environment, and judges that do not wait long before they ask again."""
+    """A model server whose key is in the environment."""
     monkeypatch.setenv("TEST_KEY", KEY)
-    monkeypatch.setattr(asking, "_FIRST_BACKOFF_S", 0.02)
     with model_server() as started:
         yield started
 

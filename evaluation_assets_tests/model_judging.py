@@ -18,7 +18,8 @@ def judge(server: ModelServer, name: str = "one", protocol: str = "openai", **mo
     url = server.openai_url if protocol == "openai" else server.anthropic_url
     price = {"input": 1.0, "output": 10.0, "cached_input": 0.1}
     known = {"name": name, "provider": f"{protocol}_compatible", "model": "m", "base_url": url, "price": price}
-    return known | {"api_key_env": "TEST_KEY"} | more
+    quick = {"timeouts": {"first_backoff_s": 0.02}}
+    return known | {"api_key_env": "TEST_KEY"} | quick | more
 
 
 def drop_of(count: int, marked: str = "") -> bytes:

@@ -31,6 +31,7 @@ request with the same API key, model and `prompt_cache_key`. Anthropic: cached i
     {"rate_limit": {"requests_per_minute": n, "burst": b}}
     {"keys": [the only API keys that are accepted]}
     {"serves": {"model": name in every answer, "system_fingerprint": ...}}
+    {"content_type": what every answer calls itself}
 
 The first rule that matches and is not used up applies. A rate is drawn from the body and how often it has been seen,
 so a run can be repeated. Error kinds take `retry_after`, `status`, `message`, `code` and `type`; `out_of_range` and
@@ -758,6 +759,7 @@ class Script:
     bucket: Bucket | None = None
     keys: frozenset[str] | None = None
     serves: dict[str, Any] = field(default_factory=dict)
+    content_type: str = "application/json"
 
     @classmethod
     def read(cls, given: Scripted) -> Script:
@@ -767,13 +769,14 @@ class Script:
             if "fault" in item:
                 script.rules.append(Rule.read(item))
                 continue
-            _known(item, "rate_limit", "keys", "serves", "rules")
+            _known(item, "rate_limit", "keys", "serves", "content_type", "rules")
             if limit := item.get("rate_limit"):
                 _known(limit, "requests_per_minute", "burst")
                 script.bucket = Bucket(limit["requests_per_minute"] / 60, max(limit.get("burst", 1), 1))
             if "keys" in item:
                 script.keys = frozenset(item["keys"])
             script.serves |= item.get("serves", {})
+            script.content_type = item.get("content_type", script.content_type)
             script.rules += map(Rule.read, item.get("rules", ()))
         return script
 
@@ -873,7 +876,7 @@ class Endpoint:
             content = OTHER_BODY
         length = b"%d" % len(content)
         headers += [
-            (b"content-type", b"application/json"),
+            (b"content-type", self.models.script.content_type.encode()),
             (b"content-length", length),
             (self.protocol.request_id, b"req_%d" % entry.number),
         ]

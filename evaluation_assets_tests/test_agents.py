@@ -33,7 +33,6 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging import asking
 from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.core.judging.panel import Panel
@@ -61,7 +60,6 @@ def started() -> Iterator[ModelServer]:
 @pytest.fixture
 def server(started: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
     monkeypatch.setenv("TEST_KEY", "sk-secret-key-for-tests")
-    monkeypatch.setattr(asking, "_FIRST_BACKOFF_S", 0.02)
     started.script([])
     started.reset()
     return started
@@ -86,6 +84,7 @@ def agent(server: ModelServer, protocol: str = "openai", **more: Any) -> AgentSe
         "api_key_env": "TEST_KEY",
         "price": {"input": 1.0, "output": 10.0},
         "tools": {"python": ["calculator"]},
+        "timeouts": {"first_backoff_s": 0.02},
     }
     return AgentSettings.model_validate(known | more)
 
@@ -172,6 +171,16 @@ def test_the_conversation_only_grows_and_is_sent_back_as_it_came(
     for earlier, later in pairwise(asked):
         assert bare(later["messages"])[: len(earlier["messages"])] == bare(earlier["messages"])
         assert later["tools"] == earlier["tools"]
+
+
+def test_a_tool_is_given_an_integer_of_thirty_digits_as_it_is(running: Running, server: ModelServer) -> None:
+    number = "123456789012345678901234567890"
+    big = {"name": "calculator", "arguments": f'{{"expression": {number}}}'}
+    server.script([steps("tenth", {"calls": [big]}, {"text": DONE.format("1024")})])
+    tally = running.run(agent(server), suite(SUM))
+    assert tally.ended == {"answered": 1}
+    found = running.trajectories(tally)["sum"]
+    assert f"{number}" in found.text and "e+" not in found.text
 
 
 def test_the_same_run_again_pays_nothing_and_gives_the_same_drop(running: Running, server: ModelServer) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evaluation_assets.cli.options import reading, refuse, warn, with_panel
+from evaluation_assets.cli.options import check_ledger, reading, refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.copies import Conflict
@@ -72,6 +72,8 @@ def evaluate(
         left_out: list[str] = []
         try:
             prepare(home)
+            if not preprocess_only:
+                check_ledger(home, panel)
             suite = None if suite_path is None else take_in_suite(home, suite_path)
             drops = take_in(
                 home,
@@ -95,10 +97,7 @@ def evaluate(
 
         import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
 
-        for preview in (
-            dg.PreviewWarning,
-            dg.BetaWarning,
-        ):  # checks per partition, data versions; the version is bounded
+        for preview in (dg.PreviewWarning, dg.BetaWarning):  # checks per partition, data versions
             warnings.simplefilter("ignore", preview)
         from evaluation_assets.progress import RunProgress  # noqa: PLC0415
         from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415

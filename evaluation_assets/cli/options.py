@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from contextlib import closing
 from functools import wraps
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,7 +14,8 @@ from upath import UPath
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
+from evaluation_assets.core.judging.ledger import Ledger, LedgerError
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
 from evaluation_assets.core.judging.providers.capabilities import PROVIDERS
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
@@ -107,6 +109,17 @@ reading = together(
         help="Keep and mark records that break a rule, or remove them.",
     ),
 )
+
+
+def check_ledger(home: Home, panel: Panel) -> None:
+    """Refuse a ledger that cannot be used before anything is asked."""
+    if panel.embeddings is None and all(judge.provider in (EMBEDDED, RECORDED) for judge in panel.judges):
+        return
+    try:
+        with closing(Ledger(home.ledger_url)) as ledger:
+            ledger.secret()
+    except LedgerError as problem:
+        refuse(str(problem))
 
 
 def warn(message: str) -> None:

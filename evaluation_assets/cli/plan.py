@@ -13,6 +13,7 @@ from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.ledger import LedgerError
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
 from evaluation_assets.core.planning import Calls
@@ -58,7 +59,7 @@ def plan(
             for calls in planned.calls:
                 _print_calls(calls)
             _print_total(planned.calls)
-    except (InvalidDrop, UnreadableDrop) as problem:
+    except (InvalidDrop, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
 
 

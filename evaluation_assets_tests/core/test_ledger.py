@@ -102,7 +102,7 @@ def test_nobody_gives_back_the_claim_of_another(url: str, ledger: Ledger) -> Non
 
 
 def test_a_claim_of_a_dead_worker_expires(url: str) -> None:
-    dead, heir = Ledger(url, claim_seconds=-1), Ledger(url)
+    dead, heir = Ledger(url, lease_s=-1), Ledger(url)
     assert dead.claim("k")
     assert heir.claim("k")
     dead.close()

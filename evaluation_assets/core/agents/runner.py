@@ -110,7 +110,10 @@ async def run_agent(
         try:
             asker = Asker(model, provider, ledger, pricing, settings.run, budget)
             run = _Run(agent, suite, functions, asker, journal, tally, settings.trials, say)
-            await run.attempt_all([key for key in keys if not journal.has(key)])
+            try:
+                await run.attempt_all([key for key in keys if not journal.has(key)])
+            finally:
+                asker.close()
         finally:
             await provider.close()
         if tally.stopped is None:

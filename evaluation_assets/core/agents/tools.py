@@ -21,6 +21,7 @@ import pydantic
 import pydantic_core
 
 from evaluation_assets.core.agents.masking import Mask
+from evaluation_assets.core.judging.json_text import loads
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 TIMEOUT_S = 60.0
@@ -170,7 +171,7 @@ class Toolbox:
         if tool is None:
             raise ToolError(f"there is no tool {name!r}; the tools are {', '.join(self._tools) or 'none'}")
         try:
-            values = orjson.loads(arguments) if arguments.strip() else {}
+            values = loads(arguments) if arguments.strip() else {}
         except orjson.JSONDecodeError as problem:
             raise ToolError(f"the arguments are no JSON: {problem}") from None
         if not isinstance(values, dict):

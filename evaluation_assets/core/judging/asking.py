@@ -1,29 +1,38 @@
-"""Ask a model what the ledger does not know yet: claim, wait for a slot, send, try again, pay, commit before use."""
+"""Ask a model what the ledger does not know yet: wait for a slot, claim, send, try again, pay, commit before use."""
 
 import asyncio
+import logging
 import random
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.judging.budget import Budget, Stopped, most_of
-from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.judging.circuit import MOST_FAILURES, Circuit
+from evaluation_assets.core.judging.ledger import Entry, Ledger, LedgerError, question_key
 from evaluation_assets.core.judging.limits import AdaptiveLimit
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.providers.base import Provider, ProviderError, Reply, Request
-
-DEADLINE_S = 600.0
-"""A question that has not been answered by then, retries included, has failed."""
+from evaluation_assets.core.judging.timeouts import Timeouts
 
 MAX_ATTEMPTS = 8
-_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
+_LONGEST_BACKOFF_S = 30.0
 _POLL_S = 0.25
+_LEDGER_RETRY_S = 1.0
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSettings:
-    """One judge of the panel, as its model needs it."""
+    """One judge of the panel, as its model needs it.
+
+    `endpoint` is its address without a password. `structured` says how JSON is asked for where that is not the
+    provider's usual way.
+    """
 
     name: str
     provider: str
@@ -36,6 +45,8 @@ class ModelSettings:
     max_input_tokens: int
     parameters: Mapping[str, Any]
     key_variable: str | None = None
+    structured: str | None = None
+    timeouts: Timeouts = field(default_factory=Timeouts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +61,29 @@ Usable = Callable[[Sequence[Entry]], Entry | None]
 """Picks the stored reply that will do, of all to a question, newest first."""
 
 
-class Asker:
-    """One model with its ledger, its limits and what the run may spend.
+class Deadline:
+    """When a question has to be answered, on the clock of the event loop. Time in line does not count."""
 
-    Without a provider, only what the ledger knows is answered; `stopped` says why.
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._at = asyncio.get_running_loop().time() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self._at - asyncio.get_running_loop().time()
+
+    def postpone(self, seconds: float) -> None:
+        """Leave time out that the question stood in line."""
+        self._at += seconds
+
+
+class Asker:
+    """One model with its ledger, its limits and what the run may spend. `close` it in the end.
+
+    Without a provider, only what the ledger knows is answered; `stopped` says why. It stops by itself when a key is
+    refused, when the endpoint is dead, and when the ledger cannot be written. What was paid for by then is used all the
+    same, and committed as soon as that is possible.
     """
 
     def __init__(
@@ -65,18 +95,32 @@ class Asker:
         run: str,
         budget: Budget,
         stopped: Stopped | None = None,
+        *,
+        suspicious: bool = False,
     ) -> None:
         self.run = run
         self._settings = settings
+        self._timeouts = settings.timeouts
         self._provider = provider
         self._ledger = ledger
         self._pricing = pricing
         self._budget = budget
         self._stopped = stopped
+        self._end = asyncio.Event()
         self._limit = AdaptiveLimit(settings.max_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+        self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
+        self._one_by_one = asyncio.Lock()
+        self._unsaved: deque[Callable[[], Entry]] = deque()
+        self._saving: asyncio.Task[None] | None = None
+        self._cut_a_pause = False
 
     def key_of(self, asked: Mapping[str, Any]) -> str:
-        """The content address of a question to this model: what is asked, of whom, with which parameters."""
+        """The content address of a question to this model: what is asked, of whom, with which parameters.
+
+        How JSON is asked for is part of it only where the panel asks for another way than the provider's usual one:
+        what was paid before that could be chosen stays paid, and so does what an endpoint answered in a simpler way
+        because it refused a schema. It would have to be asked that way again.
+        """
         own = self._settings
         of_whom = {
             "provider": own.provider,
@@ -85,9 +129,24 @@ class Asker:
             "parameters": dict(own.parameters),
             "max_output_tokens": own.max_output_tokens,
         }
+        if own.structured is not None:
+            of_whom["structured"] = own.structured
         return question_key({**asked, **of_whom})
 
-    async def ask(self, key: str, request: Request, usable: Usable, *, left: int = 0, tokens: int = 0) -> Answered:
+    def deadline(self) -> Deadline:
+        """The time that one question has, from now on."""
+        return Deadline(self._timeouts.question_s)
+
+    async def ask(
+        self,
+        key: str,
+        request: Request,
+        usable: Usable,
+        *,
+        left: int = 0,
+        tokens: int = 0,
+        deadline: Deadline | None = None,
+    ) -> Answered:
         """The reply to the question with this key: from the ledger where one will do, else paid for.
 
         Args:
@@ -96,89 +155,262 @@ class Asker:
             usable: Which stored reply will do.
             left: How many questions of the chain come after it; the longest chain goes first.
             tokens: What it is expected to take of the tokens a minute.
+            deadline: When it has to be answered; by default its own.
 
         Raises:
             Stopped: nothing more is asked in this run.
             ProviderError: the endpoint gave no reply.
         """
-        deadline = time.monotonic() + DEADLINE_S
-        known = await self._known_or_claimed(key, usable, deadline)
-        if known is not None:
-            return Answered(known, from_ledger=True)
-        try:
-            return Answered(await self._pay_for(key, request, left, tokens, deadline), from_ledger=False)
-        except BaseException:
-            self._ledger.release(key)
-            raise
-
-    async def _known_or_claimed(self, key: str, usable: Usable, deadline: float) -> Entry | None:
-        """A stored reply; `None` when there is none and this worker is the one that may pay for it."""
-        while (known := usable(self._ledger.entries(key))) is None:
-            self._check_stopped()
-            if self._ledger.claim(key):
-                known = usable(self._ledger.entries(key))  # another worker may have answered meanwhile
-                if known is not None:
-                    self._ledger.release(key)
-                return known
-            if time.monotonic() > deadline:
-                raise ProviderError("timeout", "another worker holds this question and did not finish", retryable=True)
-            await asyncio.sleep(_POLL_S)
-        return known
-
-    async def _pay_for(self, key: str, request: Request, left: int, tokens: int, deadline: float) -> Entry:
-        attempt = 0
+        deadline = deadline or self.deadline()
+        attempt, failures, held = 0, 0, False
         while True:
-            attempt += 1
-            self._check_stopped()
-            if attempt > 1:
-                self._ledger.claim(key)  # renewed: it must outlive the request
             try:
-                reply, price, latency_ms = await self._send(request, left, tokens)
-            except ProviderError as problem:
-                if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
-                    self._stopped = Stopped(problem.kind, str(problem))
-                wait = problem.retry_after or min(_LONGEST_BACKOFF_S, _FIRST_BACKOFF_S * 2 ** (attempt - 1))
-                wait *= 1 + random.random() * 0.25  # noqa: S311 (jitter, so that workers do not come back together)
-                if not problem.retryable or attempt == MAX_ATTEMPTS or time.monotonic() + wait > deadline:
-                    raise
-                await asyncio.sleep(wait)
+                known = usable(self._ledger.entries(key))
+                if known is not None:
+                    return Answered(known, from_ledger=True)
+                self._check_stopped()
+                if held and self._ledger.is_held(key):
+                    await self._wait_for_another(deadline)
+                    continue
+                entry = await self._in_turn(key, request, usable, left, tokens, deadline, attempt + 1)
+            except LedgerError as problem:
+                await self._until_it_can_be_written(problem)
                 continue
-            return self._ledger.commit(
-                key,
-                run=self.run,
-                provider=self._settings.provider,
-                model=self._settings.model,
-                reply=reply,
-                cost_usd=price,
-                latency_ms=latency_ms,
-                attempts=attempt,
-            )
+            except ProviderError as problem:
+                attempt += 1
+                failures += problem.endpoint_failed
+                if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
+                    self._stop(Stopped(problem.kind, str(problem)))
+                wait = self._pause_after(problem, attempt)
+                gives_up = attempt == MAX_ATTEMPTS or failures == MOST_FAILURES - 1 or wait > deadline.left
+                if not problem.retryable or gives_up or self.circuit.is_open:
+                    raise
+                await self._pause(wait)
+                continue
+            if entry is not None:
+                return entry
+            held = True
 
-    async def _send(self, request: Request, left: int, tokens: int) -> tuple[Reply, float | None, float]:
-        """One attempt, when there is a slot and money for it: the reply, its price and its milliseconds.
+    def close(self) -> None:
+        """Try for a last time to commit what could not be committed before."""
+        if self._saving is not None:
+            self._saving.cancel()
+        try:
+            self._save()
+        except LedgerError as problem:
+            lost = f"{len(self._unsaved)} paid replies are not stored and will be paid for again"
+            _log.warning("%s: %s: %s", self._settings.name, lost, problem)
 
-        The limit learns from how it ends.
+    async def _in_turn(
+        self,
+        key: str,
+        request: Request,
+        usable: Usable,
+        left: int,
+        tokens: int,
+        deadline: Deadline,
+        attempt: int,
+    ) -> Answered | None:
+        """One attempt when there is a slot and money for it; `None` when another worker is at the question.
+
+        While the endpoint is suspicious one request at a time finds out whether it answers again.
         """
-        assert self._provider is not None
+        clock = asyncio.get_running_loop().time
+        queued = clock()
         most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
         async with self._limit.slot(left, tokens) as started, self._budget.reserved(most):
             self._check_stopped()
-            sent = time.monotonic()
+            if self._saving is not None:
+                await asyncio.wait([self._saving])
+                self._check_stopped()
+            if self.circuit.suspicious:
+                async with self._one_by_one:
+                    await self._until_due()
+                    if self.circuit.suspicious:
+                        deadline.postpone(clock() - queued)
+                        return await self._claimed_and_sent(key, request, usable, tokens, deadline, attempt, started)
+            deadline.postpone(clock() - queued)
+            return await self._claimed_and_sent(key, request, usable, tokens, deadline, attempt, started)
+
+    async def _until_due(self) -> None:
+        clock = asyncio.get_running_loop().time
+        while self.circuit.suspicious and (wait := self.circuit.due - clock()) > 0:
+            await self._pause(min(wait, 0.05))  # an answer to what is under way ends it early
+        self._check_stopped()
+
+    async def _claimed_and_sent(
+        self,
+        key: str,
+        request: Request,
+        usable: Usable,
+        tokens: int,
+        deadline: Deadline,
+        attempt: int,
+        started: float,
+    ) -> Answered | None:
+        """Claim right before sending: a claim must not grow old in line."""
+        if not self._ledger.claim(key):
+            self._limit.not_used(tokens)
+            return None
+        known = usable(self._ledger.entries(key))  # another worker may have answered meanwhile
+        if known is not None:
+            self._ledger.release(key)
+            self._limit.not_used(tokens)
+            return Answered(known, from_ledger=True)
+        with self._renewed(key):
+            reply, latency_ms = await self._send(request, tokens, deadline, started)
+            return Answered(self._commit(key, reply, latency_ms, attempt), from_ledger=False)
+
+    @contextmanager
+    def _renewed(self, key: str) -> Iterator[None]:
+        """Renew a claim for the length of a block, and give it back when the block fails: a commit does that too."""
+        loop = asyncio.get_running_loop()
+
+        def renew() -> None:
+            nonlocal timer
+            with suppress(LedgerError):
+                self._ledger.renew(key)
+            timer = loop.call_later(every, renew)
+
+        every = self._ledger.lease_s / 4
+        timer = loop.call_later(every, renew)
+        try:
+            yield
+        except BaseException:
+            with suppress(LedgerError):  # it runs out by itself
+                self._ledger.release(key)
+            raise
+        finally:
+            timer.cancel()
+
+    async def _send(self, request: Request, tokens: int, deadline: Deadline, started: float) -> tuple[Reply, float]:
+        """One request and its milliseconds; the limit and the circuit learn from how it ends."""
+        assert self._provider is not None
+        clock = asyncio.get_running_loop().time
+        seconds = max(0.0, min(self._timeouts.request_s, deadline.left))
+        sent = clock()
+        try:
             try:
-                reply = await self._provider.complete(request)
-            except ProviderError as problem:
-                if problem.kind == "rate_limit":
-                    self._limit.pushed_back(started, problem.retry_after)
-                raise
-            price = self._pricing.cost(reply.usage)
-            self._budget.pay(price)
-            used = reply.usage
-            if used.input_tokens is not None:
-                self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
-            self._limit.went_well(started)
-        return reply, price, (time.monotonic() - sent) * 1000
+                async with asyncio.timeout(seconds):
+                    reply = await self._provider.complete(request)
+            except TimeoutError:
+                message = f"no complete answer within {seconds:.3g} s"
+                raise ProviderError("timeout", message, retryable=True, endpoint_failed=True) from None
+        except ProviderError as problem:
+            self._learn(problem, sent, started)
+            raise
+        used = reply.usage
+        if used.input_tokens is not None:
+            self._limit.took(used.input_tokens + (used.output_tokens or 0) - tokens)
+        self._limit.went_well(started)
+        self.circuit.answered(clock())
+        return reply, (clock() - sent) * 1000
+
+    def _learn(self, problem: ProviderError, sent: float, started: float) -> None:
+        now = asyncio.get_running_loop().time()
+        refused = problem.kind == "rate_limit"
+        if refused:
+            self._limit.pushed_back(started, self._capped(problem.retry_after))
+        if not refused and not problem.endpoint_failed:
+            self.circuit.answered(now)
+            return
+        self.circuit.failed(sent, now, refused=refused)
+        if self.circuit.is_open:
+            where = self._settings.endpoint
+            todo = "check that it runs and can be reached, then run again: what is paid for is kept"
+            self._stop(Stopped("unavailable", f"the endpoint {where} does not answer ({problem}); {todo}"))
+
+    def _commit(self, key: str, reply: Reply, latency_ms: float, attempt: int) -> Entry:
+        """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
+        price = self._pricing.cost(reply.usage)
+        self._budget.pay(price)
+        commit = partial(
+            self._ledger.commit,
+            key,
+            run=self.run,
+            provider=self._settings.provider,
+            model=self._settings.model,
+            reply=reply,
+            cost_usd=price,
+            latency_ms=latency_ms,
+            attempts=attempt,
+        )
+        try:
+            return commit()
+        except LedgerError as problem:
+            self._unsaved.append(commit)
+            self._start_saving(problem)
+            return Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
+
+    def _start_saving(self, problem: LedgerError) -> asyncio.Task[None]:
+        if self._saving is None:
+            _log.warning("%s: %s; nothing more is asked until it can be written", self._settings.name, problem)
+            self._saving = asyncio.create_task(self._save_again())
+        return self._saving
+
+    async def _until_it_can_be_written(self, problem: LedgerError) -> None:
+        self._check_stopped()
+        await asyncio.wait([self._start_saving(problem)])
+        self._check_stopped()
+
+    async def _save_again(self) -> None:
+        """Try to commit until it works, for `ledger_s` at most; then the judge stops."""
+        deadline = Deadline(self._timeouts.ledger_s)
+        while True:
+            try:
+                await asyncio.sleep(min(_LEDGER_RETRY_S, max(0.0, deadline.left)))
+                self._ledger.check()
+                self._save()
+            except LedgerError as problem:
+                if deadline.left <= 0:
+                    self._stop(Stopped("ledger", str(problem)))
+                    return
+            else:
+                _log.warning("%s: the ledger can be written again", self._settings.name)
+                self._saving = None
+                return
+
+    def _save(self) -> None:
+        while self._unsaved:
+            self._unsaved[0]()
+            self._unsaved.popleft()
+
+    async def _wait_for_another(self, deadline: Deadline) -> None:
+        if deadline.left <= 0:
+            message = f"another worker held this question for {deadline.seconds:.3g} s and did not finish"
+            raise ProviderError("timeout", message, retryable=False)
+        await self._pause(_POLL_S)
+
+    def _pause_after(self, problem: ProviderError, attempt: int) -> float:
+        own = min(_LONGEST_BACKOFF_S, self._timeouts.first_backoff_s * 2 ** (attempt - 1))
+        wait = self._capped(problem.retry_after) or own
+        return wait * (1 + random.random() * 0.25)  # noqa: S311  (jitter, so that workers do not come back together)
+
+    def _capped(self, retry_after: float | None) -> float | None:
+        longest = self._timeouts.pause_s
+        if retry_after is None or retry_after <= longest:
+            return retry_after
+        if not self._cut_a_pause:
+            self._cut_a_pause = True
+            name = self._settings.name
+            _log.warning("%s: the endpoint asks for a pause of %.0f s; it is %.3g s", name, retry_after, longest)
+        return longest
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, until the judge stops at the latest."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._end.wait()
+
+    def _stop(self, stopped: Stopped) -> None:
+        """Ask nothing more: whoever waits is told."""
+        if self._stopped is None:
+            self._stopped = stopped
+            _log.warning("%s stops: %s", self._settings.name, stopped)
+        self._end.set()
+        self._limit.end()
 
     def _check_stopped(self) -> None:
         if self._stopped is not None:
-            raise self._stopped
+            raise Stopped(self._stopped.kind, str(self._stopped))
         self._budget.check()

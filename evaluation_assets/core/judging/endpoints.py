@@ -3,23 +3,29 @@
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from evaluation_assets.core.configuration import VariableName
+from evaluation_assets.core.judging.addresses import without_password
 from evaluation_assets.core.judging.asking import ModelSettings
 from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.judging.providers.base import Provider
-from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of, google_address
+from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, Structured, capabilities_of, google_address
 from evaluation_assets.core.judging.providers.connections import Endpoint, connect
+from evaluation_assets.core.judging.timeouts import Timeouts
+
+_STRUCTURED: dict[str, Structured] = {"schema": "json_schema", "json": "json_object", "none": "prompted"}
 
 
 class EndpointSettings(BaseModel):
     """A model with its provider, its limits and its price. Its key is read from the environment and stands in no file.
 
     `project` and `location` are of models on Vertex; by default GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION.
+    `structured` is how JSON is asked for: by a schema, by JSON mode, or in words; by default as the provider does.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -37,6 +43,8 @@ class EndpointSettings(BaseModel):
     max_input_tokens: int | None = Field(default=None, ge=1)
     max_output_tokens: int = Field(default=2000, ge=1)
     parameters: dict[str, Any] = {}
+    structured: Literal["schema", "json", "none"] | None = None
+    timeouts: Timeouts = Timeouts()
     price: Price | None = None
 
     @property
@@ -48,7 +56,10 @@ class EndpointSettings(BaseModel):
     def key_variable(self) -> str | None:
         """The variable that holds the key; `None` where none is needed."""
         known = PROVIDERS.get(self.provider)
-        return None if known is None else self.api_key_env or known.key_env
+        if known is None or self.api_key_env:
+            return known and self.api_key_env
+        other = known.other_key_env
+        return other if other and not os.environ.get(known.key_env or "") and os.environ.get(other) else known.key_env
 
     @property
     def google_project(self) -> str:
@@ -89,10 +100,14 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
     """How a model is asked, how its endpoint is connected to, and what its replies cost."""
     model = own.model_name
     known = capabilities_of(own.provider, model)
+    usual = known.structured
+    if own.structured is not None:
+        known = replace(known, structured=_STRUCTURED[own.structured])
     google = known.credentials == "google"
     address = own.base_url or known.base_url or ""
     if google and own.base_url is None:
         address = google_address(address, own.google_project, own.google_location)
+    shown = without_password(address)
     priced = model.rsplit("/", 1)[-1].split("@", 1)[0] if google else model
     pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, priced)
     window = min(int(known.context_window * 0.8), pricing.cliff or known.context_window)
@@ -100,7 +115,7 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
         name=own.name,
         provider=own.provider,
         model=model,
-        endpoint=f"{address} {own.google_project} {own.google_location}" if google else address,
+        endpoint=f"{shown} {own.google_project} {own.google_location}" if google else shown,
         max_concurrency=own.max_concurrency,
         requests_per_minute=own.requests_per_minute,
         tokens_per_minute=own.tokens_per_minute,
@@ -108,6 +123,8 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
         max_input_tokens=own.max_input_tokens or window - own.max_output_tokens,
         parameters=own.parameters,
         key_variable=own.key_variable,
+        timeouts=own.timeouts,
+        structured=known.structured if known.structured != usual else None,
     )
     endpoint = Endpoint(
         abilities=known,

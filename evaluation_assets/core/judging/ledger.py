@@ -1,29 +1,43 @@
 """The store of every reply ever paid for, addressed by what was asked.
 
 A reply is committed before it is used and kept for ever; the parser is no part of its address, so that a better parser
-re-reads it for free. Claims keep two workers from paying for the same question. SQLite by default, any database that
-SQLAlchemy knows by URL.
+re-reads it for free. Leases keep two workers from paying for the same question at the same time; they end by the clock
+of the database, the only one that all workers share. SQLite by default, or PostgreSQL by URL.
 """
 
 import hashlib
-import os
+import logging
 import secrets
-import socket
 import time
-import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
+from evaluation_assets.core.judging.json_text import dumped, loads
 from evaluation_assets.core.judging.providers.base import Finish, Reply, TokenUsage, ToolUse
+from evaluation_assets.core.judging.workers import has_ended, new_worker
 
-_HOST = socket.gethostname()[:40]
+LEASE_S = 120.0
+"""A worker renews what it has in flight several times in that. One that ends where nobody can see it (another machine,
+another container) holds its questions up for so long."""
+
+_LARGEST_REPLY = 256 * 2**20
+"""Bytes of a stored reply; what says that it is longer is damaged."""
+
+_NOW = {
+    "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
+    "postgresql": "extract(epoch from clock_timestamp())",
+}
+"""Seconds since 1970 by the clock of the database."""
+
+_log = logging.getLogger(__name__)
 
 _METADATA = sa.MetaData()
 _REPLIES = sa.Table(
@@ -40,11 +54,13 @@ _REPLIES = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
 )
-_CLAIMS = sa.Table(
-    "claims",
+_LEASES = sa.Table(
+    "leases",
     _METADATA,
     sa.Column("key", sa.String(64), primary_key=True),
-    sa.Column("owner", sa.String(64), nullable=False),
+    sa.Column("worker", sa.String(32), nullable=False),
+    sa.Column("machine", sa.String(255), nullable=False),
+    sa.Column("process", sa.String(64), nullable=False),
     sa.Column("expires_at", sa.Float, nullable=False),
 )
 _SETTINGS = sa.Table(
@@ -62,13 +78,14 @@ _NEXT_NUMBER = (
     .scalar_subquery()
 )
 _INSERT = sa.insert(_REPLIES).values(number=_NEXT_NUMBER).returning(_REPLIES.c.number)
-_CLAIM = sa.text(
-    "INSERT INTO claims (key, owner, expires_at) VALUES (:key, :owner, :expires_at) "
-    "ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at "
-    "WHERE claims.expires_at < :now OR claims.owner = excluded.owner"
-)
-_RELEASE = sa.text("DELETE FROM claims WHERE key = :key AND owner = :owner")
-_SETTLE = sa.text("DELETE FROM claims WHERE key = :key")
+_RELEASE = sa.text("DELETE FROM leases WHERE key = :key AND worker = :worker")
+_SETTLE = sa.text("DELETE FROM leases WHERE key = :key")
+_SECRET = sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == "secret")
+_WRITE = sa.text("UPDATE settings SET value = value")
+
+
+class LedgerError(Exception):
+    """The ledger cannot be read or written; the message says which one and what to do, without a password."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,63 +102,110 @@ class Entry:
 
 def question_key(question: Mapping[str, Any]) -> str:
     """The address of a question: SHA-256 of its canonical JSON."""
-    return hashlib.sha256(orjson.dumps(question, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    return hashlib.sha256(dumped(question, sort_keys=True)).hexdigest()
 
 
 class Ledger:
-    """One database of replies. Safe to use from several processes; calls take well under a millisecond."""
+    """One database of replies, and one worker at it. Safe to use from several processes; calls take well under a
+    millisecond.
 
-    def __init__(self, url: str, claim_seconds: float = 240.0) -> None:
-        self._claim_seconds = claim_seconds
-        self._owner = f"{_HOST}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-        self._engine = sa.create_engine(url, connect_args={"timeout": 60} if url.startswith("sqlite") else {})
+    Raises:
+        LedgerError: it cannot be opened; every method may raise it too.
+    """
+
+    def __init__(self, url: str, lease_s: float = LEASE_S) -> None:
+        self.lease_s = lease_s
+        self._worker = new_worker()
+        with _told(url):
+            self._engine = sa.create_engine(url, connect_args={"timeout": 60} if url.startswith("sqlite") else {})
+        self._url = self._engine.url
+        now = _NOW.get(self._engine.dialect.name)
+        if now is None:
+            raise LedgerError(f"a ledger is kept in SQLite or PostgreSQL, not in {self._engine.dialect.name}")
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _tune_sqlite)
+        values = f":key, :worker, :machine, :process, {now} + :lease_s"
+        self._claim = sa.text(
+            f"INSERT INTO leases (key, worker, machine, process, expires_at) VALUES ({values}) "  # noqa: S608
+            "ON CONFLICT (key) DO UPDATE SET worker = excluded.worker, machine = excluded.machine, "
+            f"process = excluded.process, expires_at = excluded.expires_at WHERE leases.expires_at < {now}"
+        )
+        self._renew = sa.text(f"UPDATE leases SET expires_at = {now} + :lease_s WHERE key = :key AND worker = :worker")  # noqa: S608
+        self._holder = sa.text(f"SELECT worker, machine, process FROM leases WHERE key = :key AND expires_at >= {now}")  # noqa: S608
+        self._lease = {
+            "worker": self._worker.id,
+            "machine": self._worker.machine,
+            "process": self._worker.process,
+            "lease_s": lease_s,
+        }
         self._create_tables()
 
     def _create_tables(self) -> None:
         """Several processes may open a new ledger at once; PostgreSQL needs a lock even for IF NOT EXISTS."""
-        with self._engine.begin() as connection:
+        with self._begun() as connection:
             if self._engine.dialect.name == "postgresql":
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('evaluation ledger'))"))
             for table in _METADATA.sorted_tables:
                 connection.execute(CreateTable(table, if_not_exists=True))
 
+    @contextmanager
+    def _begun(self) -> Iterator[sa.Connection]:
+        with _told(self._url), self._engine.begin() as connection:
+            yield connection
+
     def secret(self) -> str:
         """A random text that lives with the ledger; the same for every process that shares it."""
-        with self._engine.begin() as connection:
+        with self._begun() as connection:
+            if (known := connection.execute(_SECRET).scalar()) is not None:
+                return known
             connection.execute(
                 sa.text("INSERT INTO settings (name, value) VALUES ('secret', :value) ON CONFLICT (name) DO NOTHING"),
                 {"value": secrets.token_hex(32)},
             )
-            return connection.execute(sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == "secret")).scalar_one()
+            return connection.execute(_SECRET).scalar_one()
 
     def entries(self, key: str) -> list[Entry]:
-        """The replies to a question, newest first."""
-        with self._engine.connect() as connection:
-            return [_entry(row) for row in connection.execute(_ENTRIES, {"key": key}).mappings()]
+        """The replies to a question, newest first. One that is damaged is left out, as if it had never come."""
+        with _told(self._url), self._engine.connect() as connection:
+            rows = connection.execute(_ENTRIES, {"key": key}).mappings().all()
+        return [entry for row in rows if (entry := _entry(row)) is not None]
 
     def claim(self, key: str) -> bool:
-        """Whether this process may pay for a question now: nobody else does, or has stopped doing so.
+        """Whether this worker may pay for a question now: nobody else does, or has stopped doing so.
 
-        Claiming again what is claimed already renews it. A claim ends by itself, at once when its process is known to
-        be dead (on the same machine), else after `claim_seconds`.
+        A claim lasts for `lease_s` seconds and may be renewed; it ends at once when its process is known to be gone.
         """
-        now = time.time()
-        values = {"key": key, "owner": self._owner, "expires_at": now + self._claim_seconds, "now": now}
-        with self._engine.begin() as connection:
-            if connection.execute(_CLAIM, values).rowcount == 1:
+        values = {"key": key, **self._lease}
+        with self._begun() as connection:
+            if connection.execute(self._claim, values).rowcount == 1:
                 return True
-            owner = connection.execute(sa.select(_CLAIMS.c.owner).where(_CLAIMS.c.key == key)).scalar()
-            if owner is None or not _is_dead(owner):
-                return False
-            connection.execute(sa.delete(_CLAIMS).where(_CLAIMS.c.key == key, _CLAIMS.c.owner == owner))
-            return connection.execute(_CLAIM, values).rowcount == 1
+            holder = connection.execute(self._holder, {"key": key}).first()
+            if holder is not None:
+                if not has_ended(holder.machine, holder.process):
+                    return False
+                connection.execute(_RELEASE, {"key": key, "worker": holder.worker})
+            return connection.execute(self._claim, values).rowcount == 1
+
+    def renew(self, key: str) -> None:
+        """Let a claim last for another `lease_s` seconds."""
+        with self._begun() as connection:
+            connection.execute(self._renew, {"key": key, **self._lease})
+
+    def is_held(self, key: str) -> bool:
+        """Whether somebody has claimed a question and is still there."""
+        with _told(self._url), self._engine.connect() as connection:
+            holder = connection.execute(self._holder, {"key": key}).first()
+        return holder is not None and not has_ended(holder.machine, holder.process)
 
     def release(self, key: str) -> None:
         """Give a claim back without a reply."""
-        with self._engine.begin() as connection:
-            connection.execute(_RELEASE, {"key": key, "owner": self._owner})
+        with self._begun() as connection:
+            connection.execute(_RELEASE, {"key": key, "worker": self._worker.id})
+
+    def check(self) -> None:
+        """Write something, to see whether it can be done."""
+        with self._begun() as connection:
+            connection.execute(_WRITE)
 
     def commit(
         self,
@@ -159,7 +223,7 @@ class Ledger:
         values: dict[str, Any] = {"key": key, "asked": key, "run": run, "provider": provider, "model": model}
         values |= {"reply": _packed(reply), "cost_usd": cost_usd, "latency_ms": latency_ms, "attempts": attempts}
         values |= {"created_at": time.time()}
-        with self._engine.begin() as connection:
+        with self._begun() as connection:
             number = connection.execute(_INSERT, values).scalar_one()
             connection.execute(_SETTLE, {"key": key})
         return Entry(reply=reply, run=run, number=number, cost_usd=cost_usd, latency_ms=latency_ms, attempts=attempts)
@@ -167,13 +231,13 @@ class Ledger:
     def recent(self, provider: str, model: str, most: int = 200) -> list[Entry]:
         """The newest replies of a model."""
         of_model = sa.select(_REPLIES).where(_REPLIES.c.provider == provider, _REPLIES.c.model == model)
-        with self._engine.connect() as connection:
-            rows = connection.execute(of_model.order_by(_REPLIES.c.created_at.desc()).limit(most)).mappings()
-            return [_entry(row) for row in rows]
+        with _told(self._url), self._engine.connect() as connection:
+            rows = connection.execute(of_model.order_by(_REPLIES.c.created_at.desc()).limit(most)).mappings().all()
+        return [entry for row in rows if (entry := _entry(row)) is not None]
 
     def spent(self, run: str) -> float:
         """US dollars a run has paid, as far as prices are known."""
-        with self._engine.connect() as connection:
+        with _told(self._url), self._engine.connect() as connection:
             query = sa.select(sa.func.sum(_REPLIES.c.cost_usd)).where(_REPLIES.c.run == run)
             return connection.execute(query).scalar() or 0.0
 
@@ -188,18 +252,42 @@ class Ledger:
         self._engine.dispose()
 
 
-def _is_dead(owner: str) -> bool:
-    """Whether the process of a claim ran on this machine and is gone."""
-    host, process, _ = owner.rsplit(":", 2)
-    if host != _HOST:
-        return False
+@contextmanager
+def _told(url: str | sa.URL) -> Iterator[None]:
+    """What the database raises inside, as a `LedgerError`. Its own messages hold statements, replies and passwords."""
     try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass
-    return False
+        yield
+    except (SQLAlchemyError, ImportError) as problem:
+        raise LedgerError(_what_to_do(url, problem)) from None
+
+
+_REMEDIES = (
+    ("not a database", "it is no ledger: move the file away, or name another in EVALUATION_LEDGER_URL"),
+    ("malformed", "it is damaged: restore a copy, or move it away and pay for its replies again"),
+    ("disk is full", "the disk is full: free some space"),
+    ("readonly", "it is read-only: make the file and its folder writable"),
+    ("read-only", "it is read-only: make the file and its folder writable"),
+    ("unable to open", "it cannot be opened: check that its folder exists and may be written"),
+    ("locked", "another process keeps it locked"),
+)
+
+
+def _what_to_do(url: str | sa.URL, problem: Exception) -> str:
+    try:
+        known = sa.make_url(url)
+    except ArgumentError:
+        return "EVALUATION_LEDGER_URL is no database URL, e.g. postgresql+psycopg://user@host/database"
+    local = known.drivername.startswith("sqlite")
+    where = known.database or "in memory" if local else known.set(query={}).render_as_string(hide_password=True)
+    said = str(getattr(problem, "orig", None) or problem)
+    for words, remedy in _REMEDIES:
+        if words in said:
+            return f"the ledger {where}: {remedy}"
+    if isinstance(problem, ImportError):
+        return f"the ledger {where}: its driver is not installed ({problem.name})"
+    if known.password:
+        said = said.replace(str(known.password), "***")
+    return f"the ledger {where}: {' '.join(said.split())[:300]}; check EVALUATION_LEDGER_URL"
 
 
 def _tune_sqlite(connection: Any, _record: Any) -> None:
@@ -209,26 +297,37 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _packed(reply: Reply) -> bytes:
-    content = orjson.dumps(reply)
+    content = dumped(reply)
     return len(content).to_bytes(4, "little") + pa.compress(content, codec="zstd", asbytes=True)
 
 
-def _entry(row: sa.RowMapping) -> Entry:
-    packed: bytes = row["reply"]
+def _unpacked(packed: bytes) -> Reply:
     size = int.from_bytes(packed[:4], "little")
-    content = orjson.loads(pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True))
+    if size > _LARGEST_REPLY:
+        raise ValueError("a reply is not that long")
+    text = pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True)
+    content = loads(text)
     finish: Finish = content["finish"]
-    calls = tuple(ToolUse(**call) for call in content.get("calls", ()))
+    return Reply(
+        text=content["text"],
+        finish=finish,
+        usage=TokenUsage(**content["usage"]),
+        thought=content.get("thought"),
+        calls=tuple(ToolUse(**call) for call in content.get("calls", ())),
+        wire=content.get("wire"),
+        served_model=content.get("served_model"),
+    )
+
+
+def _entry(row: sa.RowMapping) -> Entry | None:
+    try:
+        reply = _unpacked(row["reply"])
+    except (ValueError, TypeError, LookupError, AttributeError, OSError, MemoryError) as problem:
+        about = f"reply {row['number']} to question {row['key'][:12]}"
+        _log.warning("%s in the ledger is damaged (%s): it is asked again", about, type(problem).__name__)
+        return None
     return Entry(
-        reply=Reply(
-            text=content["text"],
-            finish=finish,
-            usage=TokenUsage(**content["usage"]),
-            thought=content.get("thought"),
-            calls=calls,
-            wire=content.get("wire"),
-            served_model=content.get("served_model"),
-        ),
+        reply=reply,
         run=row["run"],
         number=row["number"],
         cost_usd=row["cost_usd"],

@@ -70,6 +70,7 @@ class AdaptiveLimit:
         self._order = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
         self._doubling: asyncio.TimerHandle | None = None
+        self._ended = False
 
     @asynccontextmanager
     async def slot(self, left: int, tokens: int = 0) -> AsyncIterator[float]:
@@ -95,6 +96,18 @@ class AdaptiveLimit:
             yield started
         finally:
             self._give_back()
+
+    def not_used(self, tokens: int) -> None:
+        """A slot was given, but its request was not needed after all."""
+        self._taken -= 1
+        for pace, amount in ((self._requests, 1), (self._tokens, tokens), (self._pace, 1)):
+            if pace is not None:
+                pace.correct(-amount)
+
+    def end(self) -> None:
+        """Give everybody a slot who waits for one, now and later: nothing is sent any more."""
+        self._ended = True
+        self._hand_out()
 
     def took(self, more_tokens: int) -> None:
         """A request took so many tokens more than were expected, or fewer when negative."""
@@ -151,13 +164,17 @@ class AdaptiveLimit:
         self._counted_from, self._taken, self._patience = now, 0, 1
 
     def _hand_out(self) -> None:
-        while self._waiting and self.in_flight < self.limit:
+        while self._waiting and (self._ended or self.in_flight < self.limit):
             if self._waiting[0][-1].done():  # cancelled
                 heapq.heappop(self._waiting)
                 continue
+            now = asyncio.get_running_loop().time()
+            if self._ended:
+                self.in_flight += 1
+                heapq.heappop(self._waiting)[-1].set_result(now)
+                continue
             if self._refused_at is not None and self._pace is None and self.in_flight:
                 return  # an answer will tell how long one takes
-            now = asyncio.get_running_loop().time()
             if now < (due := self._due()):
                 self._come_back_at(due)
                 return

@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 import orjson
 
-from evaluation_assets.core.judging.asking import Asker, ModelSettings
+from evaluation_assets.core.judging.asking import Asker, Deadline, ModelSettings
 from evaluation_assets.core.judging.budget import Budget, Stopped, request_tokens, size_of
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.ledger import Entry, Ledger
+from evaluation_assets.core.judging.ledger import Entry, Ledger, LedgerError
 from evaluation_assets.core.judging.pieces import Piece
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.prompts import (
@@ -87,6 +87,7 @@ class ModelJudge:
         self._connect = connect
         self._open_ledger = ledger
         self._pricing = pricing
+        self._endpoint_was_dead = False
 
     @property
     def name(self) -> str:
@@ -105,7 +106,8 @@ class ModelJudge:
         """Everything that decides what is asked, but the rubrics."""
         own = self.settings
         parameters = repr(sorted(own.parameters.items()))
-        return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples))
+        more = () if own.structured is None else (own.structured,)
+        return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
 
     @property
     def chains_in_flight(self) -> int:
@@ -114,18 +116,26 @@ class ModelJudge:
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
-        """The judge with open connections, for one level of one run."""
-        ledger = self._open_ledger()
+        """The judge with open connections, for one level of one run. An endpoint that was dead is tried once."""
+        try:
+            ledger = self._open_ledger()
+            spent, secret = ledger.spent(run), ledger.secret()
+        except LedgerError as problem:
+            yield _SilentJudge(self, Stopped("ledger", str(problem)))
+            return
         try:
             provider: Provider | None = self._connect()
             stopped = None
         except ProviderError as problem:  # no key: every verdict says so, and the panel goes on
             provider, stopped = None, Stopped(problem.kind, str(problem))
+        budget.begin_at(spent)
+        dead = self._endpoint_was_dead
+        asker = Asker(self.settings, provider, ledger, self._pricing, run, budget, stopped, suspicious=dead)
         try:
-            budget.begin_at(ledger.spent(run))
-            asker = Asker(self.settings, provider, ledger, self._pricing, run, budget, stopped)
-            yield _OpenJudge(self, asker, ledger.secret())
+            yield _OpenJudge(self, asker, secret)
         finally:
+            self._endpoint_was_dead = asker.circuit.is_open
+            asker.close()
             if provider is not None:
                 await provider.close()
             ledger.close()
@@ -145,6 +155,25 @@ class ModelJudge:
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """Not without connections."""
         raise RuntimeError("a model judge judges inside `opened` only")
+
+
+class _SilentJudge:
+    """A model judge without a ledger: it asks nothing, and every verdict says why."""
+
+    def __init__(self, description: ModelJudge, why: Stopped) -> None:
+        self.name, self.provider, self.model = description.name, description.provider, description.model
+        self.version, self.chains_in_flight = description.version, description.chains_in_flight
+        self.samples = description.samples
+        self._why = why
+
+    @asynccontextmanager
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
+        """It is open already."""
+        yield self
+
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
+        """No verdict."""
+        return Verdict(outcome="not_run", error_kind=self._why.kind, error=str(self._why))
 
 
 class _OpenJudge:
@@ -206,7 +235,8 @@ class _OpenJudge:
             _refuse_unfinished(entry)
             return read_reply(entry.reply.text, subject.criteria, subject.rubric.scale)
 
-        entry = await self._answer(request, sample, read, subject.later, cost)
+        deadline = self._asker.deadline()  # one for the question and the request to put its reply right
+        entry = await self._answer(request, sample, read, subject.later, deadline, cost)
         try:
             return read(entry)
         except InvalidReply as problem:
@@ -214,10 +244,16 @@ class _OpenJudge:
                 raise
             window = self.settings.max_input_tokens
             turns = (*request.turns, *repair_turns(rendered, entry.reply.text, str(problem), window))
-            return read(await self._answer(replace(request, turns=turns), sample, read, subject.later, cost))
+            return read(await self._answer(replace(request, turns=turns), sample, read, subject.later, deadline, cost))
 
     async def _answer(
-        self, request: Request, sample: int, read: Callable[[Entry], Evaluation], left: int, cost: _Cost
+        self,
+        request: Request,
+        sample: int,
+        read: Callable[[Entry], Evaluation],
+        left: int,
+        deadline: Deadline,
+        cost: _Cost,
     ) -> Entry:
         """The reply to a question, counted in what the verdict took."""
 
@@ -234,7 +270,7 @@ class _OpenJudge:
 
         key = self._key(request, sample)
         tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
-        answered = await self._asker.ask(key, request, usable, left=left, tokens=tokens)
+        answered = await self._asker.ask(key, request, usable, left=left, tokens=tokens, deadline=deadline)
         cost.add(key, answered.entry, from_ledger=answered.from_ledger)
         return answered.entry
 
@@ -291,11 +327,17 @@ class Rehearsal(_OpenJudge):
         return _assumed(subject, reply_tokens(len(subject.criteria), self.typical))
 
     async def _answer(
-        self, request: Request, sample: int, read: Callable[[Entry], Evaluation], left: int, cost: _Cost
+        self,
+        request: Request,
+        sample: int,
+        read: Callable[[Entry], Evaluation],
+        left: int,
+        deadline: Deadline,
+        cost: _Cost,
     ) -> Entry:
         conversation = (request.cache_key, sample)
         try:
-            entry = await super()._answer(request, sample, read, left, cost)
+            entry = await super()._answer(request, sample, read, left, deadline, cost)
         except Stopped:
             before = self._before.get(conversation)
             self._before[conversation] = request

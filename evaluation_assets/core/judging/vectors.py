@@ -11,8 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation_assets.core.judging.addresses import split_password, without_password
 from evaluation_assets.core.judging.budget import Budget, Stopped, most_tokens, most_usd, size_of
-from evaluation_assets.core.judging.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.judging.ledger import Entry, Ledger, LedgerError, question_key
 from evaluation_assets.core.judging.prices import Pricing
 from evaluation_assets.core.judging.providers.base import ProviderError, Reply, TokenUsage
 from evaluation_assets.core.judging.providers.connections import key_in, openai_headers
@@ -24,6 +25,9 @@ AT_ONCE = 64
 """Texts that are sent together."""
 
 _TIMEOUT_S = 60.0
+_MOST_FAILURES = 2
+"""Batches that fail in a row, each after the SDK has tried three times; then nothing more is asked in this run."""
+
 _DEADLINE_S = 300.0
 """So long another worker may take over texts that it holds."""
 
@@ -85,15 +89,23 @@ class EndpointVectors:
         self.taken = Taken()
         self._model = model
         self._base_url = base_url
+        self._endpoint = without_password(base_url)
         self._key_variable = key_variable
         self._ledger = ledger
         self._pricing = pricing
         self._run = run
         self._budget = budget
         self._stopped: Stopped | None = None
+        self._failures = 0
 
     def of(self, texts: Sequence[str]) -> list[Vector]:
         """What the ledger knows, and the rest from the endpoint, up to 64 texts at once."""
+        try:
+            return self._of(texts)
+        except LedgerError as problem:
+            raise NoVectors(str(problem)) from None
+
+    def _of(self, texts: Sequence[str]) -> list[Vector]:
         found = self._known(texts)
         deadline = time.monotonic() + _DEADLINE_S
         while missing := [text for text in dict.fromkeys(texts) if text not in found]:
@@ -120,7 +132,7 @@ class EndpointVectors:
         return found
 
     def _key(self, text: str) -> str:
-        return question_key({"kind": "embedding", "endpoint": self._base_url, "model": self._model, "text": text})
+        return question_key({"kind": "embedding", "endpoint": self._endpoint, "model": self._model, "text": text})
 
     def _paid_for(self, texts: Sequence[str]) -> dict[str, Vector]:
         try:
@@ -136,7 +148,12 @@ class EndpointVectors:
         except ProviderError as problem:
             if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all texts
                 self._stopped = Stopped(problem.kind, str(problem))
+            self._failures = self._failures + 1 if problem.endpoint_failed else 0
+            if self._failures == _MOST_FAILURES:
+                message = f"the endpoint {self._endpoint} does not answer ({problem}); check that it runs"
+                self._stopped = Stopped("unavailable", message)
             raise NoVectors(str(problem)) from None
+        self._failures = 0
         took_ms = (time.monotonic() - sent) * 1000
         vectors = _vectors(answer, len(texts))
         tokens = answer.usage.prompt_tokens if answer.usage else None
@@ -149,16 +166,19 @@ class EndpointVectors:
         price = self._pricing.cost(usage)
         self._budget.pay(price)
         self.taken.paid(tokens, price)
-        self._ledger.commit(
-            self._key(text),
-            run=self._run,
-            provider="embeddings",
-            model=self._model,
-            reply=Reply(text=base64.b64encode(vector.tobytes()).decode(), finish="stop", usage=usage),
-            cost_usd=price,
-            latency_ms=took_ms,
-            attempts=1,
-        )
+        try:
+            self._ledger.commit(
+                self._key(text),
+                run=self._run,
+                provider="embeddings",
+                model=self._model,
+                reply=Reply(text=base64.b64encode(vector.tobytes()).decode(), finish="stop", usage=usage),
+                cost_usd=price,
+                latency_ms=took_ms,
+                attempts=1,
+            )
+        except LedgerError as problem:  # what is paid for is used; nothing more is
+            self._stopped = Stopped("ledger", str(problem))
 
     def _asked(self, texts: Sequence[str]) -> Any:
         import openai  # noqa: PLC0415  # takes a second, which a panel without embeddings need not wait for
@@ -175,11 +195,15 @@ class EndpointVectors:
     def _client(self) -> Any:
         import openai  # noqa: PLC0415
 
+        from evaluation_assets.core.judging.providers.bounded import bounded_in_threads  # noqa: PLC0415
+
+        address, password = split_password(self._base_url)
         return openai.OpenAI(
             api_key=key_in(self._key_variable),
-            base_url=self._base_url,
+            base_url=address,
             timeout=_TIMEOUT_S,
-            default_headers=openai_headers(),
+            http_client=bounded_in_threads(openai.DefaultHttpxClient, _TIMEOUT_S)(),
+            default_headers=openai_headers(password),
         )
 
 

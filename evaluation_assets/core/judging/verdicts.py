@@ -20,6 +20,8 @@ ErrorKind = Literal[
     "content_filter",
     "context_length",
     "server",
+    "unavailable",
+    "ledger",
     "budget",
     "internal",
 ]

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import anthropic
-import orjson
 from anthropic.lib.vertex import AsyncAnthropicVertex
 from pydantic import BaseModel, ConfigDict
 
+from evaluation_assets.core.judging.json_text import dumped
 from evaluation_assets.core.judging.providers.base import (
     NO_PARAMETERS,
     Finish,
@@ -17,10 +17,12 @@ from evaluation_assets.core.judging.providers.base import (
     TokenUsage,
     ToolUse,
     name_of,
+    parsed,
     with_schema,
 )
-from evaluation_assets.core.judging.providers.capabilities import Capabilities
+from evaluation_assets.core.judging.providers.capabilities import Capabilities, Structured
 from evaluation_assets.core.judging.providers.errors import in_our_words
+from evaluation_assets.core.judging.providers.structured import StructuredOutput
 from evaluation_assets.core.trajectories.model import Tool
 
 _MARK = {"type": "ephemeral"}
@@ -43,11 +45,11 @@ class AnthropicMessages:
     ) -> None:
         self._client = client
         self._model = model
-        self._abilities = abilities
+        self._output = StructuredOutput(model, abilities.structured, ("json_schema", "prompted"))
 
-    def body(self, request: Request) -> dict[str, Any]:
+    def body(self, request: Request, way: Structured | None = None) -> dict[str, Any]:
         """The request as it is sent."""
-        plain = request.schema is None or self._abilities.structured == "json_schema"
+        plain = request.schema is None or (way or self._output.way) == "json_schema"
         system = request.system if plain else with_schema(request)
         marked = {index for index, turn in enumerate(request.turns) if turn.role == "user"}
         marked = set(sorted(marked)[-2:])
@@ -66,14 +68,18 @@ class AnthropicMessages:
         return body | dict(request.parameters)
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request once."""
+        """Send a request once, and again in a simpler way where the endpoint refuses a schema."""
+        return await self._output.ask(request, self._send)
+
+    async def _send(self, request: Request, way: Structured) -> Reply:
         with in_our_words(
             status=anthropic.APIStatusError,
             connection=anthropic.APIConnectionError,
             timeout=anthropic.APITimeoutError,
             other=anthropic.AnthropicError,
         ):
-            return _reply(await self._client.post("/v1/messages", body=self.body(request), cast_to=object))
+            body = self.body(request, way)
+            return _reply(parsed(await self._client.post("/v1/messages", body=body, cast_to=object)))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -142,7 +148,7 @@ def _reply(answer: Any) -> Reply:
     usage = message.usage
     read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
     calls = tuple(
-        ToolUse(id=block.id, name=block.name, arguments=orjson.dumps(block.input).decode())
+        ToolUse(id=block.id, name=block.name, arguments=dumped(block.input).decode())
         for block in message.content
         if block.type == "tool_use"
     )

@@ -1,5 +1,6 @@
 """What is asked of a model, and what comes back, whatever the wire protocol."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -93,19 +94,40 @@ class ProviderError(Exception):
     """A request that got no reply.
 
     `retryable` says whether the same request may do better later, `retry_after` in how many seconds the provider wants
-    it. The message never holds a key, a prompt or a response body.
+    it; `endpoint_failed` that it is not this request which is at fault, but whoever should have answered it; `schema`
+    that the endpoint does not take a JSON schema. The message never holds a key, a prompt or a response body.
     """
 
-    def __init__(self, kind: ErrorKind, message: str, *, retryable: bool, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retryable: bool,
+        retry_after: float | None = None,
+        endpoint_failed: bool = False,
+        schema: Literal["surely", "perhaps"] | None = None,
+    ) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retryable = retryable
         self.retry_after = retry_after
+        self.endpoint_failed = endpoint_failed
+        self.schema = schema
 
 
 def name_of(*parts: Any) -> str | None:
     """What a provider says of the model that answered: the texts among these. Nothing else in them fails a reply."""
     return " ".join(part for part in parts if part and isinstance(part, str)) or None
+
+
+def parsed(answer: Any) -> Any:
+    """The body of an answer: the SDKs leave JSON alone that is sent as `text/plain`.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    return json.loads(answer) if isinstance(answer, str) else answer
 
 
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}

@@ -9,7 +9,8 @@ Structured = Literal["json_schema", "json_object", "prompted"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """An endpoint. `key_env` is where its key is looked for, `price_id` its name in the price data.
+    """An endpoint. `key_env` is where its key is looked for, then `other_key_env`; `price_id` is its name in the price
+    data.
 
     An endpoint with Google's credentials has an address with places for `{host}`, `{project}` and `{location}`.
     """
@@ -18,6 +19,7 @@ class Capabilities:
     credentials: Literal["key", "google"] = "key"
     base_url: str | None
     key_env: str | None
+    other_key_env: str | None = None
     structured: Structured
     default_model: str | None = None
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -52,6 +54,7 @@ PROVIDERS: dict[str, Capabilities] = {
         protocol="openai",
         base_url="https://generativelanguage.googleapis.com/v1beta/openai/",
         key_env="GEMINI_API_KEY",
+        other_key_env="GOOGLE_API_KEY",
         structured="json_schema",
         default_model="gemini-3.8-flash",
         price_id="google",

@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.judging.addresses import split_password
 from evaluation_assets.core.judging.providers.base import Provider, ProviderError
 from evaluation_assets.core.judging.providers.capabilities import Capabilities
 
-REQUEST_TIMEOUT_S = 180.0
-"""The SDKs wait 600 s by default, and a hanging connection would hold its slot that long."""
+CONNECT_TIMEOUT_S = 10.0
+"""An address that nobody answers at. How long the answer itself may take is up to whoever asks."""
 
 # The SDKs take a second each to import, which a panel of rules need not wait for: hence the imports in the functions.
 # ruff: noqa: PLC0415
@@ -17,7 +18,10 @@ REQUEST_TIMEOUT_S = 180.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a model is. `key_variable` is `None` where no key is needed; `project` and `location` are Google's."""
+    """Where a model is. `key_variable` is `None` where no key is needed; `project` and `location` are Google's.
+
+    `base_url` may hold a user and a password.
+    """
 
     abilities: Capabilities
     model: str
@@ -41,15 +45,17 @@ def connect(endpoint: Endpoint) -> Provider:
 def _openai(endpoint: Endpoint) -> Provider:
     import openai
 
+    from evaluation_assets.core.judging.providers.bounded import bounded
     from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
 
+    address, password = split_password(endpoint.base_url)
     client = openai.AsyncOpenAI(
         api_key=_google_token() if endpoint.abilities.credentials == "google" else key_in(endpoint.key_variable),
-        base_url=endpoint.base_url,
+        base_url=address,
         max_retries=0,
-        timeout=REQUEST_TIMEOUT_S,
-        http_client=openai.DefaultAioHttpClient(),
-        default_headers=openai_headers(),
+        timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT_S),
+        http_client=bounded(openai.DefaultAioHttpClient)(),
+        default_headers=openai_headers(password),
     )
     return OpenAIChat(client, endpoint.model, endpoint.abilities)
 
@@ -59,7 +65,11 @@ def _anthropic(endpoint: Endpoint) -> Provider:
     from anthropic.lib.vertex import AsyncAnthropicVertex
 
     from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
+    from evaluation_assets.core.judging.providers.bounded import bounded
 
+    address, password = split_password(endpoint.base_url)
+    timeout = anthropic.Timeout(None, connect=CONNECT_TIMEOUT_S)
+    http_client = bounded(anthropic.DefaultAioHttpClient)()
     if endpoint.abilities.credentials == "google":
         token = _google_token()
 
@@ -72,20 +82,21 @@ def _anthropic(endpoint: Endpoint) -> Provider:
         client = Vertex(
             region=endpoint.location,
             project_id=endpoint.project,
-            base_url=endpoint.base_url,
+            base_url=address,
             max_retries=0,
-            timeout=REQUEST_TIMEOUT_S,
-            http_client=anthropic.DefaultAioHttpClient(),
+            timeout=timeout,
+            http_client=http_client,
         )
         return AnthropicMessages(client, endpoint.model, endpoint.abilities)
     key = key_in(endpoint.key_variable)
+    headers = {"x-api-key": key} if endpoint.abilities.base_url is None else {}
     client = anthropic.AsyncAnthropic(
         api_key=key,
-        base_url=endpoint.base_url,
+        base_url=address,
         max_retries=0,
-        timeout=REQUEST_TIMEOUT_S,
-        http_client=anthropic.DefaultAioHttpClient(),
-        default_headers={"x-api-key": key} if endpoint.abilities.base_url is None else None,
+        timeout=timeout,
+        http_client=http_client,
+        default_headers=headers if password is None else headers | {"Authorization": password},
     )
     return AnthropicMessages(client, endpoint.model, endpoint.abilities)
 
@@ -104,11 +115,15 @@ def key_in(variable: str | None) -> str:
     return key
 
 
-def openai_headers() -> Any:
-    """Organisation and project from the environment would go to any server, not only to OpenAI's: without them."""
+def openai_headers(password: str | None = None) -> Any:
+    """Organisation and project from the environment would go to any server, not only to OpenAI's: without them.
+
+    A user and password of the address stand in the place of the key, as for every HTTP client.
+    """
     import openai
 
-    return {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+    own = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+    return own if password is None else own | {"Authorization": password}
 
 
 def _google_token() -> Callable[[], Awaitable[str]]:

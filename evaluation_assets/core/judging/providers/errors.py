@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal
 
 from evaluation_assets.core.judging.providers.base import ProviderError
 from evaluation_assets.core.judging.verdicts import ErrorKind
 
 _CONTEXT = re.compile(r"context.?length|context window|too long|too many tokens|maximum context", re.IGNORECASE)
+_SCHEMA = re.compile(r"response.?format|schema|structured|output_config|guided|grammar", re.IGNORECASE)
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
 
 THE_KEY = "the judge's key variable"
@@ -46,9 +47,12 @@ def in_our_words(
         answer: Any = problem
         raise status_error(answer.status_code, answer.response.headers, answer.body) from None
     except connection as problem:
+        if isinstance(problem.__cause__, ProviderError):  # of our own client; not both SDKs let it through
+            raise problem.__cause__ from None
         raise connection_error(problem, timed_out=isinstance(problem, timeout)) from None
     except (other, ValueError) as problem:
-        raise ProviderError("server", f"unreadable response: {type(problem).__name__}", retryable=True) from None
+        message = f"unreadable response: {type(problem).__name__}"
+        raise ProviderError("server", message, retryable=True, endpoint_failed=True) from None
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
@@ -59,22 +63,32 @@ def status_error(status: int, headers: Mapping[str, str], body: Any) -> Provider
         return ProviderError(kind, message, retryable=False)
     if status == 429 and _QUOTA.search(about.get("code", "")):
         return ProviderError("quota", "the account's quota is used up (429)", retryable=False)
+    said = f"{about.get('code', '')} {about.get('message', '')}"
+    schema: Literal["surely", "perhaps"] | None
+    schema = "surely" if _SCHEMA.search(said) else "perhaps" if status in (400, 422) else None
     if status in (408, 409, 429) or status >= 500:
         kind = "rate_limit" if status in (429, 529) else "server"
-        return ProviderError(kind, f"HTTP {status}", retryable=True, retry_after=retry_after(headers))
-    if _CONTEXT.search(about.get("code", "") + " " + about.get("message", "")):
+        return ProviderError(
+            kind,
+            f"HTTP {status}",
+            retryable=True,
+            retry_after=retry_after(headers),
+            endpoint_failed=kind == "server",
+            schema=schema,
+        )
+    if _CONTEXT.search(said):
         return ProviderError(
             "context_length", f"the model's context window is too small (HTTP {status})", retryable=False
         )
-    return ProviderError("server", f"the endpoint refused the request (HTTP {status})", retryable=False)
+    return ProviderError("server", f"the endpoint refused the request (HTTP {status})", retryable=False, schema=schema)
 
 
 def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
     """The error for a request that got no response."""
     if timed_out:
-        return ProviderError("timeout", "no response in time", retryable=True)
+        return ProviderError("timeout", "no response in time", retryable=True, endpoint_failed=True)
     cause = type(problem.__cause__ or problem).__name__
-    return ProviderError("server", f"no connection ({cause})", retryable=True)
+    return ProviderError("server", f"no connection ({cause})", retryable=True, endpoint_failed=True)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

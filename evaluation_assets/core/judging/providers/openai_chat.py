@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import openai
-import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
+from evaluation_assets.core.judging.json_text import dumped
 from evaluation_assets.core.judging.providers.base import (
     NO_PARAMETERS,
     Finish,
@@ -16,10 +16,12 @@ from evaluation_assets.core.judging.providers.base import (
     TokenUsage,
     ToolUse,
     name_of,
+    parsed,
     with_schema,
 )
-from evaluation_assets.core.judging.providers.capabilities import Capabilities
+from evaluation_assets.core.judging.providers.capabilities import Capabilities, Structured
 from evaluation_assets.core.judging.providers.errors import in_our_words
+from evaluation_assets.core.judging.providers.structured import StructuredOutput
 from evaluation_assets.core.trajectories.model import Tool
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
@@ -32,10 +34,11 @@ class OpenAIChat:
         self._client = client
         self._model = model
         self._abilities = abilities
+        self._output = StructuredOutput(model, abilities.structured, ("json_schema", "json_object", "prompted"))
 
-    def body(self, request: Request) -> dict[str, Any]:
+    def body(self, request: Request, way: Structured | None = None) -> dict[str, Any]:
         """The request as it is sent."""
-        structured = None if request.schema is None else self._abilities.structured
+        structured = None if request.schema is None else way or self._output.way
         system = request.system if structured in (None, "json_schema") else with_schema(request)
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
         for turn in request.turns:
@@ -57,15 +60,18 @@ class OpenAIChat:
         return body | dict(request.parameters)
 
     async def complete(self, request: Request) -> Reply:
-        """Send a request once."""
+        """Send a request once, and again in a simpler way where the endpoint refuses a schema."""
+        return await self._output.ask(request, self._send)
+
+    async def _send(self, request: Request, way: Structured) -> Reply:
         with in_our_words(
             status=openai.APIStatusError,
             connection=openai.APIConnectionError,
             timeout=openai.APITimeoutError,
             other=openai.OpenAIError,
         ):
-            sent = orjson.dumps(self.body(request))
-            return _reply(await self._client.post("/chat/completions", content=sent, cast_to=object))
+            sent = dumped(self.body(request, way))
+            return _reply(parsed(await self._client.post("/chat/completions", content=sent, cast_to=object)))
 
     async def close(self) -> None:
         """Close the connections."""
