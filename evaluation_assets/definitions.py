@@ -14,6 +14,7 @@ from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs import checks, ingest, reports, scores, sessions, tool_use
 from evaluation_assets.defs.agents import agent_assets
+from evaluation_assets.defs.canaries import canary_assets
 from evaluation_assets.defs.jobs import (
     evaluate_job,
     gate_job,
@@ -61,6 +62,7 @@ def build_definitions(
             ingest.preprocess,
             ingest.clips,
             *judging_assets(judges, rubrics),
+            *canary_assets(judges, rubrics, settings.canaries),
             *scores.scores_assets(judges, panel.quorum),
             tool_use.tool_use_results,
             tool_use.failure_patterns,

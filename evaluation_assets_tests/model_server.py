@@ -35,8 +35,9 @@ request with the same API key, model and `prompt_cache_key`. Anthropic: cached i
 
 The first rule that matches and is not used up applies. A rate is drawn from the body and how often it has been seen,
 so a run can be repeated. Error kinds take `retry_after`, `status`, `message`, `code` and `type`; `out_of_range` and
-`missing` take `property`; `text` takes the `text` to answer; `steps` takes the `steps` of an agent, of which the one is
-answered that the conversation has come to (the last one for ever): `{"text": ..., "calls": [{"name": ..., "arguments":
+`missing` take `property`; `lenient` takes the points `by` which scores of judges move; `text` takes the `text` to
+answer; `steps` takes the `steps` of an agent, of which the one is answered that the conversation has come to (the last
+one for ever): `{"text": ..., "calls": [{"name": ..., "arguments":
 {...}}]}`, either or both. As with the providers, a request that leaves a call unanswered is refused.
 """
 
@@ -160,7 +161,7 @@ ERRORS = {
 CONNECTION_FAULTS = ("slow", "drop", "truncated_body", "other_body")
 OTHER_BODY = b'{"choices": [null], "content": "no blocks", "error": {"message": "with status 200"}}'
 """What some gateways answer when they fail: fine by its status, and no answer of the protocol."""
-ANSWER_FAULTS = ("length", "refusal", "content_filter", "empty", "text", "steps")
+ANSWER_FAULTS = ("length", "refusal", "content_filter", "empty", "text", "steps", "lenient")
 VALUE_FAULTS = ("out_of_range", "missing", "extra")
 TEXT_FAULTS: dict[str, Callable[[str], str]] = {
     "invalid_json": lambda text: "{" + text.replace(":", " ="),
@@ -470,6 +471,8 @@ def answer(reading: Reading, fault: Mapping[str, Any]) -> tuple[str, str]:
         asked = CRITERIA.findall(reading.text)
         filler = Filler(schema or {"type": "string"}, reading.seed, asked[-1].split(", ") if asked else ())
         value = filler.fill(filler.root)
+        if kind == "lenient":
+            _shift(value, fault["by"])
         if kind in VALUE_FAULTS:
             filler.spoil(value, fault)
         text = value if schema is None else _dumped(value)
@@ -480,6 +483,13 @@ def answer(reading: Reading, fault: Mapping[str, Any]) -> tuple[str, str]:
     if reading.most_tokens is not None and tokens(len(text)) > reading.most_tokens:
         return text[: 4 * reading.most_tokens], "length"
     return text, "stop"
+
+
+def _shift(value: Any, by: int) -> None:
+    """Another model behind the same name: every score of a judge's reply moves, from 0 to 10."""
+    for entry in value.get("scores", ()):
+        if entry["score"] is not None:
+            entry["score"] = min(10, max(0, entry["score"] + by))
 
 
 def step_of(reading: Reading, fault: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -691,7 +701,18 @@ class Rule:
         match, fault = given.get("match") or {}, dict(given["fault"])
         _known(match, "path", "contains", "model")
         _known(
-            fault, "kind", "seconds", "retry_after", "status", "message", "code", "type", "property", "text", "steps"
+            fault,
+            "kind",
+            "seconds",
+            "retry_after",
+            "status",
+            "message",
+            "code",
+            "type",
+            "property",
+            "text",
+            "steps",
+            "by",
         )
         if fault.get("kind") not in FAULTS:
             raise ValueError(f"unknown fault {fault.get('kind')!r}, not one of {', '.join(FAULTS)}")

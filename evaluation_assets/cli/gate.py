@@ -51,7 +51,7 @@ def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form
     _known(home, drop)
     outcome = _outcome(home, panel, drop, baseline)
     click.echo(FORMATS[form](outcome))
-    sys.exit(1 if outcome.verdict in settings.gate.blocks else 0)
+    sys.exit(1 if outcome.verdict in settings.gate.blocks or outcome.judges_changed else 0)
 
 
 def _outcome(home: Home, panel: Panel, drop: str, file: Path | None) -> GateOutcome:

@@ -99,6 +99,12 @@ CLIP_VERDICTS = Table(
     pa.schema([("drop", _NAME), ("trajectory_id", _NAME), ("clip_index", _INT), ("tool_type", _NAME), *_VERDICT]),
     per_judge=True,
 )
+CANARY_VERDICTS = Table(
+    "canary_verdicts",
+    "one judge's verdict on a canary clip, asked anew with every run",
+    CLIP_VERDICTS.schema,
+    per_judge=True,
+)
 CATEGORY_VERDICTS = Table(
     "category_verdicts",
     "one judge's verdict on all clips of one tool type in a trajectory",
@@ -716,6 +722,7 @@ TABLES: dict[str, Table] = {
         PREPROCESSED_TRAJECTORIES,
         REJECTED_RECORDS,
         CLIPS,
+        CANARY_VERDICTS,
         CLIP_VERDICTS,
         CLIP_SCORES,
         CATEGORY_VERDICTS,

@@ -12,6 +12,7 @@ from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.scoring.agreement import agreement
 from evaluation_assets.core.tables import Table
+from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
@@ -90,7 +91,8 @@ def schema_checks(judges: Sequence[Judge]) -> list[dg.AssetChecksDefinition]:
     """For every table of the lake: the stored file has the columns and types that others rely on."""
     checks: list[dg.AssetChecksDefinition] = []
     for table in tables.TABLES.values():
-        keys = [[table.name, judge.name] for judge in judges] if table.per_judge else [[table.name]]
+        of_table = canary_judges(judges) if table is tables.CANARY_VERDICTS else judges
+        keys = [[table.name, judge.name] for judge in of_table] if table.per_judge else [[table.name]]
         checks += [_schema_check(table, dg.AssetKey(key)) for key in keys]
     return checks
 

@@ -10,11 +10,13 @@ from upath import UPath
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.judging.canaries import canary_scores
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.regression import records
 from evaluation_assets.core.regression.baselines import (
+    SERVED,
     InvalidBaseline,
     baseline_file,
     make_baseline,
@@ -30,6 +32,7 @@ from evaluation_assets.core.reviewing.judge_cards import kept_out
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.scoring import scores
 from evaluation_assets.core.scoring.sessions import session_metrics
+from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
@@ -83,11 +86,16 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         "session_analyses",
     )
 
+    canaries = {
+        f"canary_verdicts_{judge.name}": dg.AssetIn([tables.CANARY_VERDICTS.name, judge.name])
+        for judge in canary_judges(judges)
+    }
+
     @dg.asset(
         partitions_def=DROPS,
         group_name="regression",
         code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
-        ins={name: dg.AssetIn(name) for name in inputs} | verdicts,
+        ins={name: dg.AssetIn(name) for name in inputs} | verdicts | canaries,
         deps=["judge_cards"],
         kinds={"parquet"},
         description="Each row is one metric of one task. Judges whose kappa against people is too low are left out.",
@@ -112,11 +120,19 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         parts = comparability(judges, rubrics, quorum, json.loads(trajectories.facts.get("settings", "{}")))
         if version := cases.facts.get("suite_version"):
             parts["suite"] = version
+        for judge in canary_judges(judges):
+            own = [stored[f"{table.name}_{judge.name}"] for table in (*levels, tables.CANARY_VERDICTS)]
+            if served := _served_models(own):
+                parts[f"{SERVED}{judge.name}"] = served
         facts = facts_of(
             Sidecar.model_validate_json(raw.facts.get("sidecar", "{}")),
             raw.facts.get("content", ""),
             parts,
             out,
+            {
+                judge.name: canary_scores(stored[f"canary_verdicts_{judge.name}"].rows())
+                for judge in canary_judges(judges)
+            },
         )
         # An analysis rests on the whole panel: with a judge kept out, its scores are not known.
         of_sessions = {} if out else session_metrics(stored["session_analyses"])
@@ -131,6 +147,12 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         return dg.MaterializeResult(value=Stream(table, batched(rows(), table), lambda: about, facts))
 
     return task_metrics
+
+
+def _served_models(verdicts: Sequence[Stored]) -> str:
+    """The versions of its model that answered a judge, without the fingerprints of the machines that served them."""
+    named = {row["served_model"] for stored in verdicts for row in stored.rows(["served_model"])}
+    return ", ".join(sorted({name.split(" ", 1)[0] for name in named if name}))
 
 
 def _names(judges: Sequence[Judge]) -> list[str]:
@@ -220,7 +242,7 @@ def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
         return dg.AssetCheckResult(
             passed=outcome.verdict == "pass",
             severity=dg.AssetCheckSeverity.ERROR
-            if outcome.verdict in settings.gate.blocks
+            if outcome.verdict in settings.gate.blocks or outcome.judges_changed
             else dg.AssetCheckSeverity.WARN,
             metadata=gate_metadata(outcome),
             description=f"{outcome.verdict}: {'; '.join(outcome.reasons)}",

@@ -47,7 +47,10 @@ class BaselineRun(_Model):
 
 
 class Baseline(_Model):
-    """What a suite's runs are compared with. `tasks` is the digest of what each task asks."""
+    """What a suite's runs are compared with. `tasks` is the digest of what each task asks.
+
+    `canaries` are the judges' scores of canary clips when its runs were judged, one for each repeat.
+    """
 
     format: Literal[1] = 1
     suite: str
@@ -60,6 +63,7 @@ class Baseline(_Model):
     comparability: dict[str, str]
     tasks: dict[str, str]
     metrics: dict[str, BaselineMetric]
+    canaries: dict[str, dict[str, list[float]]] = {}
 
     @property
     def name(self) -> str:
@@ -80,6 +84,10 @@ def scored_with(metrics: DropMetrics) -> dict[str, str]:
 _KEPT_OUT = " kept out of gates"
 _EMBEDDED = "rules"
 """Provider of the judge that calls no model."""
+
+
+SERVED = "model served to "
+"""Part of a comparability key: the version a provider names in its answers to a judge."""
 
 
 def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[str, ...]:
@@ -140,7 +148,18 @@ def make_baseline(
         comparability=parts,
         tasks=dict(sorted(first.tasks.items())),
         metrics={name: _metric(name, [drop.metrics[name] for drop in drops]) for name in names if first.metrics[name]},
+        canaries=_canaries(drops),
     )
+
+
+def _canaries(drops: Sequence[DropMetrics]) -> dict[str, dict[str, list[float]]]:
+    """All scores of canary clips, of all drops."""
+    collected: dict[str, dict[str, list[float]]] = {}
+    for drop in drops:
+        for judge, clips in drop.canaries.items():
+            for clip, scores in clips.items():
+                collected.setdefault(judge, {}).setdefault(clip, []).extend(scores)
+    return collected
 
 
 def _metric(name: str, by_drop: Sequence[Mapping[str, TaskValue]]) -> BaselineMetric:

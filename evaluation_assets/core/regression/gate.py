@@ -17,13 +17,21 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.regression.baselines import (
+    SERVED,
     Baseline,
     BaselineMetric,
     comparability_key,
     gating_metrics,
     scored_with,
 )
-from evaluation_assets.core.regression.metrics import OUTCOMES, RELATIVE, DropMetrics, TaskValue
+from evaluation_assets.core.regression.changed_judges import JUDGE_AGAIN, changed_judges
+from evaluation_assets.core.regression.metrics import (
+    OUTCOMES,
+    RELATIVE,
+    WITHOUT_JUDGES,
+    DropMetrics,
+    TaskValue,
+)
 from evaluation_assets.core.regression.settings import GateSettings, GateVerdict
 from evaluation_assets.core.regression.single_tasks import benjamini_hochberg, p_outcomes, p_scores
 from evaluation_assets.core.regression.statistics import (
@@ -111,7 +119,8 @@ class GateOutcome(_Model):
     """The gate's answer about a drop.
 
     `only_in_baseline` are the tasks that are missing. `reworded_tasks` have the same ID and another prompt, as tasks
-    with a simulated user do; they are compared.
+    with a simulated user do; they are compared. `judges_changed` have moved on the canary clips, or are served by
+    another version of their model: then nothing is said about the agent, and the run is blocked.
     """
 
     drop: str
@@ -127,6 +136,7 @@ class GateOutcome(_Model):
     only_in_current: list[str]
     reworded_tasks: list[str]
     judges_kept_out: dict[str, str]
+    judges_changed: list[str] = []
     comparability: Comparability
 
 
@@ -150,7 +160,10 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
     if baseline is None and not settings.floors:
         return None
     own = {name: {task: value.value for task, value in values.items()} for name, values in current.metrics.items()}
-    limits = _beyond_limits(own, settings.floors)
+    moved = [] if baseline is None else _changed_judges(baseline, current)
+    # A floor of the scores of a judge that has changed says nothing about the agent.
+    held = {name: values for name, values in own.items() if not moved or name in WITHOUT_JUDGES}
+    limits = _beyond_limits(held, settings.floors)
     if baseline is None:
         return _outcome(None, current, settings, limits, _Tasks(), {}, [], [], [])
     tasks = _Tasks.of(baseline.tasks, current.tasks)
@@ -159,8 +172,15 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
         differs["tasks"] = Difference(
             baseline=f"{len(baseline.tasks)} tasks", current=f"{len(current.tasks)}, none of them the same"
         )
-    if differs:
-        return _outcome(baseline, current, settings, limits, tasks, differs, [], [], [])
+    if differs or moved:
+        outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [])
+        return outcome.model_copy(
+            update={
+                "verdict": _gravest((outcome.verdict, "incomparable")),
+                "reasons": [*moved, *outcome.reasons],
+                "judges_changed": moved,
+            }
+        )
     comparisons = _compare_all(baseline, own, tasks.common, settings)
     gating = [each.metric for each in comparisons if each.gates and each.metric not in RELATIVE]
     fallen, improved = (
@@ -194,8 +214,20 @@ def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Differen
     return {
         part: Difference(baseline=before.get(part), current=now.get(part))
         for part in sorted(before.keys() | now.keys())
-        if before.get(part) != now.get(part)
+        if before.get(part) != now.get(part) and not part.startswith(SERVED)
     }
+
+
+def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
+    """Why a judge is not what it was: its provider names another version, or its scores of the canary clips moved."""
+    before, now = baseline.comparability, current.comparability
+    served = [
+        f"judge changed: {part.removeprefix(SERVED)} is served as {now[part]}, was {before[part]}; {JUDGE_AGAIN}"
+        for part in sorted(before.keys() & now.keys())
+        if part.startswith(SERVED) and before[part] != now[part]
+    ]
+    moved = changed_judges(baseline.canaries, current.canaries)
+    return served + [change.words for change in moved if change.judge not in current.kept_out]
 
 
 def _compare_all(

@@ -55,7 +55,7 @@ class DropMetrics:
     """A drop as the gate sees it.
 
     `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
-    the judges whose scores are not in it, with the reason.
+    the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips.
     """
 
     drop: str
@@ -66,6 +66,7 @@ class DropMetrics:
     content: str = ""
     comparability: Mapping[str, str] = field(default_factory=dict)
     kept_out: Mapping[str, str] = field(default_factory=dict)
+    canaries: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
 
@@ -164,7 +165,11 @@ def _above_zero(value: float | None) -> float | None:
 
 
 def facts_of(
-    sidecar: Sidecar, content: str, comparability: Mapping[str, str], kept_out: Mapping[str, str]
+    sidecar: Sidecar,
+    content: str,
+    comparability: Mapping[str, str],
+    kept_out: Mapping[str, str],
+    canaries: Mapping[str, Mapping[str, list[float]]] | None = None,
 ) -> dict[str, str]:
     """What `task_metrics` notes about the drop as a whole, for `read_metrics`."""
     return {
@@ -172,6 +177,7 @@ def facts_of(
         "content": content,
         "comparability": json.dumps(dict(comparability)),
         "kept_out": json.dumps(dict(kept_out)),
+        "canaries": json.dumps(canaries or {}),
     }
 
 
@@ -198,6 +204,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
         content=facts.get("content", ""),
         comparability=json.loads(facts.get("comparability", "{}")),
         kept_out=json.loads(facts.get("kept_out", "{}")),
+        canaries=json.loads(facts.get("canaries", "{}")),
         tasks=tasks,
         metrics=metrics,
     )

@@ -66,6 +66,17 @@ class GateSettings(_Section):
     blocks: tuple[GateVerdict, ...] = ("fail",)
 
 
+class CanarySettings(_Section):
+    """Canary clips, which tell a changed judge from a changed agent.
+
+    With every drop that belongs to a suite each model judge is asked about twelve short clips, `repeats` times. More
+    repeats measure a judge's own noise, and find smaller changes.
+    """
+
+    enabled: bool = True
+    repeats: int = Field(default=1, ge=1, le=10)
+
+
 class ReviewSettings(_Section):
     """What people look at, and what their labels decide.
 
@@ -116,6 +127,7 @@ class Settings(_Section):
     """All of `gate.yaml`."""
 
     gate: GateSettings = GateSettings()
+    canaries: CanarySettings = CanarySettings()
     review: ReviewSettings = ReviewSettings()
     schedules: ScheduleSettings = ScheduleSettings()
     nightly_suites: NightlyRunSettings = NightlyRunSettings()

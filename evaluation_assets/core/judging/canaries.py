@@ -1,0 +1,64 @@
+"""Canary clips: what every model judge is asked anew with each run, to notice that the judge itself has changed."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from statistics import fmean
+from typing import Any
+
+import orjson
+import yaml
+
+from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.formats.base import Record
+from evaluation_assets.core.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.subjects import Subject, clip_chain
+from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.model import Trajectory
+
+
+@cache
+def canaries() -> tuple[Trajectory, ...]:
+    """The canary clips, each a trajectory of one clip; its id holds the version of the set."""
+    about = yaml.safe_load(files("evaluation_assets.core.judging").joinpath("canaries.yaml").read_text("utf-8"))
+    return tuple(
+        trajectory_of(
+            _record(task_id=f"{clip['id']}@{about['version']}", task_description=clip["task"], text=clip["text"])
+        )
+        for clip in about["clips"]
+    )
+
+
+def _record(*, task_id: str, task_description: str, text: str) -> Record:
+    fields = {"task_id": task_id, "task_description": task_description, "raw_response": text}
+    return Record("canaries.yaml", 1, fields, orjson.dumps(fields))
+
+
+def canary_subjects(rubrics: Rubrics) -> list[Subject]:
+    """One subject for each canary."""
+    return [clip_chain(canary, clips_of(canary), rubrics).subjects[0] for canary in canaries()]
+
+
+async def ask_canaries(judge: Judge, rubrics: Rubrics, occasion: str, repeats: int) -> list[Judgement]:
+    """The verdicts of an opened judge, paid for on every occasion: an earlier reply would say nothing about today."""
+    first = int(digest("canaries", occasion)[:8], 16)
+
+    async def asked(subject: Subject, repeat: int) -> Judgement:
+        return Judgement(subject, await judge.judge(subject, [], first + repeat), repeat)
+
+    return await asyncio.gather(
+        *(asked(subject, repeat) for subject in canary_subjects(rubrics) for repeat in range(repeats))
+    )
+
+
+def canary_scores(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[float]]:
+    """By canary, the mean over criteria of each verdict that scored, from rows of `canary_verdicts`."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        scores = [score for score in dict(row["scores"] or {}).values() if score is not None]
+        if scores:
+            found.setdefault(row["trajectory_id"], []).append(fmean(sorted(scores)))
+    return found

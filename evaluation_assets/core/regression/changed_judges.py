@@ -1,0 +1,78 @@
+"""Has a judge changed since the baseline? Its scores of the canary clips say so, then and now."""
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from statistics import fmean, variance
+
+from pydantic import BaseModel, ConfigDict
+from scipy.stats import f, t
+
+ALPHA = 0.02
+"""Chance of a false alarm over all judges of a panel."""
+
+NOISE = 0.1
+"""Standard deviation of one verdict where no clip was judged twice: what model judges show on short clips."""
+
+LEAST_NOISE = 0.03
+"""The least that is assumed: identical answers twice do not mean that a judge never varies."""
+
+LEAST_CLIPS = 6
+
+JUDGE_AGAIN = (
+    "re-judge the baseline: name the model's present version in the panel, evaluate its drop again, promote it"
+)
+
+CanaryScores = Mapping[str, Sequence[float]]
+"""Scores of a judge by canary clip, one for each repeat."""
+
+
+class JudgeChange(BaseModel):
+    """A judge that moved beyond its noise: its mean over the clips that have a score on both sides."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judge: str
+    baseline: float
+    current: float
+    clips: int
+
+    @property
+    def words(self) -> str:
+        """Why nothing can be compared, and what to do."""
+        return (
+            f"judge changed: {self.judge} scores {self.clips} canary clips {self.current:.2f} on average, "
+            f"{self.baseline:.2f} at the baseline, beyond its noise over all clips; {JUDGE_AGAIN}"
+        )
+
+
+def changed_judges(baseline: Mapping[str, CanaryScores], current: Mapping[str, CanaryScores]) -> list[JudgeChange]:
+    """The judges that moved beyond their noise. A judge without canary scores on both sides is not spoken about."""
+    both = sorted(baseline.keys() & current.keys())
+    found = (_change(judge, baseline[judge], current[judge], ALPHA / len(both)) for judge in both)
+    return [change for change in found if change is not None]
+
+
+def _change(judge: str, then: CanaryScores, now: CanaryScores, alpha: float) -> JudgeChange | None:
+    """Two tests, each with half of alpha: of the mean over clips (t), and of all clips together (F)."""
+    clips = sorted(clip for clip in then.keys() & now.keys() if then[clip] and now[clip])
+    if len(clips) < LEAST_CLIPS:
+        return None
+    noise, degrees = _noise([side[clip] for side in (then, now) for clip in clips])
+    differences = [fmean(now[clip]) - fmean(then[clip]) for clip in clips]
+    weights = [1 / len(then[clip]) + 1 / len(now[clip]) for clip in clips]
+    shift = abs(sum(differences)) / (noise * sqrt(sum(weights)))
+    pattern = sum(d * d / w for d, w in zip(differences, weights, strict=True)) / (len(clips) * noise * noise)
+    if shift <= t.ppf(1 - alpha / 4, degrees) and pattern <= f.ppf(1 - alpha / 2, len(clips), degrees):
+        return None
+    means = [fmean(fmean(side[clip]) for clip in clips) for side in (then, now)]
+    return JudgeChange(judge=judge, baseline=means[0], current=means[1], clips=len(clips))
+
+
+def _noise(scores: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Standard deviation of a verdict and its degrees of freedom, pooled over clips that were judged several times."""
+    repeated = [own for own in scores if len(own) > 1]
+    if not repeated:
+        return NOISE, 1e6
+    degrees = sum(len(own) - 1 for own in repeated)
+    pooled = sum(variance(own) * (len(own) - 1) for own in repeated) / degrees
+    return max(sqrt(pooled), LEAST_NOISE), degrees

@@ -1,0 +1,109 @@
+"""A judge that changes between a baseline and a drop is told from an agent that does, with real requests."""
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from evaluation_assets_tests.conftest import failed_checks
+from evaluation_assets_tests.model_judging import Judged, installed, judge
+from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.test_regression import TASKS, check_of, promote, run_of
+
+GATE = "gate: {metrics: [success, overall]}\n"
+CANARY = "card games for two"
+"""Words that stand in a canary clip only."""
+
+
+def runs(good: int, marked: str) -> bytes:
+    """Runs that differ from others in their words, as those of the same agent on another day do."""
+    lines = [run_of(number, good=number < good) for number in range(TASKS)]
+    return b"".join(line.replace(b"inhabitants", f"people ({marked})".encode()) for line in lines)
+
+
+@pytest.fixture
+def accepted(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> Judged:
+    """A suite whose baseline was judged by a model."""
+    return with_baseline(tmp_path, instance, server, GATE)
+
+
+def with_baseline(folder: Path, instance: dg.DagsterInstance, server: ModelServer, settings: str) -> Judged:
+    (folder / "home").mkdir()
+    (folder / "home" / "gate.yaml").write_text(settings)
+    judged = installed(folder / "home", instance, judge(server))
+    judged.drop("s/base", runs(TASKS, "monday"))
+    assert judged.run("s/base").success
+    assert promote(judged, "s/base").success
+    return judged
+
+
+def gated(judged: Judged, drop: str, content: bytes) -> tuple[dg.ExecuteInProcessResult, Any]:
+    judged.drop(drop, content)
+    result = judged.run(drop)
+    return result, check_of(result)
+
+
+def asked_canaries(server: ModelServer) -> int:
+    return sum(CANARY in str(request.body) for request in server.requests())
+
+
+def test_every_run_of_a_suite_asks_the_canaries_anew_and_other_drops_ask_none(
+    accepted: Judged, server: ModelServer
+) -> None:
+    assert asked_canaries(server) == 1
+    rows = accepted.rows("s/base", "canary_verdicts", "one")
+    assert len(rows) == 12 and {row["outcome"] for row in rows} == {"scored"}
+    assert not any(row["from_ledger"] for row in rows)
+    before = len(server.requests())
+    assert accepted.run("s/base").success
+    assert len(server.requests()) - before == 12, "all else is in the ledger"
+    accepted.drop("alone", runs(1, "alone"))
+    assert accepted.run("alone").success
+    assert asked_canaries(server) == 2 and accepted.rows("alone", "canary_verdicts", "one") == []
+
+
+def test_a_judge_that_became_stricter_is_no_regression_of_the_agent(accepted: Judged, server: ModelServer) -> None:
+    server.script([rule("lenient", by=-3)])
+    result, check = gated(accepted, "s/same", runs(TASKS, "tuesday"))
+    assert not result.success and "regression_gate" in failed_checks(result)
+    assert check.severity == dg.AssetCheckSeverity.ERROR
+    assert check.metadata["verdict"].value == "incomparable"
+    assert (check.description or "").startswith("incomparable: judge changed: one scores 12 canary clips")
+    assert "regression" not in (check.description or "")
+    page = (accepted.home.reports("s/same") / "report.html").read_text()
+    assert "judge changed: one" in page
+
+
+def test_a_worse_agent_is_found_while_the_judge_is_the_same(accepted: Judged) -> None:
+    result, check = gated(accepted, "s/worse", runs(2, "tuesday"))
+    assert not result.success and check.metadata["verdict"].value == "fail"
+    assert "judge changed" not in (check.description or "") and "success" in (check.description or "")
+
+
+def test_the_same_judge_and_agent_on_another_day_change_no_judge(accepted: Judged) -> None:
+    _, check = gated(accepted, "s/same", runs(TASKS, "tuesday"))
+    assert "judge changed" not in (check.description or "")
+    assert check.metadata["verdict"].value != "incomparable"
+
+
+def test_another_version_behind_the_same_name_is_a_changed_judge(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    server.script([{"serves": {"model": "m-2026-08-07", "system_fingerprint": "fp_1"}}])
+    judged = with_baseline(tmp_path, instance, server, GATE + "canaries: {enabled: false}\n")
+    server.script([{"serves": {"model": "m-2026-08-07", "system_fingerprint": "fp_2"}}])
+    _, check = gated(judged, "s/same", runs(TASKS, "tuesday"))
+    assert check.metadata["verdict"].value != "incomparable"
+    server.script([{"serves": {"model": "m-2026-09-09", "system_fingerprint": "fp_2"}}])
+    result, check = gated(judged, "s/other", runs(TASKS, "wednesday"))
+    assert not result.success and check.metadata["verdict"].value == "incomparable"
+    assert "judge changed: one is served as m-2026-09-09, was m-2026-08-07" in (check.description or "")
+    assert asked_canaries(server) == 0
+
+
+def test_canaries_are_paid_from_the_budget(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> None:
+    judged = installed(tmp_path / "home", instance, judge(server))
+    judged.drop("s/base", runs(1, "monday"))
+    judged.run("s/base", ops={"judge_canaries": {"config": {"budget_usd": 0.0}}})
+    assert {row["error_kind"] for row in judged.rows("s/base", "canary_verdicts", "one")} == {"budget"}
