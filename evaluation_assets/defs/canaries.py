@@ -1,12 +1,12 @@
 """[judging] Canary clips: what every model judge says about clips that never change, asked anew with every run."""
 
-import asyncio
 from collections.abc import Sequence
 
 import dagster as dg
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.canaries import ask_canaries
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -16,6 +16,7 @@ from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.tables import CANARY_VERDICTS
 from evaluation_assets.defs.judging import JudgingConfig, Tally
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.stopping import as_completed
 
 
 def canary_judges(judges: Sequence[Judge]) -> list[Judge]:
@@ -54,11 +55,11 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
     ):  # Dagster refuses an async annotation
         suite = Sidecar.model_validate_json(raw_trajectories.facts.get("sidecar", "{}")).suite
         repeats = settings.repeats if settings.enabled and suite is not None else 0
-        run = context.run.run_id
+        run, budget = context.run.run_id, Budget(config.budget_usd)
 
         async def judged(judge: Judge) -> tuple[Judge, Spool, Tally]:
             spool, tally = Spool(CANARY_VERDICTS), Tally()
-            async with judge.opened(run, config.budget_usd) as ready:
+            async with judge.opened(run, budget) as ready:
                 for judgement in await ask_canaries(ready, rubrics, run, repeats):
                     row = rows.verdict_row(context.partition_key, judge, judgement)
                     tally.add(row)
@@ -66,8 +67,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
             return judge, spool, tally
 
         chosen = [judge for judge in asked if keys[judge.name] in context.selected_asset_keys]
-        for done in asyncio.as_completed([judged(judge) for judge in chosen]):
-            judge, spool, tally = await done
+        async for judge, spool, tally in as_completed(judged(judge) for judge in chosen):
             with spool:
                 yield dg.Output(Stream(CANARY_VERDICTS, spool.batches(), tally.metadata), judge.name)
 

@@ -6,6 +6,7 @@ of the database, the only one that all workers share. SQLite by default, or Post
 """
 
 import hashlib
+import json
 import logging
 import secrets
 import time
@@ -22,7 +23,7 @@ from sqlalchemy.schema import CreateTable
 
 from evaluation_assets.core.judging.json_text import dumped, loads
 from evaluation_assets.core.judging.providers.base import Finish, Reply, TokenUsage, ToolUse
-from evaluation_assets.core.judging.workers import has_ended, new_worker
+from evaluation_assets.core.processes import Process
 
 LEASE_S = 120.0
 """A worker renews what it has in flight several times in that. One that ends where nobody can see it (another machine,
@@ -59,8 +60,7 @@ _LEASES = sa.Table(
     _METADATA,
     sa.Column("key", sa.String(64), primary_key=True),
     sa.Column("worker", sa.String(32), nullable=False),
-    sa.Column("machine", sa.String(255), nullable=False),
-    sa.Column("process", sa.String(64), nullable=False),
+    sa.Column("process", sa.Text, nullable=False),
     sa.Column("expires_at", sa.Float, nullable=False),
 )
 _SETTINGS = sa.Table(
@@ -105,6 +105,10 @@ def question_key(question: Mapping[str, Any]) -> str:
     return hashlib.sha256(dumped(question, sort_keys=True)).hexdigest()
 
 
+def _is_gone(process: str) -> bool:
+    return Process.from_dict(json.loads(process)).state() == "gone"
+
+
 class Ledger:
     """One database of replies, and one worker at it. Safe to use from several processes; calls take well under a
     millisecond.
@@ -115,7 +119,7 @@ class Ledger:
 
     def __init__(self, url: str, lease_s: float = LEASE_S) -> None:
         self.lease_s = lease_s
-        self._worker = new_worker()
+        self._worker = secrets.token_hex(16)
         with _told(url):
             self._engine = sa.create_engine(url, connect_args={"timeout": 60} if url.startswith("sqlite") else {})
         self._url = self._engine.url
@@ -124,18 +128,17 @@ class Ledger:
             raise LedgerError(f"a ledger is kept in SQLite or PostgreSQL, not in {self._engine.dialect.name}")
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _tune_sqlite)
-        values = f":key, :worker, :machine, :process, {now} + :lease_s"
+        values = f":key, :worker, :process, {now} + :lease_s"
         self._claim = sa.text(
-            f"INSERT INTO leases (key, worker, machine, process, expires_at) VALUES ({values}) "  # noqa: S608
-            "ON CONFLICT (key) DO UPDATE SET worker = excluded.worker, machine = excluded.machine, "
-            f"process = excluded.process, expires_at = excluded.expires_at WHERE leases.expires_at < {now}"
+            f"INSERT INTO leases (key, worker, process, expires_at) VALUES ({values}) "  # noqa: S608
+            "ON CONFLICT (key) DO UPDATE SET worker = excluded.worker, process = excluded.process, "
+            f"expires_at = excluded.expires_at WHERE leases.expires_at < {now}"
         )
         self._renew = sa.text(f"UPDATE leases SET expires_at = {now} + :lease_s WHERE key = :key AND worker = :worker")  # noqa: S608
-        self._holder = sa.text(f"SELECT worker, machine, process FROM leases WHERE key = :key AND expires_at >= {now}")  # noqa: S608
+        self._holder = sa.text(f"SELECT worker, process FROM leases WHERE key = :key AND expires_at >= {now}")  # noqa: S608
         self._lease = {
-            "worker": self._worker.id,
-            "machine": self._worker.machine,
-            "process": self._worker.process,
+            "worker": self._worker,
+            "process": json.dumps(Process.current().to_dict()),
             "lease_s": lease_s,
         }
         self._create_tables()
@@ -181,7 +184,7 @@ class Ledger:
                 return True
             holder = connection.execute(self._holder, {"key": key}).first()
             if holder is not None:
-                if not has_ended(holder.machine, holder.process):
+                if not _is_gone(holder.process):
                     return False
                 connection.execute(_RELEASE, {"key": key, "worker": holder.worker})
             return connection.execute(self._claim, values).rowcount == 1
@@ -195,12 +198,12 @@ class Ledger:
         """Whether somebody has claimed a question and is still there."""
         with _told(self._url), self._engine.connect() as connection:
             holder = connection.execute(self._holder, {"key": key}).first()
-        return holder is not None and not has_ended(holder.machine, holder.process)
+        return holder is not None and not _is_gone(holder.process)
 
     def release(self, key: str) -> None:
         """Give a claim back without a reply."""
         with self._begun() as connection:
-            connection.execute(_RELEASE, {"key": key, "worker": self._worker.id})
+            connection.execute(_RELEASE, {"key": key, "worker": self._worker})
 
     def check(self) -> None:
         """Write something, to see whether it can be done."""

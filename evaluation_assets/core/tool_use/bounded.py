@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import regex
 from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 from referencing import Registry
 
 MOST_REFERENCES = 10_000
@@ -76,7 +77,7 @@ def _pattern_properties(validator: Any, patterns: Any, instance: Any, schema: An
                     yield from validator.descend(value, below, path=name, schema_path=pattern)
 
 
-_Bounded = jsonschema.validators.extend(
+_Bounded = extend(
     jsonschema.Draft202012Validator,
     {
         "$ref": _counted("$ref"),
