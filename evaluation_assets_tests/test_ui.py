@@ -95,22 +95,6 @@ def test_the_ui_ends_with_everything_it_started(tmp_path: Path) -> None:
     assert started.ask("{version}") is None
 
 
-def test_a_service_that_dies_ends_the_ui_with_a_failure(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [sys.executable, "-m", "evaluation_assets.cli", "ui", "--home", str(tmp_path), "--port", port],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-    assert done.returncode == 1
-    assert "evaluation-assets: dagster-webserver died" in done.stderr
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     started = Server(tmp_path_factory.mktemp("home"))
