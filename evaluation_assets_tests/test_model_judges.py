@@ -352,6 +352,18 @@ def test_no_request_is_longer_than_the_panel_allows(
     assert 0 < shares[-1] < shares[0] < 1
 
 
+def test_a_text_with_more_tokens_than_its_bytes_let_expect_is_asked_about_in_a_shorter_window(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    server.script([rule("context_length", contains="needle")])
+    judged = installed(tmp_path, instance, judge(server, max_input_tokens=6_000))
+    judged.drop("d", record("t", f"<think>{'0123 ' * 1000} needle {'4567 ' * 1000}</think><answer>4</answer>"))
+    assert judged.run("d").success
+    assert {row["outcome"] for row in judged.verdicts()} <= {"scored", "abstained"}
+    assert 0 < judged.verdicts()[0]["share_seen"] < 1
+    assert {asked.status for asked in server.requests(bodies=False)} == {200, 400}
+
+
 def test_what_is_too_long_even_when_cut_is_not_sent(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:

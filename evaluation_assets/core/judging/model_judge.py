@@ -42,6 +42,10 @@ _SCORE = 45
 """Characters of a score in a reply, with its criterion."""
 
 
+_SHORTER_WINDOW = 0.5
+"""What is tried when an endpoint says that a request is too long: half of it holds at 1.5 bytes a token."""
+
+
 @dataclass(slots=True)
 class _Cost:
     """What one verdict took, over its questions."""
@@ -197,10 +201,19 @@ class _OpenJudge:
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; whatever goes wrong is in it."""
         fence = fence_of(self._secret, subject.trajectory.text)
-        rendered = render(subject, earlier, fence, self.settings.max_input_tokens, self._pieces)
+        window = self.settings.max_input_tokens
+        rendered = render(subject, earlier, fence, window, self._pieces)
         cost = _Cost()
         try:
-            evaluation = await self._evaluate(subject, rendered, sample, cost)
+            try:
+                evaluation = await self._evaluate(subject, rendered, window, sample, cost)
+            except ProviderError as problem:
+                if problem.kind != "context_length" or rendered.tokens > window:
+                    raise
+                # Digits, hashes and some scripts have more tokens than their bytes let expect.
+                window = int(window * _SHORTER_WINDOW)
+                rendered = render(subject, earlier, fence, window)
+                evaluation = await self._evaluate(subject, rendered, window, sample, cost)
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, self._said(problem))
         except (ProviderError, InvalidReply) as problem:
@@ -218,9 +231,11 @@ class _OpenJudge:
         variable = self.settings.key_variable
         return str(problem) if variable is None else str(problem).replace(THE_KEY, variable)
 
-    async def _evaluate(self, subject: Subject, rendered: Rendered, sample: int, cost: _Cost) -> Evaluation:
+    async def _evaluate(
+        self, subject: Subject, rendered: Rendered, window: int, sample: int, cost: _Cost
+    ) -> Evaluation:
         """Ask; when the reply is not valid, say what is wrong with it, once."""
-        if rendered.tokens > self.settings.max_input_tokens:
+        if rendered.tokens > window:
             raise ProviderError("context_length", "too long even when cut: raise max_input_tokens", retryable=False)
         request = Request(
             system=rendered.system,
@@ -242,7 +257,6 @@ class _OpenJudge:
         except InvalidReply as problem:
             if entry.reply.finish != "stop":
                 raise
-            window = self.settings.max_input_tokens
             turns = (*request.turns, *repair_turns(rendered, entry.reply.text, str(problem), window))
             return read(await self._answer(replace(request, turns=turns), sample, read, subject.later, deadline, cost))
 
