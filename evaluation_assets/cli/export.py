@@ -9,6 +9,7 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.cli.options import refuse, with_home
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.formats.writers import atif, openai_messages, otel_evaluations
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.lake import Aligned, publish
@@ -49,7 +50,7 @@ def export(home: Home, drop: str, format_name: str, output: Path) -> None:
             count += 1
 
     publish(UPath(output), pour)
-    click.echo(f"{output}: {count} {'agents' if format_name == 'session_agents' else 'trajectories'}")
+    echo(f"{output}: {count} {'agents' if format_name == 'session_agents' else 'trajectories'}")
 
 
 def _lines(home: Home, drop: str, format_name: str, trajectories: Iterable[Trajectory]) -> Iterator[JsonObject]:

@@ -2,6 +2,7 @@
 
 import click
 
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.formats.registry import FORMATS
 
 
@@ -9,4 +10,4 @@ from evaluation_assets.core.formats.registry import FORMATS
 def formats() -> None:
     """List the formats that are read, and how each is recognised."""
     for known in FORMATS.values():
-        click.echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
+        echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")

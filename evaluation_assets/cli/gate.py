@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.regression.baselines import InvalidBaseline, baseline_file, read_baseline
@@ -43,7 +44,7 @@ def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form
 
         if not run_job(home, panel, "overview", assets=["gate_calibration"]).success:
             refuse("the calibration could not be made; see the run in the UI")
-        click.echo(calibration_text(home.whole_table("gate_calibration").rows()))
+        echo(calibration_text(home.whole_table("gate_calibration").rows()))
         if drop is None:
             return
     if drop is None:
@@ -101,7 +102,7 @@ def promote(drops: tuple[str, ...], home: Home, panel: Panel, reason: str, promo
     result = run_job(home, panel, "promote_baseline", drop=drops[0], ops={"baseline": {"config": config}})
     if not result.success:
         refuse("; ".join(result.failures))
-    click.echo(f"{result.metadata['baseline']['suite']}: {result.metadata['baseline']['path']}")
+    echo(f"{result.metadata['baseline']['suite']}: {result.metadata['baseline']['path']}")
 
 
 @baseline_commands.command()
@@ -116,13 +117,13 @@ def show(suite: str, home: Home, panel: Panel) -> None:
         refuse(str(problem))
     if found is None:
         refuse(f"suite {suite} has no baseline in {home.baselines}")
-    click.echo(f"{found.suite}: {found.name}\n  file          {file}")
+    echo(f"{found.suite}: {found.name}\n  file          {file}")
     why = f": {found.reason}" if found.reason else ""
-    click.echo(f"  promoted      {found.promoted_at} by {found.promoted_by}{why}")
-    click.echo(f"  comparability {found.comparability_key}")
+    echo(f"  promoted      {found.promoted_at} by {found.promoted_by}{why}")
+    echo(f"  comparability {found.comparability_key}")
     for name, metric in found.metrics.items():
         interval = "" if metric.ci_low is None else f" ({metric.ci_low:.3f} … {metric.ci_high:.3f})"
-        click.echo(f"  {name:<13} {metric.mean:.3f}{interval} over {metric.n_tasks} tasks")
+        echo(f"  {name:<13} {metric.mean:.3f}{interval} over {metric.n_tasks} tasks")
 
 
 def _settings(home: Home) -> Settings:

@@ -10,6 +10,7 @@ import click
 import yaml
 
 from evaluation_assets.cli.options import with_home, with_panel
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
@@ -32,7 +33,7 @@ def list_judges(
 ) -> None:
     """Show the judges, and whether their keys are set."""
     for judge in panel.judges:
-        click.echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
+        echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
 
 
 @panel_commands.command("test")
@@ -46,7 +47,7 @@ def test_judges(
     for name, verdict in asyncio.run(try_panel(panel)):
         good = verdict.outcome in ("scored", "abstained")
         failed |= not good
-        click.echo(f"{name}: {'ok' if good else 'FAILED'}, {_took(verdict) if good else verdict.error}")
+        echo(f"{name}: {'ok' if good else 'FAILED'}, {_took(verdict) if good else verdict.error}")
     sys.exit(1 if failed else 0)
 
 
@@ -63,10 +64,10 @@ def init_panel(home: Home) -> None:
         try:
             panel_of({"judges": judges}, "panel")
         except InvalidPanel as problem:
-            click.echo(f"{problem}; try again", err=True)
+            echo(f"{problem}; try again", err=True)
             judges.pop()
     home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
-    click.echo(f"written to {home.panel_file}; try it with: evaluation-assets panel test")
+    echo(f"written to {home.panel_file}; try it with: evaluation-assets panel test")
 
 
 def _took(verdict: Verdict) -> str:

@@ -5,8 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
-
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.ledger import Ledger
 from evaluation_assets.stop import Stop
@@ -22,7 +21,7 @@ def resumable(home: Home) -> Iterator[Stop]:
             number = stop.after_interrupt()
             command = shlex.join(["evaluation-assets", *sys.argv[1:]])
             kept = _replies(home, stop.runs)
-            click.echo(
+            echo(
                 f"evaluation-assets: stopped by {number.name}. {kept} new replies are kept in the ledger and are not "
                 f"paid for again. To resume: {command}",
                 err=True,

@@ -10,6 +10,7 @@ import threading
 import click
 
 from evaluation_assets.cli.options import refuse, with_home
+from evaluation_assets.cli.output import echo
 from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
@@ -34,7 +35,7 @@ def ui(home: Home, port: int, host: str) -> None:
 
     with instance_of(home):  # its services would make the tables of a fresh home at the same time
         pass
-    click.echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
+    echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
     command = [sys.executable, "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
@@ -57,9 +58,7 @@ def ui(home: Home, port: int, host: str) -> None:
     died = _pass_on(servers[0])
     status = servers[0].wait()
     if not stopping.is_set():  # Dagster ends with 0 when one of its services dies
-        click.echo(
-            f"evaluation-assets: {died or 'the UI'} died and all of it was stopped; the reason is above", err=True
-        )
+        echo(f"evaluation-assets: {died or 'the UI'} died and all of it was stopped; the reason is above", err=True)
         status = status or 1
     sys.exit(status)
 

@@ -8,6 +8,7 @@ import dagster as dg
 from evaluation_assets.core import tables
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.plain_text import markdown_cell
 from evaluation_assets.core.scoring import scores
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
@@ -85,7 +86,7 @@ class Summary:
             f"mean_{criterion}": fmean(values) for criterion, values in sorted(self._means.items())
         }
         lines = [
-            f"| {criterion} | {fmean(values):.3f} | {len(values)} |"
+            f"| {markdown_cell(criterion)} | {fmean(values):.3f} | {len(values)} |"
             for criterion, values in sorted(self._means.items())
         ]
         table = "\n".join(["| criterion | mean | subjects |", "| --- | ---: | ---: |", *lines])

@@ -12,7 +12,7 @@ Row = dict[str, Any]
 MAX_POINTS = 40
 """Older drops are in the table."""
 
-FIRST = ("overall", "success", "pass_rate")
+FIRST = ("success", "pass_rate", "overall")
 
 
 def trends(rows: Sequence[Row]) -> list[Trend]:
