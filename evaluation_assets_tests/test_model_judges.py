@@ -248,7 +248,7 @@ def test_what_no_request_can_mend_stops_the_judge_and_says_what_to_do(
     assert KEY not in everything
 
 
-@pytest.mark.parametrize("provider", ["openai_compatible"])
+@pytest.mark.parametrize("provider", ["openai_compatible", "deepseek", "kimi", "anthropic_compatible"])
 def test_a_fraction_is_asked_again_and_earlier_replies_stand_as_they_are_asked_for(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, provider: str
 ) -> None:

@@ -1,6 +1,7 @@
 """A real Dagster UI with its daemon, and what a browser shows of it."""
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -93,6 +94,51 @@ def test_the_ui_ends_with_everything_it_started(tmp_path: Path) -> None:
     wait_for(lambda: started.ask("{version}"), 120)
     started.stop()
     assert started.ask("{version}") is None
+
+
+def ui(home: Path, port: int, stderr: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "evaluation_assets.cli", "ui", "--home", str(home), "--port", str(port)]
+    with stderr.open("wb") as file:
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=file, start_new_session=True)
+
+
+def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert ui(tmp_path / "home", port, tmp_path / "stderr").wait(60) == 2
+    assert f"port {port} of 127.0.0.1 is in use" in (tmp_path / "stderr").read_text()
+
+
+def webserver_of(home: Path) -> int | None:
+    """The process that serves the UI of an installation."""
+    wanted = f"EVALUATION_HOME={home}".encode()
+    for folder in Path("/proc").iterdir():
+        try:
+            is_ours = folder.name.isdigit() and wanted in (folder / "environ").read_bytes().split(b"\0")
+            if is_ours and b"dagster_webserver" in (folder / "cmdline").read_bytes():
+                return int(folder.name)
+        except OSError:
+            continue
+    return None
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
+def test_the_ui_fails_and_names_the_service_that_died(tmp_path: Path) -> None:
+    home, said = tmp_path / "home", tmp_path / "stderr"
+    started = ui(home, free_port(), said)
+    try:
+        webserver = wait_for(lambda: webserver_of(home), 120)
+        wait_for(lambda: "Serving dagster-webserver" in said.read_text() or None, 120)
+        os.kill(webserver, signal.SIGKILL)
+        assert started.wait(120) == 1
+    finally:
+        if started.poll() is None:
+            started.send_signal(signal.SIGTERM)
+            started.wait(60)
+    assert "dagster-webserver died and all of it was stopped" in said.read_text()
+    assert webserver_of(home) is None
 
 
 @pytest.fixture(scope="module")

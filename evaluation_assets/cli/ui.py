@@ -1,11 +1,14 @@
 """`ui`: the Dagster UI and its daemon."""
 
+import errno
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import warnings
 
 import click
 
@@ -31,6 +34,9 @@ def ui(home: Home, port: int, host: str) -> None:
         load_agents(agent_files(home.agents))
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
+    if _is_taken(host, port):  # Dagster would choose another one, and not say so
+        refuse(f"port {port} of {host} is in use; choose another one with --port")
+    warnings.simplefilter("ignore")  # Dagster's previews
     from evaluation_assets.runs import instance_of  # noqa: PLC0415  (a second to import)
 
     with instance_of(home):  # its services would make the tables of a fresh home at the same time
@@ -53,8 +59,17 @@ def ui(home: Home, port: int, host: str) -> None:
         signal.signal(ending, stop)
     command += ["--port", str(port), "--host", host]
     servers.append(
-        subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE, text=True)
+        subprocess.Popen(
+            command,
+            env=environment,
+            start_new_session=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
     )
+    if stopping.is_set():  # told to while it started
+        stop()
     died = _pass_on(servers[0])
     status = servers[0].wait()
     if not stopping.is_set():  # Dagster ends with 0 when one of its services dies
@@ -63,10 +78,21 @@ def ui(home: Home, port: int, host: str) -> None:
     sys.exit(status)
 
 
+def _is_taken(host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+        try:
+            probe.bind((host, port))
+        except OSError as problem:
+            return problem.errno == errno.EADDRINUSE
+    return False
+
+
 def _pass_on(server: subprocess.Popen[str]) -> str | None:
     """Copy what the services log to stderr; the name of one that died, when the end of it is logged."""
     died = None
-    for line in server.stderr or ():
+    for line in server.stdout or ():
         sys.stderr.write(line)
         if found := re.search(r"(dagster-\w+) process shut down unexpectedly", line):
             died = found[1]
