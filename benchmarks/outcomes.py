@@ -96,7 +96,7 @@ def runs(folder: Path, name: str) -> Iterator[Trajectory]:
 def judged(run: Trajectory) -> Judged:
     """The embedded judge's scores, as the assets make them."""
     clips = clips_of(run)
-    verdicts = _verdicts([clip_chain(run, clips, RUBRICS), trajectory_chain(run, clips, {}, {}, RUBRICS)])
+    verdicts = _verdicts([clip_chain(run, clips, RUBRICS), trajectory_chain(run, clips, RUBRICS)])
     rows = [
         {
             "trajectory_id": run.id,

@@ -12,6 +12,8 @@ from upath import UPath
 
 from evaluation_assets.core.drops import DIRECTORY_SIDECAR, SIDECAR_SUFFIX, Drop
 from evaluation_assets.core.lake import publish
+from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
+from evaluation_assets.core.trajectories.identity import file_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Copy:
         self._content = _content(self._files)
         self._source = drop.files[0] if len(drop.files) == 1 else drop.root / drop.key
         self._is_folder = any("/" in place.removeprefix(key) for place in self._files)
-        self._note = (drops / key).with_name(f".{key.rsplit('/', 1)[-1]}.source.json")
+        self._note = (drops / key).with_name(file_name(f".{key.rsplit('/', 1)[-1]}", ".source.json"))
 
     def _place(self, file: UPath) -> str:
         return self.key + file.path.removeprefix(self._drop.root.path).strip("/").removeprefix(self._drop.key)
@@ -108,8 +110,8 @@ def _content(files: Mapping[str, UPath]) -> str:
 def _fields(sidecar: UPath | None) -> dict[str, Any]:
     """The fields of a sidecar; none of one that is no YAML mapping, which is reported when the drop is read."""
     try:
-        data = None if sidecar is None else yaml.safe_load(sidecar.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError):
+        data = None if sidecar is None else load_plain(sidecar)
+    except InvalidYaml:
         data = None
     return data if isinstance(data, dict) else {}
 

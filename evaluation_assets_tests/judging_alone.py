@@ -13,6 +13,7 @@ import orjson
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Record
 from evaluation_assets.core.formats.readers.tagged import trajectory_of
+from evaluation_assets.core.judging.budget import Budget
 from evaluation_assets.core.judging.endpoints import endpoint_of
 from evaluation_assets.core.judging.judge import judge_chains
 from evaluation_assets.core.judging.ledger import LEASE_S, Ledger
@@ -47,7 +48,7 @@ def judge_at(base_url: str, ledger_url: str, *, lease_s: float = LEASE_S, **more
 
 async def verdicts(judge: ModelJudge, given: Iterator[Chain], run: str = "run") -> list[Verdict]:
     """All verdicts of one level."""
-    async with judge.opened(run, None) as ready:
+    async with judge.opened(run, Budget()) as ready:
         return [judgement.verdict async for some in judge_chains(ready, given) for judgement in some]
 
 

@@ -12,7 +12,7 @@ from upath import UPath
 from evaluation_assets.core.formats.readers.tagged import without_evaluations
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
-from evaluation_assets.core.tables import TABLES
+from evaluation_assets.core.tables import CANARY_VERDICTS, TABLES
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import SAMPLE, Installation, call, failed_checks, record
 
@@ -42,7 +42,8 @@ def test_the_sample_drop_is_evaluated_to_the_end(installation: Installation) -> 
 def test_every_table_has_exactly_its_columns(installation: Installation) -> None:
     installation.drop("d", record())
     assert installation.run("d").success
-    for table in (table for table in TABLES.values() if not table.whole):
+    asked = (table for table in TABLES.values() if not table.whole and table is not CANARY_VERDICTS)  # of models only
+    for table in asked:
         path = installation.table("d", table.name, *(["rules"] if table.per_judge else [])).path
         assert pq.read_schema(path.path).equals(table.schema), table.name
 

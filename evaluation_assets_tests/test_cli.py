@@ -52,7 +52,7 @@ def test_the_same_bytes_come_out_whatever_the_hash_seed(tmp_path: Path) -> None:
 def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
     loop = call("same", "same result")
     (tmp_path / "loop.jsonl").write_bytes(record(text=loop + loop))
-    done = command("evaluate", tmp_path / "loop.jsonl", home=tmp_path / "home")
+    done = command("evaluate", tmp_path / "loop.jsonl", "--on-violation", "remove", home=tmp_path / "home")
     assert done.returncode == 1
     lines = [line.removeprefix("  check failed       ") for line in done.stdout.splitlines() if "check failed" in line]
     assert lines == [
@@ -161,7 +161,7 @@ def test_a_bad_panel_file_is_named_with_its_fault(tmp_path: Path) -> None:
 def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
     done = command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert Home.at(str(tmp_path)).table("assistants", "clips").count == 51
+    assert Home.at(str(tmp_path)).table("assistants", "clips").count == 74
     assert not (tmp_path / "lake" / "clip_verdicts").exists()
 
 
@@ -190,7 +190,7 @@ def test_an_evaluation_can_split_its_records_too(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     reports = tmp_path / "reports" / "assistants"
     split = sorted((reports / "preassistants").iterdir())
-    assert [len(path.read_text().splitlines()) for path in split] == [10, 4]
+    assert [len(path.read_text().splitlines()) for path in split] == [10, 6]
     assert (reports / "report.json").exists()
 
 
@@ -198,7 +198,7 @@ def test_preprocess_only_splits_where_asked(tmp_path: Path) -> None:
     done = command("evaluate", SAMPLE, "--preprocess-only", "--split-size", "10", home=tmp_path)
     assert done.returncode == 0, done.stderr
     split = tmp_path / "reports" / "assistants" / "preassistants"
-    assert [len(path.read_text().splitlines()) for path in sorted(split.iterdir())] == [10, 4]
+    assert [len(path.read_text().splitlines()) for path in sorted(split.iterdir())] == [10, 6]
     assert not (tmp_path / "lake" / "clips").exists()
 
 
@@ -228,7 +228,7 @@ def test_a_directory_can_be_one_drop(tmp_path: Path) -> None:
 def test_plan_writes_nothing(tmp_path: Path) -> None:
     done = command("plan", SAMPLE, home=tmp_path / "home")
     assert done.returncode == 0, done.stderr
-    assert "clips              51" in done.stdout
+    assert "clips              74" in done.stdout
     assert "no model calls, no cost" in done.stdout
     assert not (tmp_path / "home").exists()
 

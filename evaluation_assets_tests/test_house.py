@@ -75,8 +75,9 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("clips") == {"preprocessed_trajectories"}
     assert parents("clip_verdicts", "rules") == {"clips", "preprocessed_trajectories"}
     assert "clip_verdicts/rules" in parents("clip_scores")
-    assert "clip_scores" in parents("category_verdicts", "rules")
-    assert "category_assessments" in parents("trajectory_verdicts", "rules")
+    own = {"clips", "preprocessed_trajectories", "clip_verdicts/rules"}
+    assert parents("category_verdicts", "rules") == own
+    assert parents("trajectory_verdicts", "rules") == {*own, "category_verdicts/rules"}
     assert parents("tool_use_results") == {"raw_trajectories"}
     assert parents("failure_patterns") == {"tool_use_results"}
     assert parents("session_verdicts", "rules") == {"preprocessed_trajectories"}

@@ -240,7 +240,10 @@ def test_what_no_request_can_mend_stops_the_judge_and_says_what_to_do(
     rules: dict[str, object] = {"name": "rules", "provider": "rules"}
     judged = installed(tmp_path, instance, judge(server, protocol=protocol, max_concurrency=2), rules)
     judged.drop("d", drop_of(20))
-    assert judged.run("d").success, "the panel goes on with the others"
+    result = judged.run("d")
+    checks = {check.check_name for check in result.get_asset_check_evaluations() if check.blocking and not check.passed}
+    assert checks == {"judges_answered"}, "the panel goes on with the others, and the run does not pass in silence"
+    assert {row["outcome"] for row in judged.verdicts(name="rules")} <= {"scored", "abstained"}
     assert {kind for _, kind in judged.outcomes()} == {ends}
     assert {outcome for outcome, _ in judged.outcomes()} == {"failed", "not_run"}
     assert len(server.requests()) <= 3 * 2 + 3, "not one request a clip"

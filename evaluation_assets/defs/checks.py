@@ -192,7 +192,8 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
         return dg.AssetCheckResult(
             passed=not lost,
             metadata={"judges": len(judges), "lost": len(lost)},
-            description="; ".join(f"{name} answered none of {count} questions" for name, count in lost.items()) or None,
+            description="; ".join(f"{name} answered none of {count} questions" for name, count in lost.items())
+            or f"Each of {len(judges)} judges answered something, or had nothing to answer.",
         )
 
     return check

@@ -469,7 +469,7 @@ print(json.dumps(told))
 
 
 def test_a_drop_no_format_recognises_says_what_is_read() -> None:
-    with pytest.raises(UnreadableDrop, match="raw_response"):
+    with pytest.raises(UnreadableDrop, match="the fields 'foo'"):
         format_of([DropFile(saved(b'{"foo": 1}\n'), "d")])
 
 

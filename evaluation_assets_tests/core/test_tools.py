@@ -304,7 +304,7 @@ def test_hostile_text_stays_text_in_the_report() -> None:
     [
         ("name: a\nprovider: rules", "provider 'rules'; there are"),
         ("name: A b\nprovider: openai", "lower-case"),
-        ("name: a\nprovider: openai\nkey: sk-1", "key: Extra inputs"),
+        ("name: a\nprovider: openai\nkey: sk-1", "key: unknown field"),
         ("name: a\nprovider: openai\ntools: {mcp: [{name: x}]}", "either a command or a url"),
         ("name: a\nprovider: openai\nlimits: {max_steps: 0}", "limits.max_steps"),
         ("name: [", "expected"),
