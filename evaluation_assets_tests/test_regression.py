@@ -241,15 +241,17 @@ def test_a_truncated_table_of_a_neighbour_is_named_and_the_others_go_on(accepted
     for drop in ("s/broken", "s/next"):
         accepted.drop(drop, runs(TASKS))
     assert accepted.run("s/broken").success
-    for table in ("task_metrics", "score_history", "session_agents"):
+    for table in ("task_metrics", "score_history", "session_agents", "review_queue"):
         path = Path(accepted.table("s/broken", table).path.path)
         path.write_bytes(path.read_bytes()[:-20])
     result = accepted.run("s/next")
     assert result.success
     (report,) = result.asset_materializations_for_node("evaluation_report")
     assert "score_history/s/broken.parquet is damaged" in str(report.metadata["damaged_tables"].value)
+    assert "is damaged" in (accepted.home.reports("s/next") / "report.md").read_text()
     ranked = overview(accepted)
     assert ranked.success
+    assert {row["drop"] for row in accepted.home.whole_table("pass_rates").rows()} >= {"s/next"}
     (board,) = ranked.asset_materializations_for_node("leaderboard")
     assert "task_metrics/s/broken.parquet is damaged" in str(board.metadata["damaged_tables"].value)
     assert list(accepted.home.whole_table("leaderboard").rows())

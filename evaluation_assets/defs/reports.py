@@ -116,6 +116,7 @@ def report_asset(
             update={
                 "gate": gate_drop(home.home, name, settings.gate, disqualified),
                 "history": trends(suite_history(home.home, sidecar.suite, damaged.append)),
+                "damaged_tables": damaged,
                 "agent_ranks": agent_ranks(ranks_in_suite(home.home, sidecar.suite) if sidecar.suite else [], name),
             }
         )

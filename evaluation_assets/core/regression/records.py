@@ -1,7 +1,7 @@
 """What an installation knows for its gates: evaluated drops in the order of time, baselines, settings."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeVar
@@ -83,7 +83,12 @@ def _without_judges(metrics: Mapping[str, _Value]) -> dict[str, _Value]:
 
 def of_each_drop(home: Home, table: str, read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:
     """What is read of every drop that has a table. A damaged file is told, and its drop left out."""
-    for drop in home.drops_with(table):
+    return without_damaged(home.drops_with(table), read, damaged)
+
+
+def without_damaged(drops: Iterable[str], read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:
+    """What is read of these drops. A damaged file is told, and its drop left out."""
+    for drop in drops:
         try:
             yield read(drop)
         except DamagedTable as problem:

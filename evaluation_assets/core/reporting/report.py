@@ -252,10 +252,14 @@ class Trend(_Model):
 
 
 class DropReport(_Model):
-    """Everything a report says. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite."""
+    """Everything a report says. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
+
+    `damaged_tables` are files of other drops of the suite that could not be read; the history is without them.
+    """
 
     drop: str
     headline: Headline
+    damaged_tables: list[str] = []
     sidecar: Sidecar
     comparability: dict[str, str]
     records: Records

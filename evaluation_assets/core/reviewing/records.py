@@ -1,11 +1,13 @@
 """Labels brought together with what judges said: rows of `judge_cards` and `pass_rates`."""
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.regression.records import of_each_drop, without_damaged
 from evaluation_assets.core.regression.settings import ReviewSettings
 from evaluation_assets.core.reviewing.calibrated import Stratum, pass_rate
 from evaluation_assets.core.reviewing.judge_cards import judge_card
@@ -17,6 +19,8 @@ Subject = tuple[str, str]
 """Drop and trajectory."""
 
 PANEL = "panel"
+
+_log = logging.getLogger(__name__)
 
 
 def card_rows(home: Home, judges: Sequence[str], labels: Iterable[Row], settings: ReviewSettings) -> Iterator[Row]:
@@ -57,8 +61,12 @@ def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:
 def _verdicts(home: Home, drops: Sequence[str], judge: str) -> dict[Subject, list[Row]]:
     found: dict[Subject, list[Row]] = {}
     columns = ["trajectory_id", "subject", "outcome", "scores", "cost_usd"]
-    for drop in drops:
-        for row in home.table(drop, "trajectory_verdicts", judge).rows(columns):
+
+    def read(drop: str) -> tuple[str, list[Row]]:
+        return drop, list(home.table(drop, "trajectory_verdicts", judge).rows(columns))
+
+    for drop, rows in without_damaged(drops, read, _log.warning):
+        for row in rows:
             found.setdefault((drop, row["trajectory_id"]), []).append(row)
     return found
 
@@ -100,7 +108,8 @@ def pass_rate_rows(home: Home, judges: Sequence[str], labels: Iterable[Row], set
     Labels count by the stratum of the drop's review queue: of what no rule chose, only those drawn at random.
     """
     truth = _by_criterion(labels).get(PASSED, {})
-    for drop in home.drops_with("review_queue"):
+
+    def read(drop: str) -> list[Row]:
         queue = {
             row["trajectory_id"]: row["stratum"]
             for row in home.table(drop, "review_queue").rows(["trajectory_id", "stratum"])
@@ -113,9 +122,14 @@ def pass_rate_rows(home: Home, judges: Sequence[str], labels: Iterable[Row], set
         by_judge = {PANEL: panel} | {
             judge: _means(_samples(_verdicts(home, [drop], judge), PASSED)) for judge in judges
         }
-        for judge, scores in by_judge.items():
-            judged = {subject: float(score >= settings.pass_score) for subject, score in scores.items()}
-            yield {"drop": drop, "judge": judge, **_corrected(judged, truth, queue)}
+        passed = {
+            judge: {subject: float(score >= settings.pass_score) for subject, score in scores.items()}
+            for judge, scores in by_judge.items()
+        }
+        return [{"drop": drop, "judge": judge, **_corrected(own, truth, queue)} for judge, own in passed.items()]
+
+    for rows in of_each_drop(home, "review_queue", read, _log.warning):
+        yield from rows
 
 
 def _corrected(judged: Mapping[Subject, float], truth: Mapping[Subject, float], queue: Mapping[str, str]) -> Row:
