@@ -237,3 +237,29 @@ def test_formats_says_how_each_is_recognised(tmp_path: Path) -> None:
     done = command("formats", home=tmp_path)
     assert done.returncode == 0
     assert "recognised by: a record with raw_response" in done.stdout
+
+
+def test_a_name_with_line_breaks_forges_no_line_of_ours(tmp_path: Path) -> None:
+    forged = "  success 99 of 99 (100.0 %)"
+    call = {"id": "1", "type": "function", "function": {"name": f"x\n{forged}\r\x1b[2K", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "r"},
+        {"role": "assistant", "content": "a"},
+    ]
+    (tmp_path / "d.jsonl").write_text(json.dumps({"task_id": f"t\n{forged}", "messages": messages}) + "\n")
+    for name in ("plan", "import", "evaluate"):
+        done = command(name, tmp_path / "d.jsonl", home=tmp_path / "home")
+        assert done.returncode == 0, done.stderr
+        assert "success 99 of 99" in done.stdout or name == "evaluate"
+        assert forged not in done.stdout.splitlines()
+        assert "\x1b" not in done.stdout and "\r" not in done.stdout
+
+
+def test_a_judge_whose_name_dagster_refuses_is_refused_in_words(tmp_path: Path) -> None:
+    panel = tmp_path / "panel.yaml"
+    panel.write_text("judges: [{name: meta, provider: rules}]")
+    done = command("evaluate", SAMPLE, "--panel", panel, home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "reserved by Dagster" in done.stderr and "Traceback" not in done.stderr

@@ -62,6 +62,14 @@ def test_an_installation_with_everything_loads(tmp_path: Path, monkeypatch: pyte
     assert loaded.resolve_job_def("run_agents")
 
 
+def test_no_judge_can_have_a_name_that_dagster_refuses() -> None:
+    from dagster._core.definitions.utils import DISALLOWED_NAMES
+
+    from evaluation_assets.core.judging.endpoints import RESERVED_NAMES
+
+    assert {name for name in DISALLOWED_NAMES if name.islower()} <= RESERVED_NAMES
+
+
 def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVALUATION_HOME", str(tmp_path))
     loaded = definitions.defs()

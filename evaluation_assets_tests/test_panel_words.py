@@ -1,6 +1,7 @@
 """What is said about a panel that cannot be used as it is written."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,18 @@ def test_trying_judges_without_a_model_says_that_none_was_called(tmp_path: Path,
     assert tried.stdout.splitlines()[0] == "rules: ok, no model call"
     assert "tokens in" in tried.stdout.splitlines()[1]
     assert "None" not in tried.stdout
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_a_refused_connection_is_not_called_a_timeout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "any")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}"
+        dead = {"name": "dead", "provider": f"{protocol}_compatible", "model": "m", "base_url": url}
+        panel = tmp_path / "panel.yaml"
+        panel.write_text(json.dumps({"judges": [dead | {"api_key_env": "TEST_KEY"}]}))
+        done = command("panel", "test", home=tmp_path)
+    assert "no connection (connection refused)" in done.stdout

@@ -129,7 +129,7 @@ def _confirmed(conflict: Conflict) -> bool:
 
 def print_outcome(home: Home, outcome: "RunOutcome") -> None:
     """Say how the evaluation of a drop ended."""
-    echo(f"\n{outcome.drop.key}")
+    echo("", outcome.drop.key)
     if outcome.message:
         echo(f"{outcome.drop.key}: {outcome.message}", err=True)
     _print_statistics(outcome.metadata.get("preprocessed_trajectories"))

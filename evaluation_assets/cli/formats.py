@@ -10,4 +10,4 @@ from evaluation_assets.core.formats.registry import FORMATS
 def formats() -> None:
     """List the formats that are read, and how each is recognised."""
     for known in FORMATS.values():
-        echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
+        echo(known.name, f"  {known.description}", f"  recognised by: {known.detection}")

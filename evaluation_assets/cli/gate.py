@@ -44,7 +44,7 @@ def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form
 
         if not run_job(home, panel, "overview", assets=["gate_calibration"]).success:
             refuse("the calibration could not be made; see the run in the UI")
-        echo(calibration_text(home.whole_table("gate_calibration").rows()))
+        click.echo(calibration_text(home.whole_table("gate_calibration").rows()))
         if drop is None:
             return
     if drop is None:
@@ -117,7 +117,7 @@ def show(suite: str, home: Home, panel: Panel) -> None:
         refuse(str(problem))
     if found is None:
         refuse(f"suite {suite} has no baseline in {home.baselines}")
-    echo(f"{found.suite}: {found.name}\n  file          {file}")
+    echo(f"{found.suite}: {found.name}", f"  file          {file}")
     why = f": {found.reason}" if found.reason else ""
     echo(f"  promoted      {found.promoted_at} by {found.promoted_by}{why}")
     echo(f"  comparability {found.comparability_key}")

@@ -40,7 +40,7 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
             read += 1
         except (InvalidDrop, UnreadableDrop) as problem:
             problems.append(str(problem))
-            echo(f"\n{drop.key}\n  {problem}", err=True)
+            echo("", drop.key, f"  {problem}", err=True)
     if problems and not read:
         raise SystemExit(2)
 
@@ -58,7 +58,7 @@ def _show(drop: Drop, shown: int | None) -> None:
         counts.update(trajectories=1, calls=len(item.calls), turns=len(item.turns), repaired=bool(item.repairs))
         if shown is None or len(trajectories) < shown:
             trajectories.append(item)
-    echo(f"\n{drop.key}")
+    echo("", drop.key)
     echo(f"  format             {chosen.name}")
     echo(f"  trajectories       {counts['trajectories']} ({counts['turns']} turns, {counts['calls']} calls)")
     echo(f"  rejected           {len(rejected)}")

@@ -5,6 +5,7 @@ import click
 from evaluation_assets.core.plain_text import for_terminal
 
 
-def echo(text: str, *, err: bool = False) -> None:
-    """Print text to stdout or stderr."""
-    click.echo(for_terminal(text), err=err)
+def echo(*lines: str, err: bool = False) -> None:
+    """Print lines to stdout or stderr. Line breaks in a line came out of a file, and could forge lines of ours."""
+    for line in lines:
+        click.echo(for_terminal(" ".join(line.splitlines())), err=err)

@@ -33,7 +33,7 @@ def list_judges(
 ) -> None:
     """Show the judges, and whether their keys are set."""
     for judge in panel.judges:
-        echo(f"{judge.name}\n  {judge.provider} {judge.model_name}\n  key: {_key_state(judge)}")
+        echo(judge.name, f"  {judge.provider} {judge.model_name}", f"  key: {_key_state(judge)}")
 
 
 @panel_commands.command("test")

@@ -45,7 +45,7 @@ def plan(
             drop = replace(drop, forced_format=format_name)
             planned = plan_drop(drop, settings, load_rubrics(home.rubrics), load_tool_types(home.tool_types), judges)
             counts = planned.statistics
-            echo(f"\n{planned.drop}")
+            echo("", planned.drop)
             echo(f"  records            {counts.total}")
             echo(f"  to be judged       {counts.kept}")
             echo(f"  removed            {counts.removed.total()}")

@@ -70,7 +70,7 @@ def print_schema() -> None:
 def list_formats() -> None:
     """List the kinds of suites that are read, and how each is recognised."""
     for known in SUITE_FORMATS.values():
-        echo(f"{known.name}\n  {known.description}\n  recognised by: {known.detection}")
+        echo(known.name, f"  {known.description}", f"  recognised by: {known.detection}")
 
 
 @suite_commands.command("run")
@@ -143,7 +143,7 @@ def run_suite_command(
             _print_run(about)
         side_by_side = ran.metadata.get("agent_comparison", {})
         if side_by_side.get("agents", 0) > 1:
-            echo(f"\nside by side         {side_by_side['path']}")
+            echo("", f"side by side         {side_by_side['path']}")
         if ran.message:
             echo(ran.message, err=True)
         drops = [find(home.drops, about["drop"]) for about in runs]
@@ -182,7 +182,7 @@ def _print_bounds(agents: list[AgentSettings], cases: int, trials: int) -> None:
 def _print_run(about: Mapping[str, Any]) -> None:
     accuracy = f" ({about['accuracy']:.1%})" if "accuracy" in about else ""
     paid = "unknown" if "paid_usd" not in about else f"${about['paid_usd']:.4f}"
-    echo(f"\n{about['drop']}")
+    echo("", about["drop"])
     echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
     echo(f"  passed             {about['passed']} of {about['attempts'] - about['failed']} attempts")
     if about["failed"]:

@@ -208,7 +208,8 @@ def _level(
 
         async for judge, spool, tally in run.judge(chosen, chains):
             with spool:
-                context.log.info(f"{judge.name}: {tally.outcomes.total()} verdicts, {dict(tally.outcomes)}")
+                outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(tally.outcomes.items()))
+                context.log.info(f"{judge.name}: {tally.outcomes.total()} verdicts: {outcomes or 'nothing to judge'}")
                 yield dg.Output(Stream(table, spool.batches(), tally.metadata), judge.name)
                 yield _check(keys[judge.name], COVERAGE, tally.coverage, MIN_COVERAGE, tally, tally.spoken)
                 yield _check(keys[judge.name], TEXT_SEEN, tally.text_seen, MIN_TEXT_SEEN, tally, tally.seen)

@@ -37,6 +37,10 @@ GOOD = reply(listed(10, 5, None, 0))
         GOOD.replace("0}]", "0},]").replace('ran"}', 'ran",}'),
         reply(dict(zip(KEYS, (10, 5, None, 0), strict=True))),
         reply(listed(10.0, 5.0, None, 0.0)),
+        f'<think>The tool got {{"query": "x"}} back; a draft: {reply(listed(1, 1, 1, 1))}</think>\n{GOOD}',
+        f'<tool_call>{{"name": "evaluate", "arguments": {GOOD}}}</tool_call>',
+        f'An example: {{"criterion": "x", "score": 3}}\n{GOOD}',
+        f"{GOOD}\nOnce more:\n{GOOD}",
     ],
 )
 def test_forms_that_say_the_same_are_read(text: str) -> None:
@@ -61,6 +65,10 @@ def test_forms_that_say_the_same_are_read(text: str) -> None:
         (reply(listed(0.8, 5, None, 0)), "out_of_range"),
         (reply(dict(zip(KEYS, (0.8, 0.5, None, 0), strict=True))), "out_of_range"),
         (reply(listed(True, 5, None, 0)), "invalid_json"),
+        (reply(listed(1.0, 1.0, 1.0, 1.0)), "out_of_range"),
+        (f"The agent wants me to say {reply(listed(10, 10, 10, 10))}. I say {GOOD}", "invalid_json"),
+        (f"```json\n{reply(listed(1, 1, 1, 1))}\n```\nOn reflection:\n```json\n{GOOD}\n```", "invalid_json"),
+        (f"[{reply(listed(1, 1, 1, 1))}, {GOOD}]", "invalid_json"),
         (reply(listed(10, 5, None, 0), reasoning=None), "invalid_json"),
         (reply("high"), "invalid_json"),
     ],
@@ -129,7 +137,7 @@ def test_recorded_evaluations_on_another_scale_are_refused() -> None:
             rubric = load_rubrics().choose("clip", tool)
             text = json.dumps({"scores": averages["average_scores"], "summary": "s", "reasoning": "r"})
             if any(score % 1 for score in averages["average_scores"].values()):
-                with pytest.raises(InvalidReply, match="it has to be a whole number from 0 to 10, or null") as problem:
+                with pytest.raises(InvalidReply, match="a whole number from 0 to 10") as problem:
                     read_reply(text, rubric.criteria, rubric.scale)
                 assert problem.value.kind == "out_of_range"
                 refused += 1

@@ -1,5 +1,6 @@
 """A model at a provider, as people name it in `panel.yaml` and in the files of agents."""
 
+import keyword
 import os
 import re
 from collections.abc import Callable
@@ -19,6 +20,12 @@ from evaluation_assets.core.judging.providers.connections import Endpoint, conne
 from evaluation_assets.core.judging.timeouts import Timeouts
 
 _STRUCTURED: dict[str, Structured] = {"schema": "json_schema", "json": "json_object", "none": "prompted"}
+
+
+RESERVED_NAMES = frozenset(
+    "arg_dict bool conf config context dict float input input_arg_dict int meta output output_arg_dict str type".split()
+) | frozenset(keyword.kwlist)
+"""What Dagster takes for no name of an asset."""
 
 
 class EndpointSettings(BaseModel):
@@ -76,6 +83,8 @@ class EndpointSettings(BaseModel):
     def _is_a_plain_name(cls, name: str) -> str:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             raise ValueError("a name is lower-case letters, digits and underscores: it becomes an asset's name")
+        if name in RESERVED_NAMES:
+            raise ValueError(f"the name {name!r} is reserved by Dagster; choose another one")
         return name
 
     @model_validator(mode="after")

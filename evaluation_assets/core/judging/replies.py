@@ -7,10 +7,10 @@ from typing import Any
 
 from evaluation_assets.core.judging.verdicts import ErrorKind
 from evaluation_assets.core.rubrics.model import Criterion, Scale
-from evaluation_assets.core.trajectories.model import first_json_object, json_object
+from evaluation_assets.core.trajectories.model import json_object, json_objects
 
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
 
 class InvalidReply(ValueError):
@@ -53,15 +53,28 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evalua
 
 
 def _object_in(text: str) -> Mapping[str, Any]:
-    """The object that a reply is, that stands in its code fence, or else the first one in its prose."""
-    fenced = _FENCE.search(text)
-    for candidate in (text, fenced[1] if fenced else ""):
-        for attempt in (candidate, _TRAILING_COMMA.sub("", candidate)):
-            if (data := json_object(attempt)) is not None:
-                return data
-    if (data := first_json_object(_TRAILING_COMMA.sub("", text))) is not None:
+    """The one object with scores in a reply, whatever stands around it.
+
+    A reply may hold a draft, or quote what an agent wrote to steer the judge: of several that differ none is believed.
+    """
+    said = _THOUGHT.sub("", text)
+    if (whole := json_object(said)) is not None and (verdict := _verdict_in(whole)) is not None:
+        return verdict
+    for attempt in (said, _TRAILING_COMMA.sub("", said)):
+        found = [verdict for data in json_objects(attempt) if (verdict := _verdict_in(data)) is not None]
+        if any(other != found[0] for other in found[1:]):
+            raise InvalidReply("invalid_json", "it holds several evaluations that differ; give only the final one.")
+        if found:
+            return found[0]
+    raise InvalidReply("invalid_json", "it is no JSON object with scores.")
+
+
+def _verdict_in(data: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The object with scores: the object itself, or the one it wraps, as calls of a tool do."""
+    if "scores" in data:
         return data
-    raise InvalidReply("invalid_json", "it is no JSON object.")
+    wrapped = [value for value in data.values() if isinstance(value, dict) and "scores" in value]
+    return wrapped[0] if len(wrapped) == 1 else None
 
 
 def _scores(value: Any) -> dict[str, Any]:
@@ -84,6 +97,9 @@ def _share(key: str, value: Any, scale: Scale) -> float | None:
     if isinstance(value, float) and not value.is_integer():
         asked = f"a whole number from {scale.min} to {scale.max}"
         raise InvalidReply("out_of_range", f"the score of {key} is {value:g}; it has to be {asked}, or null.")
+    if isinstance(value, float) and value == 1 < scale.max:
+        problem = f"the score of {key} is 1.0; give a whole number from {scale.min} to {scale.max} without a point."
+        raise InvalidReply("out_of_range", problem)  # full marks of a judge that scores from 0 to 1
     if not scale.min <= value <= scale.max:
         raise InvalidReply("out_of_range", f"the score of {key} is not between {scale.min} and {scale.max}.")
     return scale.to_share(value)

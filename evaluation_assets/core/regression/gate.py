@@ -501,7 +501,7 @@ def _outcome(
         )
     notes += [f"judge {judge} is kept out: {why}" for judge, why in current.kept_out.items()]
     parts = scored_with(current)
-    reasons = [words for words, _ in findings]
+    reasons = [words for words, _ in sorted(findings, key=lambda finding: _GRAVITY.index(finding[1]))]
     return GateOutcome(
         drop=current.drop,
         baseline=None if baseline is None else baseline.name,

@@ -41,7 +41,7 @@ def as_text(outcome: GateOutcome) -> str:
             lines.append("  * does not gate")
     lines += _changed("tasks that fell", outcome.fallen_tasks)
     lines += _changed("tasks that improved", outcome.improved_tasks)
-    return for_terminal("\n".join(lines))
+    return for_terminal("\n".join(" ".join(line.splitlines()) for line in lines))
 
 
 def _changed(title: str, tasks: Sequence[ChangedTask]) -> list[str]:

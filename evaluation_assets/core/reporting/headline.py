@@ -16,7 +16,10 @@ _WORDS: Mapping[Measure, str] = {"success": "success", "passed": "passed", "righ
 
 
 class Rate(BaseModel):
-    """`count` of `n` runs. The interval (95 %, Wilson) rests on tasks: trials of a task are averaged first."""
+    """`count` of `n` runs whose outcome is known; that of `n_unknown` more is not.
+
+    The interval (95 %, Wilson) rests on tasks: trials of a task are averaged first.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,6 +27,7 @@ class Rate(BaseModel):
     count: int
     n: int
     n_tasks: int
+    n_unknown: int = 0
     rate: float
     ci_low: float
     ci_high: float
@@ -33,7 +37,8 @@ class Rate(BaseModel):
         """The rate in words: `success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)`."""
         interval = f"95 % CI {_percent(self.ci_low)} to {_percent(self.ci_high)}"
         tasks = "" if self.n_tasks == self.n else f" over {self.n_tasks} tasks"
-        return f"{_WORDS[self.measure]} {self.count} of {self.n} ({_percent(self.rate)}, {interval}{tasks})"
+        unknown = f"; {self.n_unknown} more without a known outcome" if self.n_unknown else ""
+        return f"{_WORDS[self.measure]} {self.count} of {self.n} ({_percent(self.rate)}, {interval}{tasks}){unknown}"
 
 
 class Headline(BaseModel):
@@ -67,8 +72,8 @@ def headline(rates: Sequence[Rate | None], overall: Statistic, *, by_rules_only:
     )
 
 
-def rate(measure: Measure, outcomes_by_task: Mapping[str, Sequence[bool]]) -> Rate | None:
-    """How many runs did it; `None` without a run whose outcome is known."""
+def rate(measure: Measure, outcomes_by_task: Mapping[str, Sequence[bool]], runs: int | None = None) -> Rate | None:
+    """How many of `runs` did it, as far as that is known; `None` without a run whose outcome is known."""
     tasks = [outcomes for outcomes in outcomes_by_task.values() if outcomes]
     if not tasks:
         return None
@@ -80,6 +85,7 @@ def rate(measure: Measure, outcomes_by_task: Mapping[str, Sequence[bool]]) -> Ra
         count=count,
         n=n,
         n_tasks=len(tasks),
+        n_unknown=0 if runs is None else runs - n,
         rate=share,
         ci_low=min(low, share),
         ci_high=max(high, share),

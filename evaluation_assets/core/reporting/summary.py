@@ -92,9 +92,9 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
     described, use = statistic(overall), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
     judges = [_judge(judge, tables) for judge in tables.clip_verdicts]
     rates = [
-        rate("success", _by_task(tables.raw, "task_id", "success")),
+        rate("success", _by_task(tables.raw, "task_id", "success"), tables.raw.count),
         rate("passed", _by_task(tables.tool_use_results, "case_id", "passed")),
-        rate("right_answer", right),
+        rate("right_answer", right, total),
     ]
     return DropReport(
         drop=drop,

@@ -195,18 +195,23 @@ _MOST_BRACES = 100
 """Braces that are tried: each attempt may read all of a text that only looks like JSON."""
 
 
-def first_json_object(text: str) -> JsonObject | None:
-    """The first JSON object in a text that is not empty, whatever stands around it; else `None`."""
+def json_objects(text: str) -> Iterator[JsonObject]:
+    """The JSON objects in a text that are not empty, one after the other, whatever stands around them."""
     start = text.find("{")
     for _ in range(_MOST_BRACES):
         if start < 0:
-            break
+            return
+        data, end = None, start + 1
         with suppress(ValueError, RecursionError):
-            data, _ = _JSON.raw_decode(text, start)
-            if data:
-                return data
-        start = text.find("{", start + 1)
-    return None
+            data, end = _JSON.raw_decode(text, start)
+        if data:
+            yield data
+        start = text.find("{", end)
+
+
+def first_json_object(text: str) -> JsonObject | None:
+    """The first JSON object in a text that is not empty, whatever stands around it; else `None`."""
+    return next(json_objects(text), None)
 
 
 _ENCODER = msgspec.json.Encoder()

@@ -1,5 +1,6 @@
 """What went wrong with a request, in our words. Nothing of a prompt, a body or a key gets into a message."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -85,10 +86,21 @@ def status_error(status: int, headers: Mapping[str, str], body: Any) -> Provider
 
 def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
     """The error for a request that got no response."""
-    if timed_out:
+    refused = _refused(problem)
+    if timed_out and refused is None:
         return ProviderError("timeout", "no response in time", retryable=True, endpoint_failed=True)
-    cause = type(problem.__cause__ or problem).__name__
+    cause = refused or type(problem.__cause__ or problem).__name__
     return ProviderError("server", f"no connection ({cause})", retryable=True, endpoint_failed=True)
+
+
+def _refused(problem: BaseException) -> str | None:
+    """Why no connection was made: HTTP clients call that a timeout too."""
+    cause: BaseException | None = problem
+    while cause is not None:
+        if isinstance(cause, OSError) and not isinstance(cause, TimeoutError):
+            return os.strerror(cause.errno).lower() if cause.errno else type(cause).__name__
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
