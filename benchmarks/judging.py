@@ -126,7 +126,7 @@ async def engine(url: str, load: Load) -> dict[str, float]:
         judges = judges_of(panel_of(panel(url, load), "benchmark"), f"sqlite:///{folder}/ledger.sqlite")
         run = PanelRun(CLIP_VERDICTS, "drop", "run", None, lambda _: None)
         tallies = []
-        async for _, spool, tally in run.judge(judges, lambda: iter(given[which])):
+        async for _, spool, tally in run.judge(judges, lambda _: iter(given[which])):
             with spool:
                 assert sum(batch.num_rows for batch in spool.batches()) == tally.outcomes.total()
             tallies.append(tally)

@@ -24,14 +24,18 @@ LAUNCH = """mutation($params: LaunchBackfillParams!) {
 STATUS = "query($id: String!) {partitionBackfillOrError(backfillId: $id) {... on PartitionBackfill {status}}}"
 
 
+def asked(server: Server, query: str, **variables: Any) -> Any:
+    return wait_for(lambda: server.ask(query, **variables), 60)
+
+
 def backfilled(server: Server, keys: list[dg.AssetKey]) -> None:
     """A backfill of assets over all drops, as a click on "Materialize" asks for it."""
     params = {"assetSelection": [{"path": list(key.path)} for key in keys], "partitionNames": list(DROPS)}
-    launched = server.ask(LAUNCH, params=params)["launchPartitionBackfill"]
+    launched = asked(server, LAUNCH, params=params)["launchPartitionBackfill"]
     assert launched["__typename"] == "LaunchBackfillSuccess", launched
 
     def status() -> str | None:
-        found = server.ask(STATUS, id=launched["backfillId"])["partitionBackfillOrError"]["status"]
+        found = asked(server, STATUS, id=launched["backfillId"])["partitionBackfillOrError"]["status"]
         return found if found.startswith(("COMPLETED", "FAILED", "CANCELED")) else None
 
     assert wait_for(status, 400) == "COMPLETED_SUCCESS"

@@ -102,8 +102,8 @@ def test_trials_of_a_task_count_as_one_task(installation: Installation) -> None:
     assert (row["n_sessions"], row["overall_tasks"]) == (3, 2)
     assert [row["overall_mean"], row["overall_low"], row["overall_high"]] == [
         estimate.mean,
-        max(0.0, estimate.low),
-        min(1.0, estimate.high),
+        max(0.0, estimate.low or 0.0),
+        min(1.0, 1.0 if estimate.high is None else estimate.high),
     ]
 
 

@@ -156,7 +156,7 @@ def test_tasks_of_several_turns_are_listed_not_dropped() -> None:
 
 def test_tooltalk_gold_passes_in_every_conversation() -> None:
     results = list(gold_results(suite("tooltalk/easy")))
-    assert (sum(result.passed for result in results), len(results)) == (28, 28)
+    assert (sum(bool(result.passed) for result in results), len(results)) == (28, 28)
     assert sum(result.expected_calls for result in results) == 28
 
 

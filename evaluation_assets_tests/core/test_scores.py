@@ -160,6 +160,7 @@ def check(drop: Drop, quorum: int) -> None:
         assert overall["mean"] == approximately(_overall([r for r in clip_scores if r["trajectory_id"] == run.id]))
 
     tables = DropTables(
+        raw=kept,
         preprocessed=kept,
         rejected=drop.table("rejected_records"),
         clips=clips,

@@ -262,7 +262,7 @@ def test_a_score_of_exactly_the_least_passes_whatever_floating_point_makes_of_it
         case(expected("f"), expected("g"), keywords=[*"abcde"]), call("f"), call("g"), call("h"), answer="abc"
     )
     assert result.parts == {"precision": 2 / 3, "recall": 1, "content": 0.6}
-    assert result.score == pytest.approx(0.8) and result.score < 0.8
+    assert result.score is not None and result.score == pytest.approx(0.8) and result.score < 0.8
     assert result.passed
     assert not metrics.reaches(0.799999, 0.8)
 
@@ -632,7 +632,7 @@ def test_an_unexpected_call_never_raises_a_score(
     with_it = measure(of, *calls[:place], call("stranger", **given_), *calls[place:], weighting=weighting, tools=tools)
     if with_it.score is not None:
         assert without.score is None or with_it.score <= without.score + metrics.TOLERANCE
-    assert with_it.passed <= without.passed
+    assert without.passed or not with_it.passed
 
 
 @given(any_case, any_calls, st.integers(0, 6))
@@ -643,7 +643,7 @@ def test_an_unexpected_change_never_raises_a_score_of_effects(of: Case, calls: l
     with_it = measure(of, *calls[:place], other, *calls[place:])
     assert without.score is not None and with_it.score is not None
     assert with_it.score <= without.score + 1e-12
-    assert with_it.passed <= without.passed
+    assert without.passed or not with_it.passed
 
 
 @given(st.lists(wanted, max_size=5))
