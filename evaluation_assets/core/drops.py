@@ -297,9 +297,8 @@ def _files(root: UPath) -> tuple[list[UPath], list[str]]:
                 files.append(path)
             elif os.path.lexists(path.path):
                 left_out.append(f"{name}: {reason}")
-        for path in (UPath(folder) / name for name in folders):
-            if leads_out(path, root) and not _is_ignored(_relative(path, root)):
-                left_out.append(f"{_relative(path, root)}: {LEADS_OUT}")
+        elsewhere = (path for path in (UPath(folder) / name for name in folders) if leads_out(path, root))
+        left_out += [f"{name}: {LEADS_OUT}" for path in elsewhere if not _is_ignored(name := _relative(path, root))]
     return sorted(files, key=lambda path: path.path), sorted(left_out)
 
 

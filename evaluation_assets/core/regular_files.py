@@ -6,6 +6,7 @@ reader waiting for ever.
 
 import os
 import stat
+from pathlib import Path
 
 from upath import UPath
 
@@ -26,7 +27,7 @@ def why_not_regular(path: UPath) -> str | None:
     if real.startswith(_OF_THE_SYSTEM):
         return "it is a file of the system"
     try:
-        return None if stat.S_ISREG(os.stat(real).st_mode) else "it is no regular file"
+        return None if stat.S_ISREG(Path(real).stat().st_mode) else "it is no regular file"
     except FileNotFoundError:
         return "it leads to no file"
     except OSError as problem:
