@@ -70,6 +70,8 @@ def evaluate(
     verbose: bool,
 ) -> None:
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
+    if select is not None and preprocess_only:
+        raise click.UsageError("--select and --preprocess-only cannot go together: each says what to run; give one")
     with resumable(home) as stop:
         left_out: list[str] = []
         try:
