@@ -14,15 +14,14 @@ from evaluation_assets.core.drops import (
     DIRECTORY_SIDECAR,
     NO_DATA,
     SIDECAR_SUFFIX,
-    UNUSABLE_KEY,
     Drop,
     InvalidDrop,
     Scan,
     as_one,
     find,
-    is_usable_key,
     one_file,
     scan,
+    why_unusable,
 )
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.plain_yaml import load_plain
@@ -64,8 +63,10 @@ def take_in(
         if one_drop and path.is_dir() and _inside(_place(path), home.drops):
             mark_as_one(_place(path))
     found = inspect(inputs, one_drop=one_drop, say=say)
-    if name is not None and (len(found) != 1 or not is_usable_key(name)):
-        raise InvalidDrop(f"--as {name}: {UNUSABLE_KEY if len(found) == 1 else f'it names one drop, not {len(found)}'}")
+    if name is not None:
+        reason = why_unusable(name) if len(found) == 1 else f"it names one drop, not {len(found)}"
+        if reason is not None:
+            raise InvalidDrop(f"--as {name!r}: {reason}")
     known = scan(home.drops)
     there = {file.path: key for key, drop in known.drops.items() for file in drop.files}
     keys: list[str] = []

@@ -23,7 +23,6 @@ NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .
 LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
 """Bytes of a drop's name; tables, reports and the sidecar add an ending to it."""
 
-UNUSABLE_KEY = "a drop's name must be printable and without '...'"
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
 
@@ -79,7 +78,8 @@ class Drop:
             try:
                 sidecar = Sidecar.model_validate(load_plain(self.sidecar_file) or {})
             except (InvalidYaml, ValidationError) as problem:
-                raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {problem}") from problem
+                why = _in_words(problem) if isinstance(problem, ValidationError) else problem
+                raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {why}") from problem
         else:
             sidecar = Sidecar()
         folder = self.key.split("/", 1)[0] if "/" in self.key else None
@@ -162,8 +162,8 @@ def scan(root: UPath) -> Scan:
             members.setdefault(key, []).append(path)
             continue
         key = key_of(name)
-        if not is_usable_key(key):
-            problems.append(f"{name}: {UNUSABLE_KEY}; rename the file")
+        if (reason := why_unusable(key)) is not None:
+            problems.append(f"{name}: {reason}; rename the file")
         elif key in members:
             problems.append(f"{name}: {_relative(members[key][0], root)} is already the drop {key!r}; rename one")
         else:
@@ -193,8 +193,8 @@ def one_file(path: UPath) -> Drop:
         endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
         raise InvalidDrop(f"{path.name} is not read because of its name: rename it to end in one of {endings}")
     key = key_of(path.name)
-    if not is_usable_key(key):
-        raise InvalidDrop(f"{path.name}: {UNUSABLE_KEY}; rename the file")
+    if (reason := why_unusable(key)) is not None:
+        raise InvalidDrop(f"{path.name}: {reason}; rename the file")
     if _is_too_long(key):
         raise InvalidDrop(f"{path.name}: a drop's name has at most {LONGEST_NAME} bytes; rename the file")
     if is_local(path) and (reason := why_not_regular(path)) is not None:
@@ -263,10 +263,14 @@ def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limit: int) -> Ch
     return result
 
 
-def is_usable_key(key: str) -> bool:
-    """Whether Dagster takes a name as a partition, and the drops folder as a path below it."""
+def why_unusable(key: str) -> str | None:
+    """Why Dagster takes a name not as a partition, or the drops folder not as a path below it; `None` where they do."""
     parts = key.split("/")
-    return "..." not in key and key.isprintable() and all(part and not part.startswith(".") for part in parts)
+    if not all(parts):
+        return "a drop's name, and each part of it between slashes, must not be empty"
+    if any(part.startswith(".") for part in parts):
+        return "a drop's name, and each part of it between slashes, must not start with '.'"
+    return None if "..." not in key and key.isprintable() else "a drop's name must be printable and without '...'"
 
 
 def key_of(name: str) -> str:
@@ -314,6 +318,22 @@ def _included(drop: Drop) -> Drop:
     folder = drop.sidecar_file.parent
     kept = tuple(path for path in drop.files if fnmatch(_relative(path, folder), pattern))
     return replace(drop, files=kept)
+
+
+def _in_words(problem: ValidationError) -> str:
+    """What is wrong with a sidecar, for whoever wrote it."""
+    said: list[str] = []
+    for error in problem.errors(include_url=False):
+        field, value = ".".join(map(str, error["loc"])), str(error["input"])[:40]
+        if not field:
+            said.append("it is no mapping of fields to values")
+        elif error["type"] == "string_type" and not isinstance(error["input"], dict | list):
+            said.append(f"{field} is read as {value}, which is no text: put it in quotes")
+        else:
+            said.append(
+                f"{field} is {value!r}: it should be a {'text' if error['type'] == 'string_type' else 'mapping'}"
+            )
+    return "; ".join(said)
 
 
 def _is_too_long(key: str) -> bool:
