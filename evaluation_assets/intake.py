@@ -14,15 +14,14 @@ from evaluation_assets.core.drops import (
     DIRECTORY_SIDECAR,
     NO_DATA,
     SIDECAR_SUFFIX,
-    UNUSABLE_KEY,
     Drop,
     InvalidDrop,
     Scan,
     as_one,
     find,
-    is_usable_key,
     one_file,
     scan,
+    why_unusable,
 )
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.plain_yaml import load_plain
@@ -61,11 +60,13 @@ def take_in(
         InvalidDrop: an input holds nothing that can be read, or its name is taken.
     """
     for path in inputs:
-        if one_drop and path.is_dir() and _inside(UPath(path.resolve()), home.drops):
-            mark_as_one(UPath(path.resolve()))
+        if one_drop and path.is_dir() and _inside(_place(path), home.drops):
+            mark_as_one(_place(path))
     found = inspect(inputs, one_drop=one_drop, say=say)
-    if name is not None and (len(found) != 1 or not is_usable_key(name)):
-        raise InvalidDrop(f"--as {name}: {UNUSABLE_KEY if len(found) == 1 else f'it names one drop, not {len(found)}'}")
+    if name is not None:
+        reason = why_unusable(name) if len(found) == 1 else f"it names one drop, not {len(found)}"
+        if reason is not None:
+            raise InvalidDrop(f"--as {name!r}: {reason}")
     known = scan(home.drops)
     there = {file.path: key for key, drop in known.drops.items() for file in drop.files}
     keys: list[str] = []
@@ -159,14 +160,21 @@ def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: 
     """
     drops: list[Drop] = []
     for path in inputs:
-        source = UPath(path.resolve())
+        source = _place(path)
         if not path.is_dir():
             drops.append(one_file(source))
         elif one_drop or (source / DIRECTORY_SIDECAR).exists():
             drops.append(as_one(source))
         else:
             drops += _readable(scan(source), path, say)
+    for problem in (problem for drop in drops for problem in drop.left_out):
+        say(f"left out: {problem}")
     return drops
+
+
+def _place(path: Path) -> UPath:
+    """Where an input lies, under its own name also where it is a link."""
+    return UPath(path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name)
 
 
 def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:

@@ -165,6 +165,13 @@ def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
     assert not (tmp_path / "lake" / "clip_verdicts").exists()
 
 
+def test_a_selection_and_preprocessing_alone_are_not_asked_together(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / "a.jsonl", "--select", "+clips", "--preprocess-only", home=tmp_path / "home")
+    assert done.returncode == 2 and "--select and --preprocess-only cannot go together" in done.stderr
+    assert not (tmp_path / "home" / "drops").exists()
+
+
 def test_a_selection_without_its_upstream_says_what_to_add(tmp_path: Path) -> None:
     done = command("evaluate", SAMPLE, "--select", "clips", home=tmp_path)
     assert done.returncode == 2

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from upath import UPath
 
 from evaluation_assets.cli.options import check_ledger, reading, refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
@@ -18,6 +19,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
+from evaluation_assets.core.preprocessing.split import remove_earlier
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.tool_use.suites import InvalidSuite
@@ -68,6 +70,8 @@ def evaluate(
     verbose: bool,
 ) -> None:
     """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
+    if select is not None and preprocess_only:
+        raise click.UsageError("--select and --preprocess-only cannot go together: each says what to run; give one")
     with resumable(home) as stop:
         left_out: list[str] = []
         try:
@@ -202,3 +206,6 @@ def _copy_files(home: Home, drop: Drop, output: Path) -> None:
             place = target / path.path.removeprefix(source.path).strip("/")
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(path.read_bytes())
+    split = f"pre{drop.name}"
+    there = {path.name for path in (source / split).iterdir()} if (source / split).exists() else set()
+    remove_earlier(UPath(target / split), drop.name, there)

@@ -13,15 +13,16 @@ from upath import UPath
 from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
+from evaluation_assets.core.regular_files import LEADS_OUT, is_local, leads_out, why_not_of, why_not_regular
 from evaluation_assets.core.trajectories.identity import LONGEST_FILE_NAME
 
 DIRECTORY_SIDECAR = "_drop.yaml"
 SIDECAR_SUFFIX = ".drop.yaml"
+_SIDECARS = (DIRECTORY_SIDECAR, SIDECAR_SUFFIX)
 NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
 LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
 """Bytes of a drop's name; tables, reports and the sidecar add an ending to it."""
 
-UNUSABLE_KEY = "a drop's name must be printable and without '...'"
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
 
@@ -47,7 +48,7 @@ class Sidecar(BaseModel):
 class Drop:
     """One drop: its key, its files in order, and its sidecar file where it has one.
 
-    `forced_format` goes before the format that the sidecar names.
+    `forced_format` goes before the format that the sidecar names. `left_out` says what is not read with it, and why.
     """
 
     key: str
@@ -55,6 +56,7 @@ class Drop:
     root: UPath
     sidecar_file: UPath | None = None
     forced_format: str | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -76,7 +78,8 @@ class Drop:
             try:
                 sidecar = Sidecar.model_validate(load_plain(self.sidecar_file) or {})
             except (InvalidYaml, ValidationError) as problem:
-                raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {problem}") from problem
+                why = _in_words(problem) if isinstance(problem, ValidationError) else problem
+                raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {why}") from problem
         else:
             sidecar = Sidecar()
         folder = self.key.split("/", 1)[0] if "/" in self.key else None
@@ -134,15 +137,17 @@ class Changes:
 
 
 def scan(root: UPath) -> Scan:
-    """All drops below `root`. Hidden files and names of unfinished copies are left alone."""
+    """All drops below `root`. Hidden files and names of unfinished copies are left alone.
+
+    Links out of `root` and what is no regular file are problems.
+    """
     if not root.exists():
         return Scan({}, ())
-    files = _files(root)
+    files, problems = _files(root)
     folders = {path.parent: path for path in files if path.name == DIRECTORY_SIDECAR}
     sidecars = {_relative(path, root): path for path in files if path.name.endswith(SIDECAR_SUFFIX)}
     members: dict[str, list[UPath]] = {}
     sidecar_of: dict[str, UPath] = {}
-    problems: list[str] = []
     for path in files:
         name = _relative(path, root)
         if _is_ignored(name) or not _is_data(path.name):
@@ -157,8 +162,8 @@ def scan(root: UPath) -> Scan:
             members.setdefault(key, []).append(path)
             continue
         key = key_of(name)
-        if not is_usable_key(key):
-            problems.append(f"{name}: {UNUSABLE_KEY}; rename the file")
+        if (reason := why_unusable(key)) is not None:
+            problems.append(f"{name}: {reason}; rename the file")
         elif key in members:
             problems.append(f"{name}: {_relative(members[key][0], root)} is already the drop {key!r}; rename one")
         else:
@@ -179,19 +184,28 @@ def scan(root: UPath) -> Scan:
 def one_file(path: UPath) -> Drop:
     """A file as a drop, with the sidecar of its own name; nothing else in its folder is looked at.
 
+    The file may be a link to anywhere: somebody chose it. Its sidecar may not.
+
     Raises:
-        InvalidDrop: the name is none of a drop.
+        InvalidDrop: the name is none of a drop, or it is no regular file.
     """
     if _is_ignored(path.name) or not _is_data(path.name):
         endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
         raise InvalidDrop(f"{path.name} is not read because of its name: rename it to end in one of {endings}")
     key = key_of(path.name)
-    if not is_usable_key(key):
-        raise InvalidDrop(f"{path.name}: {UNUSABLE_KEY}; rename the file")
+    if (reason := why_unusable(key)) is not None:
+        raise InvalidDrop(f"{path.name}: {reason}; rename the file")
     if _is_too_long(key):
         raise InvalidDrop(f"{path.name}: a drop's name has at most {LONGEST_NAME} bytes; rename the file")
+    if is_local(path) and (reason := why_not_regular(path)) is not None:
+        raise InvalidDrop(f"{path.name} is not read: {reason}")
     sidecar = path.with_name(key + SIDECAR_SUFFIX)
-    return Drop(key, (path,), path.parent, sidecar if sidecar.exists() else None)
+    if not sidecar.exists():
+        return Drop(key, (path,), path.parent)
+    reason = why_not_of(sidecar, path.parent) if is_local(path) else None
+    if reason is not None:
+        return Drop(key, (path,), path.parent, left_out=(f"{sidecar.name}: {reason}",))
+    return Drop(key, (path,), path.parent, sidecar)
 
 
 def as_one(folder: UPath) -> Drop:
@@ -200,12 +214,12 @@ def as_one(folder: UPath) -> Drop:
     Raises:
         InvalidDrop: it holds no file that is read.
     """
-    files = _files(folder)
+    files, left_out = _files(folder)
     readable = [path for path in files if _is_data(path.name) and not _is_ignored(_relative(path, folder))]
     if not readable:
-        raise InvalidDrop(f"{folder} {NO_DATA}")
+        raise InvalidDrop(" ".join([f"{folder} {NO_DATA}", *left_out]))
     sidecar = next((path for path in files if path == folder / DIRECTORY_SIDECAR), None)
-    drop = _included(Drop(folder.name, tuple(readable), folder.parent, sidecar))
+    drop = _included(Drop(folder.name, tuple(readable), folder.parent, sidecar, left_out=tuple(left_out)))
     if not drop.files:
         raise InvalidDrop(f"{sidecar}: `include` matches no file")
     return drop
@@ -249,10 +263,14 @@ def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limit: int) -> Ch
     return result
 
 
-def is_usable_key(key: str) -> bool:
-    """Whether Dagster takes a name as a partition, and the drops folder as a path below it."""
+def why_unusable(key: str) -> str | None:
+    """Why Dagster takes a name not as a partition, or the drops folder not as a path below it; `None` where they do."""
     parts = key.split("/")
-    return "..." not in key and key.isprintable() and all(part and not part.startswith(".") for part in parts)
+    if not all(parts):
+        return "a drop's name, and each part of it between slashes, must not be empty"
+    if any(part.startswith(".") for part in parts):
+        return "a drop's name, and each part of it between slashes, must not start with '.'"
+    return None if "..." not in key and key.isprintable() else "a drop's name must be printable and without '...'"
 
 
 def key_of(name: str) -> str:
@@ -265,12 +283,27 @@ def key_of(name: str) -> str:
     return name
 
 
-def _files(root: UPath) -> list[UPath]:
-    """All files below a folder, by path. A folder that cannot be opened, or is gone by now, holds none."""
-    if root.protocol not in ("", "file", "local"):
-        return sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.path)
-    found = (UPath(folder) / name for folder, _, names in os.walk(root.path) for name in names)
-    return sorted((path for path in found if path.is_file()), key=lambda path: path.path)
+def _files(root: UPath) -> tuple[list[UPath], list[str]]:
+    """All files below a folder, by path, and what would be read but for what it is.
+
+    A folder that cannot be opened, or is gone by now, holds none.
+    """
+    if not is_local(root):
+        return sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.path), []
+    files: list[UPath] = []
+    left_out: list[str] = []
+    for folder, folders, names in os.walk(root.path):
+        for path in (UPath(folder) / name for name in names):
+            name = _relative(path, root)
+            if _is_ignored(name) or not (_is_data(path.name) or path.name.endswith(_SIDECARS)):
+                continue
+            if (reason := why_not_of(path, root)) is None:
+                files.append(path)
+            elif os.path.lexists(path.path):
+                left_out.append(f"{name}: {reason}")
+        elsewhere = (path for path in (UPath(folder) / name for name in folders) if leads_out(path, root))
+        left_out += [f"{name}: {LEADS_OUT}" for path in elsewhere if not _is_ignored(name := _relative(path, root))]
+    return sorted(files, key=lambda path: path.path), sorted(left_out)
 
 
 def _included(drop: Drop) -> Drop:
@@ -284,7 +317,23 @@ def _included(drop: Drop) -> Drop:
         return drop
     folder = drop.sidecar_file.parent
     kept = tuple(path for path in drop.files if fnmatch(_relative(path, folder), pattern))
-    return Drop(drop.key, kept, drop.root, drop.sidecar_file)
+    return replace(drop, files=kept)
+
+
+def _in_words(problem: ValidationError) -> str:
+    """What is wrong with a sidecar, for whoever wrote it."""
+    said: list[str] = []
+    for error in problem.errors(include_url=False):
+        field, value = ".".join(map(str, error["loc"])), str(error["input"])[:40]
+        if not field:
+            said.append("it is no mapping of fields to values")
+        elif error["type"] == "string_type" and not isinstance(error["input"], dict | list):
+            said.append(f"{field} is read as {value}, which is no text: put it in quotes")
+        else:
+            said.append(
+                f"{field} is {value!r}: it should be a {'text' if error['type'] == 'string_type' else 'mapping'}"
+            )
+    return "; ".join(said)
 
 
 def _is_too_long(key: str) -> bool:

@@ -12,6 +12,8 @@ _MARKUP = str.maketrans(
 )
 """Characters that mean something in Markdown, and what would become a mention or a link."""
 
+_CSV_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
+_ESCAPED_IN_CSV = re.compile(rf"{_CONTROL.pattern}|\\(?=u[0-9a-f]{{4}})")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
 
 
@@ -32,10 +34,21 @@ def markdown_cell(text: object, limit: int = 160) -> str:
 
 
 def csv_cell(text: str) -> str:
-    """For a cell of a sheet: what a spreadsheet would run as a formula has an apostrophe in front."""
+    r"""For a cell of a sheet, so that `from_csv_cell` can read it again.
+
+    Characters that steer a terminal or turn the writing direction are written as escapes such as `\u202e`; what a
+    spreadsheet would run as a formula has an apostrophe in front.
+    """
+    text = _ESCAPED_IN_CSV.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def from_csv_cell(text: str) -> str:
     """What `csv_cell` was given."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    text = text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    return _CSV_ESCAPE.sub(lambda found: _unescaped(found[0]), text)
+
+
+def _unescaped(escape: str) -> str:
+    character = chr(int(escape[2:], 16))
+    return character if character == "\\" or _CONTROL.match(character) else escape

@@ -8,7 +8,7 @@ import dagster as dg
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
-from evaluation_assets.core.preprocessing.split import numbered_files
+from evaluation_assets.core.preprocessing.split import numbered_files, remove_earlier
 from evaluation_assets.core.regression.records import gate_drop, suite_history
 from evaluation_assets.core.regression.session_agents import ranks_in_suite
 from evaluation_assets.core.regression.settings import Settings
@@ -45,7 +45,10 @@ class FilesConfig(dg.Config):
 def preprocessed_files(
     context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource, preprocessed_trajectories: Stored
 ) -> dg.MaterializeResult:
-    """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` where a split size is given."""
+    """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` where a split size is given.
+
+    Numbered files of an earlier run that this one does not write are removed.
+    """
     name = context.partition_key.rsplit("/", 1)[-1]
     folder = home.home.reports(context.partition_key)
     path = folder / file_name(name, "_preprocessed.jsonl")
@@ -56,6 +59,7 @@ def preprocessed_files(
         for file, part in numbered_files(records, name, config.split_size, count):
             write_json_lines(folder / f"pre{name}" / file, part)
             split.append(file)
+    remove_earlier(folder / f"pre{name}", name, split)
     return dg.MaterializeResult(metadata={"path": str(path), "records": count, "split_files": len(split)})
 
 

@@ -152,6 +152,25 @@ def test_a_sidecar_that_cannot_be_used_names_its_file(root: UPath, content: byte
         find(root, "a/run").sidecar()
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"agent_version: 1.10", "agent_version is read as 1.1, which is no text: put it in quotes"),
+        (b"agent: 2026-01-02", "agent is read as 2026-01-02, which is no text: put it in quotes"),
+        (b"suite: [a]", r"suite is \"\['a'\]\": it should be a text"),
+        (b"labels: x", "labels is 'x': it should be a mapping"),
+        (b"- a", "it is no mapping of fields to values"),
+    ],
+)
+def test_a_field_of_a_sidecar_that_cannot_be_used_is_told_in_plain_words(
+    root: UPath, content: bytes, said: str
+) -> None:
+    put(root, "run.jsonl")
+    put(root, "run.drop.yaml", content)
+    with pytest.raises(InvalidDrop, match=rf"^run\.drop\.yaml: {said}$"):
+        find(root, "run").sidecar()
+
+
 HOSTILE: dict[str, bytes] = {
     "no such day": b"labels: {day: 2024-99-99}",
     "digits": b"labels: {n: " + b"9" * 5000 + b"}",
@@ -422,6 +441,16 @@ def test_a_second_file_of_the_same_name_does_not_replace_the_first_silently(tmp_
     except InvalidDrop:
         return
     assert drop.files[0].read_bytes() == LINE
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("", "be empty"), ("a//b", "be empty"), (".", "start with"), ("..", "start with"), ("a...b", "without '...'")],
+)
+def test_a_chosen_name_that_cannot_be_used_is_told_why(tmp_path: Path, name: str, said: str) -> None:
+    put(UPath(tmp_path), "run.jsonl")
+    with pytest.raises(InvalidDrop, match=said):
+        take_in(installation(tmp_path), [tmp_path / "run.jsonl"], one_drop=False, name=name)
 
 
 def test_two_inputs_of_the_same_name_do_not_replace_each_other(tmp_path: Path) -> None:

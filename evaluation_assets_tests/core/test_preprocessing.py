@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import orjson
 import pytest
@@ -17,7 +18,7 @@ from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.preprocessing.repair import repaired
 from evaluation_assets.core.preprocessing.rules import Repetition, Settings, repetition
-from evaluation_assets.core.preprocessing.split import numbered_files
+from evaluation_assets.core.preprocessing.split import numbered_files, remove_earlier
 from evaluation_assets.core.reporting.results import preprocessed_record
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts, trajectory
@@ -416,3 +417,14 @@ def test_a_record_whose_text_stays_is_not_repaired() -> None:
     preprocessor.process(open_run)
     assert preprocessor.statistics.repaired == 1
     assert preprocessed_record(open_run)["preprocessing_metadata"]["format_corrected"] is True
+
+
+@pytest.mark.parametrize("stem", ["drop", "drop1", "2024", "x" * 300])
+def test_only_numbered_files_of_the_stem_are_removed(tmp_path: Path, stem: str) -> None:
+    folder = UPath(tmp_path)
+    numbered = [name for name, _ in numbered_files(range(3), stem, 1, 3)]
+    others = ["drops01.jsonl", "dropx01.jsonl", f"{stem[:100]}_preprocessed.jsonl", "drop1.jsonl", "01.jsonl"]
+    for name in (*numbered, *others):
+        (folder / name).touch()
+    remove_earlier(folder, stem, numbered[:1])
+    assert {path.name for path in folder.iterdir()} == {numbered[0], *others}

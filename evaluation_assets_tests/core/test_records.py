@@ -413,6 +413,24 @@ def test_a_text_in_a_document_beyond_the_limit_is_refused_before_it_ends() -> No
 
 
 @pytest.mark.usefixtures("small_limits")
+@pytest.mark.parametrize(
+    ("megabytes", "packed"),
+    [
+        (8, gzip.compress),
+        (8, zstd),
+        (3, gzip.compress),
+        (3, bytes),
+    ],
+)
+def test_one_line_beyond_the_limits_is_refused_as_such_and_not_as_broken(
+    megabytes: int, packed: Callable[[bytes], bytes]
+) -> None:
+    path = saved(packed(b'{"pad": "' + b"a" * (megabytes << 20) + b'"}\n'), "d.jsonl")
+    with pytest.raises(UnreadableDrop, match="line 1: the record has more than 1 MB"):
+        format_of([DropFile(path, "d.jsonl")])
+
+
+@pytest.mark.usefixtures("small_limits")
 def test_a_text_beyond_the_limit_is_no_drop() -> None:
     lines = "User: how?\nAgent: so.\n" * 100_000
     with pytest.raises(UnreadableDrop, match=r"chat\.txt is a text of more than 1 MB"):

@@ -69,7 +69,19 @@ def test_a_spreadsheet_runs_no_formula_of_a_trajectory() -> None:
     assert (row["task"][:2], row["final_answer"][:2]) == ("'=", "'@")
 
 
-@given(st.text("=+-@\t'a1\"\n,", min_size=1, max_size=8).filter(lambda name: name == name.strip()))
+def test_a_sheet_holds_nothing_that_steers_a_terminal_or_turns_the_text() -> None:
+    hostile = "a\x1b[2J\u202eb\u2028\x00\r"
+    sheet = as_csv([queued(task=hostile, trajectory_id=hostile)]).decode()
+    assert not set(sheet.replace("\r\n", "")) & set("\x1b\u202e\u2028\x00\r")
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"=+-@\t'a1\"\n,\\u\r\x00\x1b\u202e\u2028", "\\u202e", "\\u005c"]), min_size=1, max_size=8
+    )
+    .map("".join)
+    .filter(lambda name: name == name.strip())
+)
 def test_an_id_starts_no_formula_and_its_label_comes_back(name: str) -> None:
     sheet = list(csv.DictReader(io.StringIO(as_csv([queued(drop=name, trajectory_id=name)]).decode(), newline="")))
     assert not any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in sheet[0].values())

@@ -480,8 +480,6 @@ def test_types_of_programming_languages_and_flat_maps_are_understood() -> None:
     "parameters",
     [
         {"type": "object", "properties": {"x": {"pattern": "(a+)+$"}}},
-        {"$ref": "http://127.0.0.1:9/schema.json"},
-        {"type": "object", "properties": {"x": {"$ref": "file:///etc/passwd"}}},
         {"type": "object", "properties": {"x": {"type": "string", "minLength": "many"}}},
         {"type": "object", "properties": ["x"]},
         {"type": "object", "properties": {"x": 5}},
@@ -504,6 +502,38 @@ def test_a_definition_that_doubles_at_every_level_is_not_checked_and_says_so() -
     (issue,) = result.issues
     assert issue.kind == "not_checked" and "more than 10,000 references" in issue.detail
     assert result.passed and result.schema == 1
+
+
+UNUSABLE = (
+    ({"$ref": "#"}, "refers to itself without end"),
+    ({"$ref": "file:///etc/passwd"}, "refers to 'file:///etc/passwd', which is not in it"),
+    ({"$ref": "http://127.0.0.1:9/schema.json"}, "which is not in it"),
+    ({"$ref": "#/$defs/missing"}, "which is not in it"),
+    ({"$ref": "http://["}, "which is not in it"),
+    ({"$ref": "#/x", "x": 5}, "cannot be used"),
+)
+
+
+@pytest.mark.parametrize(("schema", "reason"), UNUSABLE)
+def test_a_rule_whose_schema_leads_nowhere_is_an_issue_that_says_so(schema: dict[str, Any], reason: str) -> None:
+    result = measure(case(expected("f", x={"schema": schema})), call("f", x="a"))
+    (issue,) = result.issues
+    assert issue.kind == "invalid_parameter" and "not checked: the JSON Schema" in issue.detail
+    assert reason in issue.detail and not result.passed
+
+
+@pytest.mark.parametrize(("schema", "reason"), UNUSABLE)
+def test_a_definition_that_leads_nowhere_is_not_checked_and_says_so(schema: dict[str, Any], reason: str) -> None:
+    (defect,) = defects(call("f", x={}), [Tool(name="f", parameters=schema)])
+    assert defect.kind == "not_checked" and reason in defect.detail
+
+
+def test_a_rule_with_a_schema_that_is_too_deep_is_refused() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(5000):
+        schema = {"not": schema}
+    with pytest.raises(ValueError, match="too deep"):
+        ExpectedCall.model_validate(expected("f", x={"schema": schema}))
 
 
 @pytest.mark.parametrize(

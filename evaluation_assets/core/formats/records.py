@@ -290,7 +290,14 @@ def sample_of(file: DropFile) -> Sample:
         if isinstance(problem, FileNotFoundError | PermissionError):
             raise
         raise _damaged(file.source, problem) from problem
+    if _looks_like_utf_16(beginning[:_SHOWN]):
+        raise UnreadableDrop(f"{file.source} looks like UTF-16. Convert it to UTF-8.")
     return Sample(records=_first_records(beginning), text=beginning.decode("utf-8", "replace"))
+
+
+def _looks_like_utf_16(beginning: bytes) -> bool:
+    """Whether many bytes are zero, or some are after a byte order mark."""
+    return beginning.count(0) * 4 > len(beginning) or (beginning[:2] in (b"\xff\xfe", b"\xfe\xff") and 0 in beginning)
 
 
 def _first_records(beginning: bytes) -> tuple[Any, ...]:

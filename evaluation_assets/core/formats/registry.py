@@ -27,8 +27,8 @@ from evaluation_assets.core.formats.readers import (
     tau_bench,
     who_and_when,
 )
-from evaluation_assets.core.formats.records import sample_of
-from evaluation_assets.core.formats.unrecognised import why_unrecognised
+from evaluation_assets.core.formats.records import read_records, sample_of
+from evaluation_assets.core.formats.unrecognised import WHOLE, why_unrecognised
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -81,7 +81,18 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
         return found
     if damaged:
         raise damaged[0]
+    for file in (file for file, sample in strange if len(sample.text) >= WHOLE):
+        _check_first_record(file)
     raise UnreadableDrop(why_unrecognised(strange))
+
+
+def _check_first_record(file: DropFile) -> None:
+    """Refuse a file that is not recognised because its first record is beyond a limit."""
+    first = next(read_records(file.path, file.source), None)
+    if isinstance(first, Rejection) and first.reason == "too_large":
+        raise UnreadableDrop(
+            f"{file.source} line {first.line}: {first.detail}. Split it into smaller records, or remove it."
+        )
 
 
 def _recognised(

@@ -53,12 +53,12 @@ def _broken_json(source: str, text: str) -> str | None:
     problem, before = (line_problem, blank) if name.endswith(_LINES) else (_problem(text), 0)
     if problem is None:
         return None
-    if problem.pos >= len(text.rstrip()) and len(text) >= _WHOLE:  # only the beginning is looked at
+    if problem.pos >= len(text.rstrip()) and len(text) >= WHOLE:  # only the beginning is looked at
         return None
     return f"line {before + problem.lineno}, column {problem.colno}: {problem.msg}"
 
 
-_WHOLE = 1 << 19
+WHOLE = 1 << 19
 """A text of fewer characters than this is the whole file, not the beginning of one."""
 
 

@@ -1,8 +1,11 @@
 """Kept records in numbered files, for those who take them elsewhere."""
 
 import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from typing import TypeVar
+
+from upath import UPath
 
 from evaluation_assets.core.trajectories.identity import file_name
 
@@ -23,6 +26,19 @@ def numbered_files(items: Iterable[Item], stem: str, size: int, total: int) -> I
     iterator = iter(items)
     for number, first in enumerate(iterator, 1):
         yield file_name(stem, f"{number:0{digits}d}.jsonl"), _with_first(first, iterator, size)
+
+
+def remove_earlier(folder: UPath, stem: str, written: Collection[str]) -> None:
+    """Remove the numbered files of a stem that are not among those just written; other files stay."""
+    for path in list(folder.iterdir()) if folder.exists() else ():
+        if path.name not in written and _is_numbered(path.name, stem):
+            path.unlink()
+
+
+def _is_numbered(name: str, stem: str) -> bool:
+    """Whether `numbered_files` would call a file of the stem so; the stem may end in digits itself."""
+    found = re.search(r"[0-9]{2,}\.jsonl$", name)
+    return found is not None and any(name == file_name(stem, name[at:]) for at in range(found.start(), len(name) - 7))
 
 
 def _with_first(first: Item, rest: Iterator[Item], size: int) -> Iterator[Item]:

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
+from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.regression.statistics import Evidence, compare_outcomes, compare_scores, holm
 from evaluation_assets.core.reporting.agent_report import AgentReport, TaskSection
 from evaluation_assets.core.reporting.files import write_texts
@@ -141,7 +142,7 @@ def compare_agents(suite: Suite, runs: Mapping[str, AgentReport]) -> AgentCompar
 
 def write_agent_comparison(folder: UPath, comparison: AgentComparison) -> UPath:
     """Write `agents.json`, `agents.md` and `agents.html`; gives the last."""
-    page = environment().get_template("agents.html.j2").render(comparison=comparison)
+    page = plain(environment().get_template("agents.html.j2").render(comparison=comparison))
     document = comparison.model_dump_json(indent=2) + "\n"
     write_texts(folder, {"agents.json": document, "agents.md": as_markdown(comparison), "agents.html": page})
     return folder / "agents.html"

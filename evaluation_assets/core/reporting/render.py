@@ -21,7 +21,7 @@ def as_markdown(report: DropReport) -> str:
 
 def as_html(report: DropReport) -> str:
     """The report as one self-contained page without scripts from trajectories and without network access."""
-    return environment().get_template("report.html.j2").render(report=report)
+    return plain(environment().get_template("report.html.j2").render(report=report))
 
 
 @cache

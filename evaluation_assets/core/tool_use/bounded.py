@@ -13,6 +13,7 @@ import regex
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 MOST_REFERENCES = 10_000
 """References followed to check one value; the largest real schemas of tools need some dozens."""
@@ -23,33 +24,45 @@ _followed: ContextVar[int] = ContextVar("followed", default=0)
 _VALIDATORS: Mapping[str, Any] = jsonschema.Draft202012Validator.VALIDATORS
 
 
-class TooMuchWork(ValueError):
-    """A limit was reached: the value is not checked. The message says which."""
+class NotChecked(ValueError):
+    """A value that cannot be checked, because of a limit or of what the schema is. The message says why."""
 
 
 def schema_errors(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:
     """Why a value does not fit a schema.
 
+    Nothing is fetched for a reference.
+
     Raises:
-        TooMuchWork: it takes too many references, or too much time for a pattern.
-        referencing.exceptions.Unresolvable: a reference leads nowhere; nothing is fetched.
+        NotChecked: it takes too many references, too much time for a pattern, or its references lead nowhere.
     """
     _followed.set(0)
-    return list(_Bounded(schema, registry=Registry()).iter_errors(value))
+    try:
+        return list(_Bounded(schema, registry=Registry()).iter_errors(value))
+    except NotChecked:
+        raise
+    except RecursionError:
+        raise NotChecked("not checked: the JSON Schema refers to itself without end, or is too deep") from None
+    except Unresolvable as problem:
+        reference = str(problem.ref)[:80]
+        raise NotChecked(f"not checked: the JSON Schema refers to {reference!r}, which is not in it") from None
+    except Exception as problem:  # a reference can lead to what is no schema; the library raises what that ends in
+        what = f"{type(problem).__name__}: {str(problem)[:80]}"
+        raise NotChecked(f"not checked: the JSON Schema cannot be used: {what}") from problem
 
 
 def matches(pattern: str, text: str, *, ignore_case: bool = False, whole: bool = True) -> bool:
     """Whether a regular expression matches a text, whole or anywhere in it.
 
     Raises:
-        TooMuchWork: it takes too long.
+        NotChecked: it takes too long.
     """
     flags = regex.IGNORECASE if ignore_case else 0
     match = regex.fullmatch if whole else regex.search
     try:
         return match(pattern, text, flags, timeout=PATTERN_SECONDS) is not None
     except TimeoutError:
-        raise TooMuchWork(
+        raise NotChecked(
             f"not checked: the regular expression {pattern[:80]!r} takes longer than {PATTERN_SECONDS:g} s"
         ) from None
 
@@ -57,7 +70,7 @@ def matches(pattern: str, text: str, *, ignore_case: bool = False, whole: bool =
 def _counted(keyword: str) -> Any:
     def follow(validator: Any, reference: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         if (count := _followed.get()) >= MOST_REFERENCES:
-            raise TooMuchWork(f"not checked: the JSON Schema takes more than {MOST_REFERENCES:,} references to check")
+            raise NotChecked(f"not checked: the JSON Schema takes more than {MOST_REFERENCES:,} references to check")
         _followed.set(count + 1)
         yield from _VALIDATORS[keyword](validator, reference, instance, schema)
 

@@ -12,9 +12,8 @@ from typing import Any, Literal
 import jsonschema
 import orjson
 from jsonschema.exceptions import SchemaError, ValidationError
-from referencing.exceptions import Unresolvable
 
-from evaluation_assets.core.tool_use.bounded import TooMuchWork, schema_errors
+from evaluation_assets.core.tool_use.bounded import NotChecked, schema_errors
 from evaluation_assets.core.tool_use.calls import Call, same_tool
 from evaluation_assets.core.tool_use.comparison import shown
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
@@ -29,7 +28,7 @@ DefectKind = Literal[
     "invalid_value",
     "not_checked",
 ]
-"""`not_checked` is no fault of the call: its tool's definition makes too much work."""
+"""`not_checked` is no fault of the call: its tool's definition makes too much work, or its references lead nowhere."""
 
 _TYPES = {
     "dict": "object",
@@ -84,10 +83,8 @@ def defects(call: Call, tools: Iterable[Tool]) -> list[Defect]:
     try:
         for problem in schema_errors(schema, call.arguments):
             found += _defects_of(call.name, problem)
-    except TooMuchWork as problem:
+    except NotChecked as problem:
         found.append(Defect("not_checked", call.name, None, str(problem)))
-    except (Unresolvable, RecursionError):
-        return found
     return found
 
 

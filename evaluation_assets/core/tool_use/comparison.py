@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluation_assets.core.tool_use.bounded import TooMuchWork, matches, schema_errors
+from evaluation_assets.core.tool_use.bounded import NotChecked, matches, schema_errors
 from evaluation_assets.core.tool_use.calls import Call
 from evaluation_assets.core.tool_use.suites import ExpectedCall, ParameterRule
 from evaluation_assets.core.trajectories.model import JsonObject
@@ -83,7 +83,7 @@ def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:
                 return ParameterOutcome(name, "invalid", f"{shown(value)} does not match {rule.regex!r}")
         if rule.json_schema is not None and (problems := schema_errors(rule.json_schema, value)):
             return ParameterOutcome(name, "invalid", _cut(problems[0].message))
-    except TooMuchWork as problem:
+    except NotChecked as problem:
         return ParameterOutcome(name, "invalid", f"{shown(value)} is {problem}")
     return ParameterOutcome(name, "right")
 

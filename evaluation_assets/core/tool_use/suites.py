@@ -80,6 +80,8 @@ class ParameterRule(_Model):
             jsonschema.Draft202012Validator.check_schema(schema or {})
         except jsonschema.SchemaError as problem:
             raise ValueError(f"no JSON Schema: {problem.message}") from problem
+        except RecursionError as problem:
+            raise ValueError("no JSON Schema: it is too deep") from problem
         return schema
 
     @model_validator(mode="after")

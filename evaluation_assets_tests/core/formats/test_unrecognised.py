@@ -36,6 +36,13 @@ def test_each_kind_is_told_apart(tmp_path: Path, name: str, content: bytes, said
     assert said in str(found.value)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_called_so(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "d.jsonl").write_text('{"task_id": "t", "raw_response": "任务"}\n', encoding)
+    with pytest.raises(UnreadableDrop, match=r"d\.jsonl looks like UTF-16\. Convert it to UTF-8\."):
+        format_of([DropFile(UPath(tmp_path / "d.jsonl"), "d.jsonl")])
+
+
 def test_of_many_files_the_broken_one_is_named(tmp_path: Path) -> None:
     files = []
     for name, content in (("a.json", ""), ("b.json", '{"x": 1}'), ("c.json", '{"x": }')):

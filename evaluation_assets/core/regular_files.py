@@ -1,0 +1,45 @@
+"""Which files on this machine are read: regular ones, and in a folder only what lies in it.
+
+Folders of runs come from strangers. A link in one may lead to the keys of whoever evaluates it, and a pipe keeps its
+reader waiting for ever.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from upath import UPath
+
+_OF_THE_SYSTEM = ("/proc/", "/sys/")
+"""Regular by their kind, but windows into the machine; `/proc/self/environ` holds its secrets."""
+
+LEADS_OUT = "it is a link that leads out of the folder"
+
+
+def is_local(path: UPath) -> bool:
+    """Whether a path is one of this machine, where there are links and pipes."""
+    return path.protocol in ("", "file", "local")
+
+
+def why_not_regular(path: UPath) -> str | None:
+    """Why a file is not read, wherever it lies; `None` where it can be."""
+    real = os.path.realpath(path.path)
+    if real.startswith(_OF_THE_SYSTEM):
+        return "it is a file of the system"
+    try:
+        return None if stat.S_ISREG(Path(real).stat().st_mode) else "it is no regular file"
+    except FileNotFoundError:
+        return "it leads to no file"
+    except OSError as problem:
+        return str(problem.strerror)
+
+
+def leads_out(path: UPath, folder: UPath) -> bool:
+    """Whether something in a folder lies elsewhere, by a link."""
+    top = os.path.realpath(folder.path)
+    return os.path.commonpath([top, os.path.realpath(path.path)]) != top
+
+
+def why_not_of(path: UPath, folder: UPath) -> str | None:
+    """Why a file in a folder is not read; `None` where it can be. Links that stay inside can."""
+    return LEADS_OUT if leads_out(path, folder) else why_not_regular(path)
