@@ -48,19 +48,83 @@ def asked_canaries(server: ModelServer) -> int:
     return sum(CANARY in str(request.body) for request in server.requests())
 
 
-def test_every_run_of_a_suite_asks_the_canaries_anew_and_other_drops_ask_none(
+def test_a_suite_asks_the_canaries_when_verdicts_are_paid_for_and_other_drops_ask_none(
     accepted: Judged, server: ModelServer
 ) -> None:
     assert asked_canaries(server) == 1
     rows = accepted.rows("s/base", "canary_verdicts", "one")
     assert len(rows) == 12 and {row["outcome"] for row in rows} == {"scored"}
     assert not any(row["from_ledger"] for row in rows)
-    before = len(server.requests())
-    assert accepted.run("s/base").success
-    assert len(server.requests()) - before == 12, "all else is in the ledger"
+    accepted.drop("s/more", runs(TASKS, "tuesday"))
+    accepted.run("s/more")
+    assert asked_canaries(server) == 2
     accepted.drop("alone", runs(1, "alone"))
     assert accepted.run("alone").success
     assert asked_canaries(server) == 2 and accepted.rows("alone", "canary_verdicts", "one") == []
+
+
+@pytest.mark.parametrize("job", ["evaluate", "rescore"])
+def test_verdicts_of_the_ledger_keep_the_canaries_they_were_paid_with(
+    accepted: Judged, server: ModelServer, job: str
+) -> None:
+    paid = accepted.rows("s/base", "canary_verdicts", "one")
+    before = len(server.requests())
+    server.script([rule("lenient", by=-3)])
+    result = accepted.run("s/base", job)
+    assert result.success and len(server.requests()) == before, "neither verdicts nor canaries are asked"
+    assert accepted.rows("s/base", "canary_verdicts", "one") == paid
+    assert "judge changed" not in (check_of(result).description or "")
+    told = result.asset_materializations_for_node("judge_canaries")[0].metadata
+    assert told["from_ledger"].value == 12 and "cost_usd" not in told, "nothing is paid again"
+    assert promote(accepted, "s/base").success
+    result, check = gated(accepted, "s/worse-judge", runs(TASKS, "tuesday"))
+    assert check.metadata["verdict"].value == "incomparable"
+    assert "judge changed: one" in (check.description or "")
+
+
+def test_canaries_alone_are_not_asked_again_on_another_day(accepted: Judged, server: ModelServer) -> None:
+    paid = accepted.rows("s/base", "canary_verdicts", "one")
+    server.script([rule("lenient", by=-3)])
+    canaries = [dg.AssetKey(["canary_verdicts", "one"])]
+    job = accepted.definitions.resolve_job_def("evaluate")
+    done = job.execute_in_process(partition_key="s/base", instance=accepted.instance, asset_selection=canaries)
+    assert done.success and accepted.rows("s/base", "canary_verdicts", "one") == paid
+    assert asked_canaries(server) == 1
+
+
+def test_the_canaries_of_another_model_of_the_same_name_are_not_kept(
+    accepted: Judged, server: ModelServer, tmp_path: Path
+) -> None:
+    other = installed(tmp_path / "home", accepted.instance, judge(server, model="n"))
+    assert {row["model"] for row in accepted.rows("s/base", "canary_verdicts", "one")} == {"m"}
+    other.run("s/base")
+    assert {row["model"] for row in accepted.rows("s/base", "canary_verdicts", "one")} == {"n"}
+    before = len(server.requests())
+    accepted.run("s/base")
+    assert len(server.requests()) == before and accepted.rows("s/base", "canary_verdicts", "one") == []
+
+
+def test_of_verdicts_paid_for_without_canaries_nothing_is_said(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = with_baseline(tmp_path, instance, server, GATE + "canaries: {enabled: false}\n")
+    (tmp_path / "home" / "gate.yaml").write_text(GATE)
+    again = installed(tmp_path / "home", instance, judge(server))
+    assert again.run("s/base").success
+    assert asked_canaries(server) == 0 and judged.rows("s/base", "canary_verdicts", "one") == []
+
+
+def test_one_new_verdict_asks_the_canaries_anew_but_silence_does_not_replace_answers(
+    accepted: Judged, server: ModelServer
+) -> None:
+    paid = accepted.rows("s/base", "canary_verdicts", "one")
+    accepted.drop("s/base", runs(TASKS, "monday") + run_of(TASKS, good=True))
+    accepted.run("s/base", ops={"judge_canaries": {"config": {"budget_usd": 0.0}}})
+    assert accepted.rows("s/base", "canary_verdicts", "one") == paid
+    assert asked_canaries(server) == 1
+    accepted.drop("s/base", runs(TASKS, "monday") + run_of(TASKS + 1, good=True))
+    accepted.run("s/base")
+    assert asked_canaries(server) == 2
 
 
 def test_a_judge_that_became_stricter_is_no_regression_of_the_agent(accepted: Judged, server: ModelServer) -> None:
