@@ -77,6 +77,8 @@ class Quoting:
         drop = Path(self.judged.home.drops.path) / file.name
         drop.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, drop)
+        if (sidecar := file.with_suffix(".drop.yaml")).exists():
+            shutil.copyfile(sidecar, drop.with_suffix(".drop.yaml"))
         self.judged.run(drop.stem, ops={"preprocess": {"config": {"on_violation": "flag"}}})
         levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
         rows = [row for level in levels for row in self.judged.rows(drop.stem, level, "one")]
@@ -158,3 +160,28 @@ def test_every_sample_and_only_what_is_new_is_counted_at_all_levels(tmp_path: Pa
     unpriced = cli("plan", *arguments).stdout
     assert "0 new calls, 18 in the ledger" in unpriced
     assert len(server.requests(bodies=False)) == 3 * (CLIPS + 3)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_the_canaries_of_a_suite_are_quoted_when_verdicts_are_new_and_are_in_the_cost_of_the_report(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, repeats: int
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "gate.yaml").write_text(f"canaries: {{repeats: {repeats}}}")
+    quoting = Quoting(tmp_path / "home", instance, judge(server))
+    (tmp_path / "before.jsonl").write_bytes(drop_of(3, "before"))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(1))
+    quoting.evaluate(tmp_path / "before.jsonl")
+    alone = quoting.plan(tmp_path / "d.jsonl")
+    (tmp_path / "d.drop.yaml").write_text("suite: s\n")
+    quote = quoting.plan(tmp_path / "d.jsonl")
+    assert quote.new == alone.new + 12 * repeats and quote.most_usd > alone.most_usd
+    paid, replies, _ = quoting.evaluate(tmp_path / "d.jsonl")
+    assert quote.new == replies
+    assert quote.most_usd >= paid
+    # Of a second sample the provider's cache serves more than is expected.
+    assert quote.expected_usd == pytest.approx(paid, rel=WITHIN if repeats == 1 else UNKNOWN_MODEL)
+    assert quoting.plan(tmp_path / "d.jsonl") == Quoted(0, replies - 12 * repeats), "nothing new: no canaries"
+    told = json.loads((quoting.judged.home.reports("d") / "report.json").read_text())["judges"][0]
+    assert told["outcomes"]["canary"] == {"scored": 12 * repeats}
+    assert told["cost_usd"] == pytest.approx(paid)

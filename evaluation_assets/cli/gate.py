@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.cli.options import refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
@@ -102,7 +102,10 @@ def promote(drops: tuple[str, ...], home: Home, panel: Panel, reason: str, promo
     result = run_job(home, panel, "promote_baseline", drop=drops[0], ops={"baseline": {"config": config}})
     if not result.success:
         refuse("; ".join(result.failures))
-    echo(f"{result.metadata['baseline']['suite']}: {result.metadata['baseline']['path']}")
+    told = result.metadata["baseline"]
+    echo(f"{told['suite']}: {told['path']}")
+    if judges := told.get("without_canaries"):
+        warn(f"no canary scores of {judges}: a change of the judge will not be told from one of the agent")
 
 
 @baseline_commands.command()

@@ -19,6 +19,7 @@ from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
 from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
+from evaluation_assets.core.regression.settings import InvalidSettings, load_settings
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.intake import inspect
 
@@ -40,10 +41,12 @@ def plan(
     """Dry run of `evaluate`: records, clips, calls, expected and highest price. Nothing is written, no model called."""
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
+        canaries = load_settings(home.gate_file).canaries
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for drop in inspect(list(inputs), one_drop=one_drop, say=warn):
             drop = replace(drop, forced_format=format_name)
-            planned = plan_drop(drop, settings, load_rubrics(home.rubrics), load_tool_types(home.tool_types), judges)
+            rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
+            planned = plan_drop(drop, settings, rubrics, types, judges, canaries)
             counts = planned.statistics
             echo("", planned.drop)
             echo(f"  records            {counts.total}")
@@ -59,7 +62,7 @@ def plan(
             for calls in planned.calls:
                 _print_calls(calls)
             _print_total(planned.calls)
-    except (InvalidDrop, UnreadableDrop, LedgerError) as problem:
+    except (InvalidDrop, InvalidSettings, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
 
 

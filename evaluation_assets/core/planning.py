@@ -11,6 +11,7 @@ from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.judging.canaries import ask_canaries
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.quotes import Quote
@@ -25,6 +26,7 @@ from evaluation_assets.core.judging.subjects import (
 )
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.regression.settings import CanarySettings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -33,6 +35,8 @@ from evaluation_assets.core.trajectories.model import Trajectory
 @dataclass(frozen=True, slots=True)
 class Calls:
     """What one model judge would ask in a drop, by level; where it repeats itself, every sample counts.
+
+    Canary clips are the level `canary`.
 
     `known` verdicts are in the ledger, `new` ones are not. Conversations are those that will be sent: with the judge's
     own verdicts where the ledger has them, else with assumed ones. `typical_reply` are the mean output tokens of the
@@ -63,7 +67,18 @@ class Plan:
         return self.tool_types.total()
 
 
-def plan(drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, judges: Sequence[Judge]) -> Plan:
+_WITH_CANARIES = ("clip", "trajectory", "answer")
+"""Levels at which a new verdict has the canary clips of a suite's drop asked too."""
+
+
+def plan(
+    drop: Drop,
+    settings: Settings,
+    rubrics: Rubrics,
+    types: ToolTypes,
+    judges: Sequence[Judge],
+    canaries: CanarySettings,
+) -> Plan:
     """Read and preprocess a drop and count what would be judged; model judges look into their ledger.
 
     Raises:
@@ -76,13 +91,16 @@ def plan(drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, jud
         result.tool_types.update(clip.tool_type for clip in clips)
         for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
             result.subjects.update(subject.level for subject in chain.subjects)
+    repeats = canaries.repeats if canaries.enabled and drop.sidecar().suite is not None else 0
     for judge in judges:
         if isinstance(judge, ModelJudge):
-            result.calls.append(asyncio.run(_rehearse(judge, drop, settings, rubrics, types)))
+            result.calls.append(asyncio.run(_rehearse(judge, drop, settings, rubrics, types, repeats)))
     return result
 
 
-async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes) -> Calls:
+async def _rehearse(
+    judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, canary_repeats: int
+) -> Calls:
     with judge.rehearsed() as ready:
         for trajectory, clips in _kept(drop, Preprocessor(settings), types):
             of_clips = await _judged(ready, clip_chain(trajectory, clips, rubrics))
@@ -92,7 +110,10 @@ async def _rehearse(judge: ModelJudge, drop: Drop, settings: Settings, rubrics: 
             await _judged(ready, trajectory_chain(trajectory, clips, rubrics, own))
             if is_session(trajectory):
                 await _judged(ready, session_chain(trajectory, rubrics))
-        return Calls(judge.name, ready.known, ready.new, ready.quote(), ready.typical, ready.bytes_per_token)
+        new = Counter(ready.new)
+        if canary_repeats and any(new[level] for level in _WITH_CANARIES):
+            new["canary"] = len(await ask_canaries(ready, rubrics, "dry run", canary_repeats))
+        return Calls(judge.name, ready.known, new, ready.quote(), ready.typical, ready.bytes_per_token)
 
 
 async def _judged(judge: Judge, chain: Chain) -> list[Judgement]:

@@ -101,7 +101,7 @@ CLIP_VERDICTS = Table(
 )
 CANARY_VERDICTS = Table(
     "canary_verdicts",
-    "one judge's verdict on a canary clip, asked anew with every run",
+    "one judge's verdict on a canary clip, asked when its verdicts on the drop were paid for",
     CLIP_VERDICTS.schema,
     per_judge=True,
 )

@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.judging.canaries import canary_scores
+from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.plain_text import plain
@@ -124,15 +124,17 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
             own = [stored[f"{table.name}_{judge.name}"] for table in (*levels, tables.CANARY_VERDICTS)]
             if served := _served_models(own):
                 parts[f"{SERVED}{judge.name}"] = served
+        canary_rows = {
+            judge.name: list(stored[f"canary_verdicts_{judge.name}"].rows(["trajectory_id", "scores"]))
+            for judge in canary_judges(judges)
+        }
         facts = facts_of(
             Sidecar.model_validate_json(raw.facts.get("sidecar", "{}")),
             raw.facts.get("content", ""),
             parts,
             out,
-            {
-                judge.name: canary_scores(stored[f"canary_verdicts_{judge.name}"].rows())
-                for judge in canary_judges(judges)
-            },
+            {judge: canary_scores(found) for judge, found in canary_rows.items()},
+            {judge: canaries_asked(found) for judge, found in canary_rows.items()},
         )
         # An analysis rests on the whole panel: with a judge kept out, its scores are not known.
         of_sessions = {} if out else session_metrics(stored["session_analyses"])
@@ -212,6 +214,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
             "reason": made.reason,
             "comparability_key": made.comparability_key,
             "tasks": len(made.tasks),
+            **({"without_canaries": ", ".join(made.without_canaries)} if made.without_canaries else {}),
             **{f"mean_{name}": metric.mean for name, metric in made.metrics.items()},
         }
     )

@@ -21,7 +21,9 @@ from evaluation_assets.core.reporting.sessions import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
 from evaluation_assets.core.reviewing.judge_cards import kept_out
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.tables import CANARY_VERDICTS
 from evaluation_assets.core.trajectories.identity import file_name
+from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.home import HomeResource
 
@@ -81,12 +83,14 @@ def report_asset(
         "session_analyses",
     )
     verdicts = {f"{level}_{judge.name}": dg.AssetIn([level, judge.name]) for level in levels for judge in judges}
+    canaries = {judge.name: f"{CANARY_VERDICTS.name}_{judge.name}" for judge in canary_judges(judges)}
+    canary_inputs = {name: dg.AssetIn([CANARY_VERDICTS.name, judge]) for judge, name in canaries.items()}
 
     @dg.asset(
         partitions_def=DROPS,
         group_name="reports",
         code_version=REPORT_VERSION,
-        ins={name: dg.AssetIn(name) for name in tables} | verdicts,
+        ins={name: dg.AssetIn(name) for name in tables} | verdicts | canary_inputs,
         deps=["task_metrics", "score_history", "session_agents"],
         kinds={"json", "markdown", "html"},
         description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, a file per judge.",
@@ -111,6 +115,7 @@ def report_asset(
             tool_use_results=stored["tool_use_results"],
             failure_patterns=stored["failure_patterns"],
             session_analyses=stored["session_analyses"],
+            canary_verdicts={judge: stored[name] for judge, name in canaries.items()},
             **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
         )
         disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation_assets.core.judging.canaries import canaries, canary_subjects
-from evaluation_assets.core.regression.changed_judges import changed_judges
+from evaluation_assets.core.regression.changed_judges import changed_judges, unknown_change
 from evaluation_assets.core.rubrics.model import load_rubrics
 
 LEVELS = np.array([0.9, 0.6, 0.2] * 4)
@@ -44,6 +44,22 @@ def test_without_enough_clips_on_both_sides_nothing_is_said() -> None:
     few = {"j": {f"c{number}": [0.0] for number in range(5)}}
     assert changed_judges(few, {"j": {name: [1.0] for name in few["j"]}}) == []
     assert changed_judges({}, few) == [] and changed_judges(few, {"k": few["j"]}) == []
+
+
+def test_silence_is_told_from_not_being_asked() -> None:
+    full = {f"c{number}": [0.5] for number in range(12)}
+
+    def said(baseline: Scores, answered: int, asked: int) -> tuple[str, bool]:
+        found = unknown_change("j", baseline, dict(list(full.items())[:answered]), asked)
+        return ("", False) if found is None else found
+
+    assert said(full, 12, 12) == said(full, 6, 12) == ("", False)
+    assert said(full, 12, 0) == ("", False), "scores of tables that do not hold the number asked"
+    assert said(full, 5, 12)[0].startswith("judge j answered 5 of 12 canary clips") and said(full, 5, 12)[1]
+    assert said(full, 0, 12)[1] and not said(full, 0, 0)[1]
+    assert "asked no canary clips" in said(full, 0, 0)[0]
+    words, unanswered = said({"c1": [0.5]}, 12, 12)
+    assert "too few clips in common" in words and not unanswered
 
 
 def test_there_are_twelve_canaries_of_several_tool_types_each_of_one_clip() -> None:

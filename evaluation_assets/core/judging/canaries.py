@@ -1,4 +1,4 @@
-"""Canary clips: what every model judge is asked anew with each run, to notice that the judge itself has changed."""
+"""Canary clips: what a model judge is asked whenever its verdicts are paid for, to notice that it has changed."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -18,6 +18,9 @@ from evaluation_assets.core.judging.subjects import Subject, clip_chain
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Trajectory
+
+MIN_ANSWERED = 0.5
+"""Share of the canaries a judge has to have scored for it to be known whether it changed."""
 
 
 @cache
@@ -54,6 +57,15 @@ async def ask_canaries(judge: Judge, rubrics: Rubrics, occasion: str, repeats: i
     )
 
 
+def occasion_of(verdicts: Iterable[Mapping[str, Any]]) -> str | None:
+    """When a judge's verdicts on a drop were paid for, named by those newly answered; `None` where there are none.
+
+    Without new answers the verdicts are of an earlier day, about which today's canaries would say nothing.
+    """
+    new = {row["ledger_key"] for row in verdicts if row["ledger_key"] and not row["from_ledger"]}
+    return digest("occasion", *sorted(new)) if new else None
+
+
 def canary_scores(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[float]]:
     """By canary, the mean over criteria of each verdict that scored, from rows of `canary_verdicts`."""
     found: dict[str, list[float]] = {}
@@ -62,3 +74,8 @@ def canary_scores(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[float]]:
         if scores:
             found.setdefault(row["trajectory_id"], []).append(fmean(sorted(scores)))
     return found
+
+
+def canaries_asked(rows: Iterable[Mapping[str, Any]]) -> int:
+    """About how many canaries a judge was asked, whatever came back, from rows of `canary_verdicts`."""
+    return len({row["trajectory_id"] for row in rows})

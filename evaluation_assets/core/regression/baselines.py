@@ -8,6 +8,7 @@ from typing import IO, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.regression.metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
 from evaluation_assets.core.regression.settings import GateSettings
@@ -70,6 +71,16 @@ class Baseline(_Model):
         """The drops it was made from."""
         return ", ".join(run.drop for run in self.runs)
 
+    @property
+    def without_canaries(self) -> list[str]:
+        """The model judges that have no canary scores in it: it will not be noticed when they change."""
+        providers = _providers(self.comparability)
+        return sorted(
+            judge
+            for judge, provider in providers.items()
+            if provider not in (EMBEDDED, RECORDED) and not self.canaries.get(judge)
+        )
+
 
 def comparability_key(parts: Mapping[str, str]) -> str:
     """Short name of a comparability key, for tables and plots."""
@@ -82,10 +93,6 @@ def scored_with(metrics: DropMetrics) -> dict[str, str]:
 
 
 _KEPT_OUT = " kept out of gates"
-_EMBEDDED = "rules"
-"""Provider of the judge that calls no model."""
-
-
 SERVED = "model served to "
 """Part of a comparability key: the version a provider names in its answers to a judge."""
 
@@ -98,13 +105,18 @@ def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[st
     """
     if settings.metrics is not None:
         return settings.metrics
+    only_rules = set(_providers(parts).values()) <= {EMBEDDED}
+    return (SUCCESS, PASS_RATE) if only_rules else (SUCCESS, PASS_RATE, "overall")
+
+
+def _providers(parts: Mapping[str, str]) -> dict[str, str]:
+    """The provider of each judge that is not kept out, by its name."""
     out = {part.removesuffix(_KEPT_OUT) for part in parts if part.endswith(_KEPT_OUT)}
-    providers = {
-        value.split(" ", 1)[0]
+    return {
+        part.removeprefix("judge "): value.split(" ", 1)[0]
         for part, value in parts.items()
         if part.startswith("judge ") and not part.endswith(_KEPT_OUT) and part not in out
     }
-    return (SUCCESS, PASS_RATE) if providers <= {_EMBEDDED} else (SUCCESS, PASS_RATE, "overall")
 
 
 def make_baseline(

@@ -7,6 +7,8 @@ from statistics import fmean, variance
 from pydantic import BaseModel, ConfigDict
 from scipy.stats import f, t
 
+from evaluation_assets.core.judging.canaries import MIN_ANSWERED
+
 ALPHA = 0.02
 """Chance of a false alarm over all judges of a panel."""
 
@@ -50,6 +52,20 @@ def changed_judges(baseline: Mapping[str, CanaryScores], current: Mapping[str, C
     both = sorted(baseline.keys() & current.keys())
     found = (_change(judge, baseline[judge], current[judge], ALPHA / len(both)) for judge in both)
     return [change for change in found if change is not None]
+
+
+def unknown_change(judge: str, baseline: CanaryScores, current: CanaryScores, asked: int) -> tuple[str, bool] | None:
+    """Why it is not known whether a judge with canary scores in the baseline has changed; true where it was asked."""
+    answered = sum(bool(scores) for scores in current.values())
+    if asked and answered < asked * MIN_ANSWERED:
+        words = f"judge {judge} answered {answered} of {asked} canary clips: whether it changed is not known"
+        return f"{words}; evaluate again", True
+    if sum(bool(baseline[clip]) and bool(current[clip]) for clip in baseline.keys() & current.keys()) >= LEAST_CLIPS:
+        return None
+    if not answered:
+        return f"judge {judge} was asked no canary clips with these verdicts: whether it changed is not known", False
+    words = f"judge {judge} has canary scores of too few clips in common with the baseline"
+    return f"{words}: whether it changed is not known", False
 
 
 def _change(judge: str, then: CanaryScores, now: CanaryScores, alpha: float) -> JudgeChange | None:

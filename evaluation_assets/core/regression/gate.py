@@ -24,7 +24,7 @@ from evaluation_assets.core.regression.baselines import (
     gating_metrics,
     scored_with,
 )
-from evaluation_assets.core.regression.changed_judges import JUDGE_AGAIN, changed_judges
+from evaluation_assets.core.regression.changed_judges import JUDGE_AGAIN, changed_judges, unknown_change
 from evaluation_assets.core.regression.metrics import (
     OUTCOMES,
     RELATIVE,
@@ -172,15 +172,10 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
         differs["tasks"] = Difference(
             baseline=f"{len(baseline.tasks)} tasks", current=f"{len(current.tasks)}, none of them the same"
         )
-    if differs or moved:
-        outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [])
-        return outcome.model_copy(
-            update={
-                "verdict": _gravest((outcome.verdict, "incomparable")),
-                "reasons": [*moved, *outcome.reasons],
-                "judges_changed": moved,
-            }
-        )
+    unknown = [words for words, asked in _unknown_changes(baseline, current) if asked]
+    if differs or moved or unknown:
+        outcome = _outcome(baseline, current, settings, limits, tasks, differs, [], [], [], [*moved, *unknown])
+        return outcome.model_copy(update={"judges_changed": moved})
     comparisons = _compare_all(baseline, own, tasks.common, settings)
     gating = [each.metric for each in comparisons if each.gates and each.metric not in RELATIVE]
     fallen, improved = (
@@ -228,6 +223,16 @@ def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
     ]
     moved = changed_judges(baseline.canaries, current.canaries)
     return served + [change.words for change in moved if change.judge not in current.kept_out]
+
+
+def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str, bool]]:
+    """Of which judges of both sides it is not known whether they changed, and whether they were asked."""
+    found = (
+        unknown_change(judge, before, current.canaries.get(judge, {}), current.canaries_asked.get(judge, 0))
+        for judge, before in sorted(baseline.canaries.items())
+        if f"judge {judge}" in current.comparability and judge not in current.kept_out
+    )
+    return [each for each in found if each is not None]
 
 
 def _compare_all(
@@ -479,15 +484,18 @@ def _outcome(
     comparisons: list[MetricComparison],
     fallen: list[ChangedTask],
     improved: list[ChangedTask],
+    of_judges: Sequence[str] = (),
 ) -> GateOutcome:
-    findings: list[tuple[str, GateVerdict]] = list(limits)
+    """`of_judges`: why the judges, changed or unknown to be the same, allow no comparison."""
+    findings: list[tuple[str, GateVerdict]] = [(words, "incomparable") for words in of_judges]
+    findings.extend(limits)
     if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
         findings.append(_missing(tasks.only_baseline, len(baseline.tasks), settings.max_missing))
     for part, each in differs.items():
         findings.append((_difference_in_words(part, each), "incomparable"))
     gating = [each for each in comparisons if each.gates]
     findings.extend((each.reason, each.verdict) for each in gating if each.verdict != "pass")
-    if baseline is not None and not differs and not gating:
+    if baseline is not None and not differs and not of_judges and not gating:
         findings.append((_NOTHING_GATES, "inconclusive"))
     if serious := {each.task_id for each in fallen if each.beyond_noise}:
         words = f"{_counted(len(serious), 'task')} fell by {settings.fallen_drop:g} or more, beyond noise"
@@ -500,6 +508,8 @@ def _outcome(
             f"{_counted(len(tasks.reworded), 'task')} with the same ID and another prompt than in the baseline"
         )
     notes += [f"judge {judge} is kept out: {why}" for judge, why in current.kept_out.items()]
+    if baseline is not None:
+        notes += [words for words, asked in _unknown_changes(baseline, current) if not asked]
     parts = scored_with(current)
     reasons = [words for words, _ in sorted(findings, key=lambda finding: _GRAVITY.index(finding[1]))]
     return GateOutcome(

@@ -55,7 +55,8 @@ class DropMetrics:
     """A drop as the gate sees it.
 
     `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
-    the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips.
+    the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
+    `canaries_asked` the number of clips they were asked about, answered or not.
     """
 
     drop: str
@@ -67,6 +68,7 @@ class DropMetrics:
     comparability: Mapping[str, str] = field(default_factory=dict)
     kept_out: Mapping[str, str] = field(default_factory=dict)
     canaries: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
+    canaries_asked: Mapping[str, int] = field(default_factory=dict)
     tasks: Mapping[str, str]
     metrics: Mapping[str, Mapping[str, TaskValue]]
 
@@ -170,6 +172,7 @@ def facts_of(
     comparability: Mapping[str, str],
     kept_out: Mapping[str, str],
     canaries: Mapping[str, Mapping[str, list[float]]] | None = None,
+    canaries_asked: Mapping[str, int] | None = None,
 ) -> dict[str, str]:
     """What `task_metrics` notes about the drop as a whole, for `read_metrics`."""
     return {
@@ -178,6 +181,7 @@ def facts_of(
         "comparability": json.dumps(dict(comparability)),
         "kept_out": json.dumps(dict(kept_out)),
         "canaries": json.dumps(canaries or {}),
+        "canaries_asked": json.dumps(canaries_asked or {}),
     }
 
 
@@ -205,6 +209,7 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
         comparability=json.loads(facts.get("comparability", "{}")),
         kept_out=json.loads(facts.get("kept_out", "{}")),
         canaries=json.loads(facts.get("canaries", "{}")),
+        canaries_asked=json.loads(facts.get("canaries_asked", "{}")),
         tasks=tasks,
         metrics=metrics,
     )

@@ -69,8 +69,8 @@ class GateSettings(_Section):
 class CanarySettings(_Section):
     """Canary clips, which tell a changed judge from a changed agent.
 
-    With every drop that belongs to a suite each model judge is asked about twelve short clips, `repeats` times. More
-    repeats measure a judge's own noise, and find smaller changes.
+    When verdicts on a drop that belongs to a suite are paid for, their model judge is asked about twelve short clips
+    too, `repeats` times. More repeats measure a judge's own noise, and find smaller changes.
     """
 
     enabled: bool = True

@@ -33,7 +33,7 @@ class ToolSummary(_Model):
 
 
 class JudgeSummary(_Model):
-    """One judge: outcomes by level, and what it cost.
+    """One judge: outcomes by level (`canary`: clips that tell whether the judge changed), and what it cost.
 
     Tokens and cost are sums over the verdicts that have them, `None` where none has. With `unpriced_verdicts` the cost
     is only a lower bound, and with `uncounted_verdicts` the tokens are. `shortfall` says in one line why much is

@@ -61,6 +61,7 @@ class DropTables:
     category_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
     session_verdicts: Mapping[str, Stored]
+    canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
 
 
 def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables: DropTables) -> DropReport:
@@ -281,16 +282,21 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
         "category": tables.category_verdicts,
         "trajectory": tables.trajectory_verdicts,
         "session": tables.session_verdicts,
+        "canary": tables.canary_verdicts,
     }
     for level, by_judge in levels.items():
+        if judge not in by_judge:
+            continue
+        of_drop = level != "canary"  # canaries cost, and say nothing about the drop
         counts = outcomes.setdefault(level, Counter())
         for row in by_judge[judge].rows(["provider", "model", *COLUMNS, *summed]):
             identity = row
             counts[row["outcome"]] += 1
-            answers.add(row)
+            if of_drop:
+                answers.add(row)
             unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
             uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
-            for column in summed:
+            for column in summed if of_drop else summed[:3]:
                 if row[column] is not None:
                     sums.setdefault(column, []).append(row[column])
     errors: Counter[str] = Counter()
