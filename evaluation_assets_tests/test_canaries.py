@@ -232,3 +232,16 @@ def test_a_promotion_without_canary_scores_says_so(
     done = command("baseline", "promote", "s/base", "--panel", tmp_path / "panel.yaml", home=home)
     assert done.returncode == 0, done.stderr
     assert "no canary scores of one: a change of the judge" in done.stderr
+
+
+def test_canaries_that_nobody_answered_are_asked_again(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    judged = installed(tmp_path / "home", instance, judge(server))
+    judged.drop("s/base", runs(1, "monday"))
+    server.script([rule("refusal")])
+    judged.run("s/base")
+    assert not any(row["scores"] for row in judged.rows("s/base", "canary_verdicts", "one"))
+    server.script([])
+    judged.run("s/base")
+    assert {row["outcome"] for row in judged.rows("s/base", "canary_verdicts", "one")} == {"scored"}

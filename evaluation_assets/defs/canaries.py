@@ -97,7 +97,8 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
             at = facts.get(OCCASION, "")
             occasion = occasion_of(own_verdicts(judge))
             found = before
-            if occasion is not None and occasion != at:
+            unheard = len(canary_scores(before)) < canaries_asked(before) / 2
+            if unheard or (occasion is not None and occasion != at):
                 async with judge.opened(run, budget) as ready:
                     answers = await ask_canaries(ready, rubrics, run, repeats)
                 found = [rows.verdict_row(drop, judge, judgement) for judgement in answers]
@@ -109,7 +110,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
             for row in found:
                 spool.add(row)
                 tally.add(row | {"from_ledger": True} if found is before else row)  # kept rows are not paid again
-            noted = {OCCASION: at if found is before else occasion or "", ASKED_OF: version}
+            noted = {OCCASION: at if found is before else occasion or at, ASKED_OF: version}
             return judge, spool, tally, noted, _coverage(keys[judge.name], found, tally)
 
         chosen = [judge for judge in asked if keys[judge.name] in context.selected_asset_keys]
