@@ -286,8 +286,8 @@ def test_every_check_says_something_with_figures(installation: Installation) -> 
     }
     assert without == {"suite_pass_rate", "coordinated", "regression_gate"} & without
     says = {check.check_name: check.description or "" for check in found}
-    assert says["reject_rate"].startswith("3 of 17 records (17.6%) are not judged, at most 20% may be: 1 bad_json, ")
-    assert says["enough_scored"].startswith("51 of 51 clips (100.0%) have a score")
+    assert says["reject_rate"].startswith("1 of 17 records (5.9%) are not judged, at most 20% may be: 1 bad_json")
+    assert says["enough_scored"].startswith("74 of 74 clips (100.0%) have a score")
 
 
 def test_the_markdown_report_opens_with_what_was_found_and_ends_with_what_it_was_made_with(
