@@ -1,4 +1,4 @@
-"""Text of strangers (names, ids, messages out of files), harmless for the places where people and programs read it."""
+"""Untrusted text (names, ids, messages out of files), harmless for the places where people and programs read it."""
 
 import re
 

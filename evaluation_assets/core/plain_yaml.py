@@ -1,4 +1,4 @@
-"""YAML from strangers: plain values, without anything that turns a few bytes into much work or much memory."""
+"""Untrusted YAML: plain values, without anything that turns a few bytes into much work or much memory."""
 
 from typing import Any
 

@@ -94,14 +94,14 @@ def plan(
     repeats = canaries.repeats if canaries.enabled and drop.sidecar().suite is not None else 0
     for judge in judges:
         if isinstance(judge, ModelJudge):
-            result.calls.append(asyncio.run(_rehearse(judge, drop, settings, rubrics, types, repeats)))
+            result.calls.append(asyncio.run(_dry_run(judge, drop, settings, rubrics, types, repeats)))
     return result
 
 
-async def _rehearse(
+async def _dry_run(
     judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, canary_repeats: int
 ) -> Calls:
-    with judge.rehearsed() as ready:
+    with judge.dry_run() as ready:
         for trajectory, clips in _kept(drop, Preprocessor(settings), types):
             of_clips = await _judged(ready, clip_chain(trajectory, clips, rubrics))
             own = _own_scores(of_clips, [])

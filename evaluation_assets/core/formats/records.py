@@ -109,7 +109,7 @@ def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Tra
 def attempted(record: Record, read: Callable[[Record], Made]) -> Made | Rejection:
     """What is made of a record, or why that is nothing.
 
-    Every reader passes here, with all it does to one record. Records are made by strangers, and a reader cannot foresee
+    Every reader passes here, with all it does to one record. Records are untrusted, and a reader cannot foresee
     every value in every field: whatever it raises is the fault of this record, is told with it, and stops no other.
     Only a damaged file that a record refers to is more than the record's problem.
     """

@@ -145,14 +145,14 @@ class ModelJudge:
             ledger.close()
 
     @contextmanager
-    def rehearsed(self) -> Iterator["Rehearsal"]:
+    def dry_run(self) -> Iterator["DryRun"]:
         """The judge with its ledger and without connections: it collects what it would have to ask."""
         ledger = self._open_ledger()
         stopped = Stopped("budget", "a dry run calls no model")
         try:
             asker = Asker(self.settings, None, ledger, self._pricing, "dry run", Budget(), stopped)
             typical = typical_reply(ledger.recent(self.provider, self.model))
-            yield Rehearsal(self, asker, ledger.secret(), self._pricing, typical)
+            yield DryRun(self, asker, ledger.secret(), self._pricing, typical)
         finally:
             ledger.close()
 
@@ -300,7 +300,7 @@ class _OpenJudge:
         )
 
 
-class Rehearsal(_OpenJudge):
+class DryRun(_OpenJudge):
     """A model judge that looks up what its ledger knows, and collects the questions that are not there.
 
     Where the ledger has no verdict, one of the expected length stands in the conversation instead.
