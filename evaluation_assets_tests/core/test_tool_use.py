@@ -638,6 +638,15 @@ def test_every_number_is_within_0_and_1(of: Case, calls: list[Call], weighting: 
     assert {name: value for name, value in numbers.items() if value is not None and not 0 <= value <= 1} == {}
 
 
+def test_a_failed_attempt_does_not_take_the_place_of_the_call_that_worked() -> None:
+    of = case(expected("cancel_order", x=1), match="same_effects")
+    failed, worked = Call("cancel_order", {"x": 1}, error="busy"), call("cancel_order", x=1)
+    for calls in ((failed, worked), (worked, failed)):
+        result = measure(of, *calls)
+        assert (result.match_ok, result.recall) == (True, 1)
+
+
+@settings(max_examples=500)
 @given(any_case, any_calls, st.randoms(use_true_random=False))
 def test_the_order_of_calls_changes_nothing_where_no_order_is_asked(of: Case, calls: list[Call], random: Any) -> None:
     of = of.model_copy(update={"match": None if of.match in ("exact", "in_order") else of.match})

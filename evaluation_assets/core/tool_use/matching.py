@@ -62,17 +62,14 @@ def align(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Alignment:
 
 
 def effects(expected: Sequence[ExpectedCall], calls: Sequence[Call], alignment: Alignment) -> Alignment:
-    """The alignment without what changes nothing: calls of reading tools, and calls that failed."""
-    changing = [call.error is None and changes_state(call.name) for call in calls]
-    pairs = tuple(pair for pair in alignment.pairs if changing[pair.call])
-    answered = {pair.expected for pair in pairs}
+    """The best assignment of the calls that changed something: reading tools and failed calls take nobody's place."""
+    changing = [index for index, call in enumerate(calls) if call.error is None and changes_state(call.name)]
+    own = align(expected, [calls[index] for index in changing])
     return replace(
         alignment,
-        pairs=pairs,
-        missing=tuple(
-            index for index, want in enumerate(expected) if changes_state(want.tool) and index not in answered
-        ),
-        surplus=tuple(index for index in alignment.surplus if changing[index]),
+        pairs=tuple(replace(pair, call=changing[pair.call]) for pair in own.pairs),
+        missing=tuple(index for index in own.missing if changes_state(expected[index].tool)),
+        surplus=tuple(changing[index] for index in own.surplus),
     )
 
 
