@@ -122,24 +122,18 @@ async def _judged(judge: Judge, chain: Chain) -> list[Judgement]:
 
 def _own_scores(of_clips: Sequence[Judgement], of_categories: Sequence[Judgement]) -> dict[int, OwnScores]:
     """What a judge is shown of its own scores at the levels below, by sample, as the run will show it."""
-    clips: dict[int, dict[int, OwnScore]] = {}
-    categories: dict[int, dict[str, OwnScore]] = {}
-    for judgement in of_clips:
-        if judgement.verdict.outcome == "scored":
-            clips.setdefault(judgement.sample, {})[int(judgement.subject.name)] = _own_score(judgement)
-    for judgement in of_categories:
-        if judgement.verdict.outcome == "scored":
-            categories.setdefault(judgement.sample, {})[judgement.subject.name] = _own_score(judgement)
-    return {
-        sample: OwnScores(clips=clips.get(sample, {}), categories=categories.get(sample, {}))
-        for sample in sorted({*clips, *categories})
-    }
+    return OwnScores.by_sample(
+        ((each.sample, int(each.subject.name), _own_score(each)) for each in _scored(of_clips)),
+        ((each.sample, each.subject.name, _own_score(each)) for each in _scored(of_categories)),
+    )
+
+
+def _scored(judgements: Sequence[Judgement]) -> Iterator[Judgement]:
+    return (judgement for judgement in judgements if judgement.verdict.outcome == "scored")
 
 
 def _own_score(judgement: Judgement) -> OwnScore:
-    scale = judgement.subject.rubric.scale
-    scores = judgement.verdict.scores.items()
-    return OwnScore({key: None if share is None else scale.to_points(share) for key, share in scores}, scale)
+    return OwnScore.of(judgement.verdict.scores, judgement.subject.rubric.scale)
 
 
 def _kept(drop: Drop, preprocessor: Preprocessor, types: ToolTypes) -> Iterator[tuple[Trajectory, list[Clip]]]:

@@ -1,6 +1,6 @@
 """The domain's objects as rows of the lake's tables, and back."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -18,7 +18,7 @@ from evaluation_assets.core.judging.subjects import (
 )
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.preprocessing.preprocess import Removal
-from evaluation_assets.core.rubrics.model import Rubrics, Scale
+from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.tables import TOOL_USE_RESULTS
 from evaluation_assets.core.tool_use.case_results import CaseResult
@@ -274,22 +274,23 @@ def session_chains(trajectories: Stored, rubrics: Rubrics) -> Iterator[Chain]:
 
 def _own_scores(clip_verdicts: list[Row], category_verdicts: list[Row], rubrics: Rubrics) -> dict[int, OwnScores]:
     """One judge's scored verdicts on one trajectory, by sample."""
-    clips: dict[int, dict[int, OwnScore]] = {}
-    categories: dict[int, dict[str, OwnScore]] = {}
-    for row in clip_verdicts:
-        if row["outcome"] == "scored":
-            rubric = rubrics.choose("clip", row["tool_type"])
-            clips.setdefault(row["sample"], {})[row["clip_index"]] = _own_score(row["scores"], rubric.scale)
-    for row in category_verdicts:
-        if row["outcome"] == "scored":
-            rubric = rubrics.choose("category", row["subject"])
-            categories.setdefault(row["sample"], {})[row["subject"]] = _own_score(row["scores"], rubric.scale)
-    return {
-        sample: OwnScores(clips=clips.get(sample, {}), categories=categories.get(sample, {}))
-        for sample in sorted({*clips, *categories})
-    }
-
-
-def _own_score(scores: Mapping[str, float | None], scale: Scale) -> OwnScore:
-    points = {criterion: None if share is None else scale.to_points(share) for criterion, share in scores.items()}
-    return OwnScore(points, scale)
+    return OwnScores.by_sample(
+        (
+            (
+                row["sample"],
+                row["clip_index"],
+                OwnScore.of(row["scores"], rubrics.choose("clip", row["tool_type"]).scale),
+            )
+            for row in clip_verdicts
+            if row["outcome"] == "scored"
+        ),
+        (
+            (
+                row["sample"],
+                row["subject"],
+                OwnScore.of(row["scores"], rubrics.choose("category", row["subject"]).scale),
+            )
+            for row in category_verdicts
+            if row["outcome"] == "scored"
+        ),
+    )

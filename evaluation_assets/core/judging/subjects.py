@@ -6,6 +6,7 @@ A clip, the clips of one category, a trajectory, its answer; and of a session a 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
@@ -20,6 +21,11 @@ class OwnScore:
     points: Mapping[str, int | None]
     scale: Scale
 
+    @classmethod
+    def of(cls, scores: Mapping[str, float | None], scale: Scale) -> Self:
+        """The points that a verdict's scores of 0..1 were given as."""
+        return cls({key: None if share is None else scale.to_points(share) for key, share in scores.items()}, scale)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnScores:
@@ -30,6 +36,22 @@ class OwnScores:
 
     clips: Mapping[int, OwnScore] = field(default_factory=dict)
     categories: Mapping[str, OwnScore] = field(default_factory=dict)
+
+    @classmethod
+    def by_sample(
+        cls, clips: Iterable[tuple[int, int, OwnScore]], categories: Iterable[tuple[int, str, OwnScore]]
+    ) -> dict[int, Self]:
+        """One judge's scores of one trajectory: each with its sample and its clip's index, or its category."""
+        of_clips: dict[int, dict[int, OwnScore]] = {}
+        of_categories: dict[int, dict[str, OwnScore]] = {}
+        for sample, index, score in clips:
+            of_clips.setdefault(sample, {})[index] = score
+        for sample, category, score in categories:
+            of_categories.setdefault(sample, {})[category] = score
+        return {
+            sample: cls(clips=of_clips.get(sample, {}), categories=of_categories.get(sample, {}))
+            for sample in sorted({*of_clips, *of_categories})
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
