@@ -21,12 +21,16 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from evaluation_assets.defs.progress import LOG, Judged
 
 LINE_SECONDS = 15.0
 """Without a terminal: a line this often."""
+
+WIDE = 120
+"""From so many columns on there is room for a bar beside the figures."""
 
 
 class RunProgress:
@@ -107,10 +111,11 @@ class RunProgress:
         return Progress(
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[figures]}", markup=False),
+            *([BarColumn(bar_width=20)] if self._console.width >= WIDE else []),
+            MofNCompleteColumn(table_column=Column(no_wrap=True, min_width=7)),
+            TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=7)),
+            TextColumn("{task.fields[figures]}", markup=False, table_column=Column(no_wrap=True, ratio=1)),
+            expand=True,
             console=self._console,
             disable=self._quiet or not self._console.is_terminal,
             transient=True,

@@ -801,7 +801,7 @@ def test_a_tool_server_that_does_not_start_is_no_wrong_answer(tmp_path: Path, se
 def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = 'kéy-"4711"/+secret=value'
+    key = 'kéy-"most-private"/+secret=value'
     monkeypatch.setenv("REVEALED_KEY", key)
     home = installed(tmp_path, server, "good0", "bad1")
     stdio = {"name": "tests", "command": COMMAND[0], "args": COMMAND[1:], "cwd": ROOT, "env_from": ["REVEALED_KEY"]}
@@ -819,7 +819,7 @@ def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
     found = [item for item in read_trajectories(drop.sources, Losses()) if isinstance(item, Trajectory)]
     assert results(found[0])[0].count("[masked]") >= 5 and "[masked]" in str(errors(found[0])[1])
     encoded = base64.b64encode(key.encode())
-    secrets = [key.encode(), key.encode("unicode_escape"), quote(key, safe="").encode(), encoded[:-4], b"4711"]
+    secrets = [key.encode(), key.encode("unicode_escape"), quote(key, safe="").encode(), encoded[:-4], b"most-private"]
     told = [str(request.body).encode() for request in server.requests()]
     files = [path.read_bytes() for path in Path(home.root.path).rglob("*") if path.is_file()]
     # Tables are compressed: their rows are looked at as text.

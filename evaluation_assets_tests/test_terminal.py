@@ -39,15 +39,17 @@ def evaluation(tmp_path: Path, server: ModelServer) -> list[str]:
 class Terminal:
     """A process at a pseudo-terminal of its own, and all it writes there."""
 
-    def __init__(self, arguments: list[str]) -> None:
+    def __init__(self, arguments: list[str], *, columns: int = 160) -> None:
         self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        # Parallel test processes are told to be 80 columns wide, whatever their terminal.
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "evaluation_assets.cli", *arguments],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env=os.environ | {"TEST_KEY": KEY, "TERM": "xterm-256color"},
+            env=inherited | {"TEST_KEY": KEY, "TERM": "xterm-256color"},
             start_new_session=True,
         )
         os.close(theirs)
@@ -70,9 +72,10 @@ class Terminal:
         return status, self.written.decode()
 
 
-def test_the_display_moves_while_judges_work_and_ctrl_c_stops_all(tmp_path: Path) -> None:
+@pytest.mark.parametrize("columns", [80, 160])
+def test_the_display_moves_while_judges_work_and_ctrl_c_stops_all(tmp_path: Path, columns: int) -> None:
     with model_server(latency=0.4) as server:
-        terminal = Terminal(evaluation(tmp_path, server))
+        terminal = Terminal(evaluation(tmp_path, server), columns=columns)
 
         def frames() -> list[int]:
             return [

@@ -62,17 +62,17 @@ class Judged:
         LOG.debug("judged", extra={"judged": self})
 
     def figures(self) -> str:
-        """How far, how fast, for how much, how much longer."""
+        """How far, how fast, how much longer, what failed, for how much: a narrow terminal cuts the end."""
         rate = self.done / max(time.monotonic() - self.started, 1e-3)
         parts = [f"{self.done}{'' if self.total is None else f' of {self.total}'} verdicts", f"{rate:.1f}/s"]
+        if self.total is not None and rate:
+            parts.append(f"about {max(0, self.total - self.done) / rate / 60:.0f} min left")
+        if self.failed:
+            parts.append(f"{self.failed} failed")
         if self.total is not None:
             is_unknown = self.cost_usd is None and self.done > self.from_ledger
             parts.append("cost unknown" if is_unknown else f"${self.cost_usd or 0:.4f}")
             if self.input_tokens:
                 parts.append(f"{self.cached_tokens / self.input_tokens:.0%} of the input cached")
             parts.append(f"{self.from_ledger} from the ledger")
-        if self.failed:
-            parts.append(f"{self.failed} failed")
-        if self.total is not None and rate:
-            parts.append(f"about {max(0, self.total - self.done) / rate / 60:.0f} min left")
         return ", ".join(parts)
