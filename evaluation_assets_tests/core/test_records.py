@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -23,11 +23,12 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.formats import records, unpacking
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import inspect_ai
+from evaluation_assets.core.formats.readers.tagged import trajectory_of as trajectory_of_tagged
 from evaluation_assets.core.formats.records import read_items, read_records, read_value, sample_of, usable
-from evaluation_assets.core.formats.registry import format_of, read_trajectories
+from evaluation_assets.core.formats.registry import format_of, read_by, read_trajectories
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets_tests.core.making import answer
 
@@ -47,7 +48,7 @@ def saved(content: bytes, name: str = "drop.jsonl") -> UPath:
 
 
 def read(content: bytes, name: str = "drop.jsonl") -> list[Record | Rejection]:
-    return list(read_records(saved(content, name), name))
+    return list(read_records(DropFile(saved(content, name), name)))
 
 
 def trajectories(*paths: UPath) -> list[Trajectory]:
@@ -65,7 +66,7 @@ def random_text(size: int) -> str:
     return Random(1).randbytes(size // 2).hex()
 
 
-def rejections(items: list[Record | Rejection]) -> list[Rejection]:
+def rejections(items: Sequence[Record | Trajectory | Rejection]) -> list[Rejection]:
     return [item for item in items if isinstance(item, Rejection)]
 
 
@@ -105,7 +106,7 @@ def test_parquet_rows_are_records(tmp_path: Path) -> None:
         pa.Table.from_pylist([{"task_id": "a", "deep": {"x": [1, 2]}}, {"task_id": "b", "deep": None}]),
         tmp_path / "d.parquet",
     )
-    items = list(read_records(UPath(tmp_path / "d.parquet"), "d.parquet"))
+    items = list(read_records(DropFile(UPath(tmp_path / "d.parquet"), "d.parquet")))
     assert data_of(items) == [{"task_id": "a", "deep": {"x": [1, 2]}}, {"task_id": "b", "deep": None}]
     assert [item.line for item in items] == [1, 2]
 
@@ -148,7 +149,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_record() -> None:
 
 def test_a_file_that_is_not_there_says_so() -> None:
     with pytest.raises(FileNotFoundError):
-        list(read_records(UPath("memory://records/absent.jsonl"), "absent.jsonl"))
+        list(read_records(DropFile(UPath("memory://records/absent.jsonl"), "absent.jsonl")))
 
 
 # Lines that are no JSON
@@ -226,7 +227,7 @@ def test_a_cut_gzip_is_unreadable_after_its_records() -> None:
     rows = b"".join(orjson.dumps({"n": n, "x": f"{n * 7919 % 10007}"}) + b"\n" for n in range(2000))
     path = saved(gzip.compress(rows)[:-200], "cut.jsonl.gz")
     with pytest.raises(UnreadableDrop, match=r"folder/cut\.jsonl\.gz"):
-        list(read_records(path, "folder/cut.jsonl.gz"))
+        list(read_records(DropFile(path, "folder/cut.jsonl.gz")))
 
 
 def test_a_cut_zstandard_file_is_unreadable() -> None:
@@ -358,6 +359,91 @@ def test_whatever_a_reader_raises_rejects_the_record_with_its_place(problem: Exc
     assert found.detail.startswith(type(problem).__name__)
 
 
+BREAKS = "breaks"
+"""Records with this field are what the readers below break on, outside of any one record."""
+
+
+def _number(record: Record) -> int:
+    if BREAKS in record.data:
+        raise KeyError(BREAKS)
+    return record.data["n"]
+
+
+def _run(record: Record) -> Trajectory:
+    return replace(trajectory_of_tagged(record), task_id=str(record.data["n"]))
+
+
+def _grouping(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """As conversations are read: a group ends when the next record is of another ten."""
+    group: list[Record] = []
+    for record in read_records(files[0]):
+        if isinstance(record, Rejection):
+            yield record
+            continue
+        losses.count("records")
+        if group and _number(record) // 10 != _number(group[-1]) // 10:
+            yield from (usable(each, _run) for each in group)
+            group = []
+        group.append(record)
+        _number(record)
+    yield from (usable(each, _run) for each in group)
+
+
+def _twice(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """As traces are read: all records are looked through before the first is read."""
+    known = {_number(record) for record in read_records(files[0]) if isinstance(record, Record)}
+    for record in read_records(files[0]):
+        if isinstance(record, Record):
+            losses.count("records")
+            assert record.data["n"] in known
+        yield record if isinstance(record, Rejection) else usable(record, _run)
+
+
+def _beside_a_table(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """As simulations are read: some records are only for others."""
+    known = {_number(record) for record in read_records(files[0]) if isinstance(record, Record)}
+    for record in read_records(files[0]):
+        if isinstance(record, Record) and record.data["n"] in known:
+            losses.count("records")
+            yield usable(record, _run)
+
+
+@pytest.mark.parametrize("reader", [_grouping, _twice, _beside_a_table])
+@given(broken=st.sets(st.integers(0, 39), max_size=20))
+def test_a_record_that_breaks_its_reader_between_records_is_one_rejection(reader: Any, broken: set[int]) -> None:
+    rows = [{"n": n, "raw_response": answer("x")} | ({BREAKS: True} if n in broken else {}) for n in range(40)]
+    file = DropFile(saved(b"".join(orjson.dumps(row) + b"\n" for row in rows)), "drop.jsonl")
+    losses = Losses()
+    items = list(read_by(Format("own", "", "", lambda _: True, reader), [file], losses))
+    found = rejections(items)
+    assert {(each.line - 1, each.reason, each.detail) for each in found} == {
+        (n, "reader_failed", "KeyError: 'breaks'") for n in broken
+    }
+    assert len(found) == len(broken)
+    assert [run.task_id for run in items if isinstance(run, Trajectory)] == [
+        str(n) for n in range(40) if n not in broken
+    ]
+    assert losses.counts["records"] == 40 - len(broken)
+
+
+def test_a_reader_that_breaks_at_every_record_says_so() -> None:
+    rows = b"".join(orjson.dumps({"n": n, BREAKS: True}) + b"\n" for n in range(200))
+    file = DropFile(saved(rows), "drop.jsonl")
+    with pytest.raises(UnreadableDrop, match=r"the reader of own failed on drop.jsonl: KeyError: 'breaks'"):
+        list(read_by(Format("own", "", "", lambda _: True, _grouping), [file], Losses()))
+
+
+def test_a_reader_that_breaks_after_the_last_record_blames_none() -> None:
+    def read_all(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+        items = [item for item in read_records(files[0]) if isinstance(item, Rejection)]
+        yield from items
+        raise ValueError("at the end")
+
+    file = DropFile(saved(LINES), "drop.jsonl")
+    with pytest.raises(UnreadableDrop, match=r"the reader of own failed on drop.jsonl: ValueError: at the end"):
+        list(read_by(Format("own", "", "", lambda _: True, read_all), [file], Losses()))
+
+
 def test_an_interrupt_is_no_fault_of_the_record() -> None:
     with pytest.raises(KeyboardInterrupt):
         usable(Record("d.jsonl", 1, {}, b"{}"), lambda _: _raise(KeyboardInterrupt()))
@@ -400,9 +486,9 @@ def test_a_record_beyond_the_limit_is_rejected_and_the_others_are_read(packed: C
 def test_items_inside_a_document_beyond_the_limit_are_rejected_and_the_others_are_read() -> None:
     document = {"info": {"x": 1}, "runs": [ROWS[0], {"text": [random_text(1 << 19)] * 4}, ROWS[1]]}
     path = saved(json.dumps(document, indent=1).encode(), "d.json")
-    assert [type(item) for item in read_items(path, "d.json", "runs")] == [Record, Rejection, Record]
+    assert [type(item) for item in read_items(DropFile(path, "d.json"), "runs")] == [Record, Rejection, Record]
     assert read_value(path, "d.json", "info") == {"x": 1}
-    (whole,) = read_records(path, "d.json")
+    (whole,) = read_records(DropFile(path, "d.json"))
     assert isinstance(whole, Rejection) and whole.reason == "too_large"
 
 

@@ -1,7 +1,7 @@
 """What a reader of trajectories takes and gives: records in, trajectories or rejections out."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from upath import UPath
@@ -77,12 +77,44 @@ class Sample:
         return any(isinstance(record, dict) and all(key in record for key in keys) for record in self.records)
 
 
+class Handed:
+    """The records that a reader is handed, and the rejections it is handed in place of those that it broke on."""
+
+    def __init__(self) -> None:
+        self._last: Record | None = None
+        self._broken: dict[tuple[str, int, bytes], Rejection] = {}
+
+    @property
+    def broken(self) -> Sequence[Rejection]:
+        """The rejections, in the order in which the reader broke."""
+        return list(self._broken.values())
+
+    def over(self, items: Iterable[Record | Rejection]) -> Iterator[Record | Rejection]:
+        """What the reader is handed of these."""
+        for item in items:
+            if isinstance(item, Record):
+                self._last = item
+                yield self._broken.get((item.source, item.line, item.raw), item)
+            else:
+                yield item
+        self._last = None
+
+    def reject_last(self, problem: UnusableRecord) -> bool:
+        """Blame a problem on the record that was handed over last. False: there is none, or it was blamed before."""
+        last = self._last
+        if last is None or (key := (last.source, last.line, last.raw)) in self._broken:
+            return False
+        self._last, self._broken[key] = None, last.rejected(problem)
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class DropFile:
     """One file of a drop. `source` is the name it goes by in rejections."""
 
     path: UPath
     source: str
+    handed: Handed = field(default_factory=Handed, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

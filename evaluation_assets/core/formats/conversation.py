@@ -87,7 +87,7 @@ def grouped(files: Sequence[DropFile], belongs: Callable[[Any, Any], bool]) -> I
     """
     for file in files:
         group: list[Record] = []
-        for record in read_records(file.path, file.source):
+        for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
                 continue

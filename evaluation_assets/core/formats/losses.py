@@ -27,6 +27,10 @@ class Losses:
         """Count something that is not represented."""
         self.counts[path] += times
 
+    def update(self, other: "Losses") -> None:
+        """Add the counts of another account."""
+        self.counts.update(other.counts)
+
     @contextmanager
     def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
         """The fields of one record; what was not taken is counted when the record was read without an error."""

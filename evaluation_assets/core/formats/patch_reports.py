@@ -47,7 +47,7 @@ def reports_of(files: Sequence[DropFile]) -> Mapping[str, PatchReport]:
     found: dict[str, PatchReport] = {}
     for file in files:
         folder = file.path.parent.name
-        for record in islice(read_records(file.path, file.source), 1):
+        for record in islice(read_records(file), 1):
             if not isinstance(record, Rejection):
                 found.update(_reports_in(record.data, folder))
     return found

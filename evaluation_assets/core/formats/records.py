@@ -62,7 +62,7 @@ def each_record(
 ) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a record, file after file."""
     for file in files:
-        for record in read_records(file.path, file.source):
+        for record in read_records(file):
             yield record if isinstance(record, Rejection) else usable(record, trajectory_of)
 
 
@@ -120,10 +120,11 @@ def attempted(record: Record, read: Callable[[Record], Made]) -> Made | Rejectio
     except UnreadableDrop:
         raise
     except Exception as problem:  # noqa: BLE001 - see above
-        return record.rejected(_failure(problem))
+        return record.rejected(reader_failed(problem))
 
 
-def _failure(problem: Exception) -> UnusableRecord:
+def reader_failed(problem: Exception) -> UnusableRecord:
+    """What a reader raised that no reader should, as the problem of a record."""
     told = " ".join(str(problem)[:_SHOWN].split())[:_TOLD]
     return UnusableRecord("reader_failed", f"{type(problem).__name__}: {told}")
 
@@ -160,12 +161,16 @@ def _tool_values(trajectory: Trajectory) -> Iterator[Any]:
     yield from (tool.parameters for agent in trajectory.agents for tool in agent.tools or ())
 
 
-def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
-    """The records of one file in order. `source` names the file in rejections.
+def read_records(file: DropFile) -> Iterator[Record | Rejection]:
+    """The records of one file in order.
 
     Raises:
         UnreadableDrop: the file as a whole is damaged: cut compression, broken parquet.
     """
+    return file.handed.over(_records(file.path, file.source))
+
+
+def _records(path: UPath, source: str) -> Iterator[Record | Rejection]:
     given = 0
     try:
         with _opened(path) as stream:
@@ -186,12 +191,16 @@ def read_records(path: UPath, source: str) -> Iterator[Record | Rejection]:
         raise _damaged(source, problem) from problem
 
 
-def read_items(path: UPath, source: str, *prefixes: str) -> Iterator[Record | Rejection]:
+def read_items(file: DropFile, *prefixes: str) -> Iterator[Record | Rejection]:
     """The items of the first list in a JSON document that stands at one of these places, e.g. `data.simulations`.
 
     Raises:
         UnreadableDrop: the file is damaged.
     """
+    return file.handed.over(_items_of(file.path, file.source, prefixes))
+
+
+def _items_of(path: UPath, source: str, prefixes: Sequence[str]) -> Iterator[Record | Rejection]:
     for prefix in prefixes:
         number = 0
         try:
@@ -220,13 +229,17 @@ def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, 
     Raises:
         UnreadableDrop: the file is damaged.
     """
+    given = 0
     try:
         with _opened(path) as stream:
             for place, value in _values_at(stream, frozenset(prefixes)):
                 if isinstance(value, _Oversized):
                     raise TooLarge(f"holds a value of more than {LARGEST_RECORD >> 20} MB at {place}")
+                given += 1
                 yield place, value
-    except (ijson.JSONError, UnicodeDecodeError, EOFError, OSError, pa.ArrowException) as problem:
+    except (ijson.JSONError, UnicodeDecodeError):
+        yield from islice(_parts_in(_lenient(path, source), "", prefixes), given, None)
+    except (EOFError, OSError, pa.ArrowException) as problem:
         raise _damaged(source, problem) from problem
 
 
@@ -510,10 +523,10 @@ def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Reje
         if isinstance(data, _Oversized):
             yield too_large(source, number, b"")
         else:
-            yield Record(source, number, data, _as_line(data))
+            yield Record(source, number, data, as_line(data))
 
 
-def _as_line(data: Any) -> bytes:
+def as_line(data: Any) -> bytes:
     """A parsed value as JSON again; what is nested too deep for that is only named."""
     try:
         return orjson.dumps(data, default=str)
@@ -530,6 +543,16 @@ def _lenient_document(path: UPath, source: str, given: int) -> Iterator[Record |
 def _lenient_items(path: UPath, source: str, prefix: str) -> Iterator[Record | Rejection]:
     found = _at(_lenient(path, source), prefix)
     return _reread_all(source, found if isinstance(found, list) else [])
+
+
+def _parts_in(value: Any, place: str, wanted: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """The values below a place that stand at the wanted ones, in order."""
+    if place in wanted:
+        yield place, value
+    elif not place or any(one.startswith(f"{place}.") for one in wanted):
+        listed = [("item", item) for item in value] if isinstance(value, list) else []
+        for key, item in value.items() if isinstance(value, dict) else listed:
+            yield from _parts_in(item, f"{place}.{key}" if place else key, wanted)
 
 
 def _lenient_value(path: UPath, source: str, prefix: str) -> Any:

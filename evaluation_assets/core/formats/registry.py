@@ -1,9 +1,10 @@
 """The formats that are read, and how one is chosen: by content, or by name where the drop says so."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
-from evaluation_assets.core.formats.base import DropFile, Format, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Format, Handed, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import (
     agent_session,
@@ -27,13 +28,16 @@ from evaluation_assets.core.formats.readers import (
     tau_bench,
     who_and_when,
 )
-from evaluation_assets.core.formats.records import read_records, sample_of
+from evaluation_assets.core.formats.records import read_records, reader_failed, sample_of
 from evaluation_assets.core.formats.unrecognised import WHOLE, why_unrecognised
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
 
 _LOOKED_AT = 20
 """Files of a drop that were recognised, before its format is clear."""
+
+_MOST_BROKEN = 100
+"""Records of a drop on which its reader may break; after each it starts again."""
 
 FORMATS: dict[str, Format] = {
     module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
@@ -88,7 +92,7 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
 
 def _check_first_record(file: DropFile) -> None:
     """Refuse a file that is not recognised because its first record is beyond a limit."""
-    first = next(read_records(file.path, file.source), None)
+    first = next(read_records(file), None)
     if isinstance(first, Rejection) and first.reason == "too_large":
         raise UnreadableDrop(
             f"{file.source} line {first.line}: {first.detail}. Split it into smaller records, or remove it."
@@ -122,19 +126,34 @@ def read_trajectories(
     Raises:
         UnreadableDrop: at once, when no format fits; while reading, when a file is damaged.
     """
-    return _read(files, losses, format_of(files, format_name))
+    return read_by(format_of(files, format_name), files, losses)
 
 
-def _read(files: Sequence[DropFile], losses: Losses, chosen: Format) -> Iterator[Trajectory | Rejection]:
-    trials = TrialCounter()
-    try:
-        for item in chosen.read(files, losses):
-            yield item if isinstance(item, Rejection) else trials.numbered(item)
-    except (UnreadableDrop, OSError):
-        raise
-    except Exception as problem:  # outside of any one record, see `usable`: what came before it is no whole drop
-        names = ", ".join(file.source for file in files)[:500]
-        raise UnreadableDrop(
-            f"the reader of {chosen.name} failed on {names}: {type(problem).__name__}: {str(problem)[:300]}. "
-            "Please report this with the file."
-        ) from problem
+def read_by(chosen: Format, files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    """As `read_trajectories`, by a format's own reader."""
+    trials, told, handed = TrialCounter(), 0, Handed()
+    said: list[Rejection] = []
+    watched = [replace(file, handed=handed) for file in files]
+    while True:
+        counted = Losses()
+        try:
+            for item in islice(chosen.read(watched, counted), told, None):
+                told += 1
+                if isinstance(item, Rejection) and item in handed.broken:
+                    said.append(item)
+                yield item if isinstance(item, Rejection) else trials.numbered(item)
+            break
+        except (UnreadableDrop, OSError):
+            raise
+        except Exception as problem:
+            # Between records, where readers put them in groups; inside one see `attempted`. What was told stays so.
+            if len(handed.broken) >= _MOST_BROKEN or not handed.reject_last(reader_failed(problem)):
+                raise UnreadableDrop(_broken(problem, chosen, files)) from problem
+    yield from (each for each in handed.broken if each not in said)  # of a side table, read for others
+    losses.update(counted)
+
+
+def _broken(problem: Exception, chosen: Format, files: Sequence[DropFile]) -> str:
+    names = ", ".join(file.source for file in files)[:500]
+    told = f"{type(problem).__name__}: {str(problem)[:300]}"
+    return f"the reader of {chosen.name} failed on {names}: {told}. Please report this with the file."

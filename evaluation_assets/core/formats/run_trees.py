@@ -70,7 +70,7 @@ class Traces:
     def _count(self) -> None:
         self._parents = {}
         known: list[JsonObject] = []
-        for record in read_records(self._file.path, self._file.source):
+        for record in read_records(self._file):
             if isinstance(record, Record) and is_flat(record.data):
                 names = {key: value for key in _NAMES if isinstance(value := record.data.get(key), str)}
                 known.append(names)

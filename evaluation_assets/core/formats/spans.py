@@ -10,7 +10,7 @@ from typing import IO, Any, Self
 
 import orjson
 
-from evaluation_assets.core.formats.base import UnusableRecord
+from evaluation_assets.core.formats.base import Record, UnusableRecord
 from evaluation_assets.core.trajectories.model import JsonObject
 
 _SPOOL_BYTES = 8 << 20
@@ -139,17 +139,21 @@ class SpanSpool:
         self._file.write(line)
         self._end += len(line)
 
-    def traces(self) -> Iterator[tuple[Trace, str, bytes]]:
-        """Every trace in the order they began to come, with its first file and its spans as JSON."""
+    def traces(self) -> Iterator[Record]:
+        """Every trace in the order they began to come, with its first file; `trace_in` gives the spans."""
         names = list(self._numbers)
         for number, places in groupby(sorted(self._places), key=itemgetter(0)):
-            lines = [self._line(start, length) for _, start, length in places]
-            spans = (_span_of(orjson.loads(line)) for line in lines)
-            yield trace_of(names[number], spans), self._sources[number], b"[" + b",".join(lines) + b"]"
+            lines = (self._line(start, length) for _, start, length in places)
+            yield Record(self._sources[number], number + 1, names[number], b"[" + b",".join(lines) + b"]")
 
     def _line(self, start: int, length: int) -> bytes:
         self._file.seek(start)
         return self._file.read(length)
+
+
+def trace_in(record: Record) -> Trace:
+    """The trace in a record of the spool."""
+    return trace_of(record.data, map(_span_of, orjson.loads(record.raw)))
 
 
 def _span_of(data: JsonObject) -> Span:

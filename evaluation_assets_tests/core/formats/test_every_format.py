@@ -98,7 +98,7 @@ def _read_damaged(name: str, damaged: Any) -> None:
             check(item)
             check_is_stored(item)
     except UnreadableDrop as problem:
-        assert str(problem)
+        assert str(problem) and "the reader of" not in str(problem)  # one record is never the whole drop
 
 
 def _with_damaged_fields(content: bytes, random: Random, hits: int) -> bytes:

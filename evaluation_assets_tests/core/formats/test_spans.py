@@ -78,6 +78,19 @@ def test_a_trace_without_agents_is_rejected(tmp_path: Path) -> None:
     assert "GET /health" in rejection.raw
 
 
+@pytest.mark.parametrize("value", [{"doubleValue": 10**30}, {"boolValue": 10**400}, {"stringValue": "\ud83d"}])
+@pytest.mark.parametrize("name", ["traces.jsonl", "traces.json"])
+def test_a_value_that_json_does_not_hold_stops_no_other_trace(tmp_path: Path, name: str, value: Any) -> None:
+    attributes = [{"key": "n", "value": value}]
+    batch = next(batches(iter([{"traceId": "c", "spanId": "1", "name": "GET /x", "attributes": attributes}])))
+    content = [json.dumps(line) for line in (LINES[0], batch, *LINES[1:])]
+    (tmp_path / name).write_text("\n".join(content) if name == "traces.jsonl" else f"[{','.join(content)}]")
+    items = read(tmp_path)
+    (rejection,) = (item for item in items if isinstance(item, Rejection))
+    assert rejection.reason in ("bad_json", "no_trajectory_text") and "GET /x" in rejection.raw
+    assert [item for item in items if isinstance(item, Trajectory)] == list(otel_runs())
+
+
 def test_a_manager_and_its_sub_agent_are_two_agents() -> None:
     manager, _ = otel_runs()
     assert [agent.id for agent in manager.agents] == ["manager", "expert"]

@@ -62,7 +62,7 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
         if file.source not in library.sources:
             yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
             continue
-        for record in read_records(file.path, file.source):
+        for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
             elif not library.is_part(record):
@@ -80,7 +80,7 @@ class Library:
         self._by_source: dict[str, list[int]] = defaultdict(list)
         references: list[list[JsonObject]] = []
         for file in files:
-            for record in read_records(file.path, file.source):
+            for record in read_records(file):
                 if isinstance(record, Record) and _is_document(record.data):
                     self._add(record)
                     references.append(list(_references(record.data)))
@@ -100,11 +100,7 @@ class Library:
         """A document, read again from its file."""
         source, line = place
         file = self._files[source]
-        return next(
-            record.data
-            for record in read_records(file.path, source)
-            if isinstance(record, Record) and record.line == line
-        )
+        return next(record.data for record in read_records(file) if isinstance(record, Record) and record.line == line)
 
     def _add(self, record: Record) -> None:
         number = len(self._places)

@@ -79,7 +79,7 @@ def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
 def _sessions(file: DropFile, beside: dict[str, list[DropFile]], losses: Losses) -> Iterator[Trajectory | Rejection]:
     records: list[Record] = []
     session: str | None = None
-    for record in read_records(file.path, file.source):
+    for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
             continue
@@ -97,7 +97,7 @@ def _one(
     records: list[Record], session: str | None, beside: dict[str, list[DropFile]], losses: Losses
 ) -> Iterator[Trajectory | Rejection]:
     for file in beside.pop(session or "", []):
-        for record in read_records(file.path, file.source):
+        for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
             else:

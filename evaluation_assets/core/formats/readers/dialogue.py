@@ -69,7 +69,7 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             text = read_text(file.path, file.source)
             yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data))
         else:
-            for record in read_records(file.path, file.source):
+            for record in read_records(file):
                 yield (
                     record if isinstance(record, Rejection) else usable(record, lambda found: _of_record(found, losses))
                 )

@@ -105,7 +105,7 @@ def _member(archive: ZipFile, name: str, file: DropFile, number: int) -> Record 
 
 def _listed(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
     about = {key: read_value(file.path, file.source, key) for key in ("status", "eval")}
-    for record in read_items(file.path, file.source, "samples"):
+    for record in read_items(file, "samples"):
         yield about, record
 
 

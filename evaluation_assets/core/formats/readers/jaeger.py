@@ -40,9 +40,9 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
 
 def _traces(file: DropFile) -> Iterator[Record | Rejection]:
     if is_document(file.path) and not sample_of(file).has("traceID"):
-        yield from read_items(file.path, file.source, "data")
+        yield from read_items(file, "data")
         return
-    for record in read_records(file.path, file.source):
+    for record in read_records(file):
         if isinstance(record, Rejection) or not (listed := list(_listed(record.data))):
             yield record
             continue

@@ -80,7 +80,7 @@ class _Session:
 def _trajectories(file: DropFile, losses: Losses) -> Iterator[Trajectory | Rejection]:
     session = _Session()
     task: list[Record] = []
-    for record in read_records(file.path, file.source):
+    for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
         elif _history_of(record.data) is not None:

@@ -16,7 +16,7 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.records import attempted, read_records, usable
 from evaluation_assets.core.formats.span_transcripts import trajectory_of
-from evaluation_assets.core.formats.spans import Event, Span, SpanSpool, Trace, trace_of
+from evaluation_assets.core.formats.spans import Event, Span, SpanSpool, Trace, trace_in, trace_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"
@@ -49,12 +49,12 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             if file.source not in own:
                 yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
                 continue
-            for record in read_records(file.path, file.source):
+            for record in read_records(file):
                 item = record if isinstance(record, Rejection) else _read(record, spool, annotations, losses)
                 if item is not None:
                     yield item
-        for number, (trace, source, raw) in enumerate(spool.traces(), 1):
-            yield usable(Record(source, number, trace, raw), lambda record: _labelled(record.data, annotations, losses))
+        for trace in spool.traces():
+            yield usable(trace, lambda record: _labelled(trace_in(record), annotations, losses))
     for name in annotations.of:
         if name not in annotations.used:
             losses.count("annotations (of a trace that is not in the drop)")
@@ -65,7 +65,7 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
     own: set[str] = set()
     annotations = _Annotations()
     for file in files:
-        for record in read_records(file.path, file.source):
+        for record in read_records(file):
             if isinstance(record, Rejection):
                 continue
             if _is_annotation(record.data):

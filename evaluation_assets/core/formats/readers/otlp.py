@@ -5,13 +5,23 @@ then one trace at a time is read.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.records import is_document, own_files, read_parts, read_records, usable
+from evaluation_assets.core.formats.records import (
+    as_line,
+    attempted,
+    is_document,
+    own_files,
+    read_parts,
+    read_records,
+    usable,
+)
 from evaluation_assets.core.formats.span_transcripts import trajectory_of
-from evaluation_assets.core.formats.spans import Event, Span, SpanSpool
+from evaluation_assets.core.formats.spans import Event, Span, SpanSpool, trace_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"
@@ -40,34 +50,50 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             spans = _of_document if is_document(file.path) else _of_lines
             is_empty = True
             for item in spans(file, losses):
-                is_empty = False
-                if isinstance(item, Rejection):
-                    yield item
-                else:
-                    spool.add(item, file.source)
+                kept = item if isinstance(item, Rejection) else attempted(item, partial(_keep, spool, losses))
+                is_empty = is_empty and not kept
+                if isinstance(kept, Rejection):
+                    yield kept
             if is_empty:
                 yield Rejection(file.source, 1, "no_trajectory_text", "the file holds no spans", "")
-        for number, (trace, source, raw) in enumerate(spool.traces(), 1):
-            yield usable(Record(source, number, trace, raw), lambda record: trajectory_of(record.data, NAME, losses))
+        for trace in spool.traces():
+            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, losses))
 
 
-def _of_document(file: DropFile, losses: Losses) -> Iterator[Span]:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A span as it stands in the file, with the names of the library and the service around it."""
+
+    span: Any
+    scope: str
+    service: str
+
+
+def _keep(spool: SpanSpool, losses: Losses, record: Record) -> bool:
+    """Set a span aside. False: it is none."""
+    given: _Given = record.data
+    span = _span(given.span, given.scope, given.service, losses)
+    if span is not None:
+        spool.add(span, record.source)
+    return span is not None
+
+
+def _of_document(file: DropFile, losses: Losses) -> Iterator[Record]:
     """The spans of one large document. A resource and a scope stand before their spans, as exporters write them."""
     service = scope = ""
-    for place, value in read_parts(
-        file.path, file.source, *(f"{start}.{part}" for start in _PLACES for part in _PARTS)
-    ):
+    places = [f"{start}.{part}" for start in _PLACES for part in _PARTS]
+    for number, (place, value) in enumerate(read_parts(file.path, file.source, *places), 1):
         if place.endswith(".resource"):
             service, scope = _service(value), ""
         elif place.endswith(".scope"):
             scope = _scope(value)
-        elif (span := _span(value, scope, service, losses)) is not None:
-            yield span
+        else:
+            yield Record(file.source, number, _Given(value, scope, service), as_line(value))
 
 
-def _of_lines(file: DropFile, losses: Losses) -> Iterator[Span | Rejection]:
+def _of_lines(file: DropFile, losses: Losses) -> Iterator[Record | Rejection]:
     """The spans of one batch a line."""
-    for record in read_records(file.path, file.source):
+    for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
             continue
@@ -82,8 +108,7 @@ def _of_lines(file: DropFile, losses: Losses) -> Iterator[Span | Rejection]:
                     group.set_aside("schemaUrl", "schema_url")
                     scope = _scope(group.value("scope", "instrumentationLibrary"))
                     for value in group.items("spans"):
-                        if (span := _span(value, scope, service, losses)) is not None:
-                            yield span
+                        yield replace(record, data=_Given(value, scope, service))
 
 
 def _span(data: Any, scope: str, service: str, losses: Losses) -> Span | None:

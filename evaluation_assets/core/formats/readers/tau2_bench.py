@@ -61,9 +61,9 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             yield Rejection(file.source, 1, "not_this_format", f"no tau2-bench results: {DETECTION}", "")
             continue
         setting = _setting(read_value(file.path, file.source, "info"), losses)
-        listed = read_items(file.path, file.source, "tasks")
+        listed = read_items(file, "tasks")
         tasks = dict(_task(record, losses) for record in listed if isinstance(record, Record))
-        for record in read_items(file.path, file.source, "simulations"):
+        for record in read_items(file, "simulations"):
             if isinstance(record, Rejection):
                 yield record
             else:
