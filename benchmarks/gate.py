@@ -1,4 +1,4 @@
-"""How often the gate is wrong: verdicts on runs that did not change, by the gate that decides real ones.
+"""How often the gate is wrong: its verdicts on runs that did not change.
 
     python benchmarks/gate.py [--runs 2000]
     python benchmarks/gate.py --home .evaluation DROP...
@@ -13,13 +13,14 @@ in success is injected by turning passes into failures. Seeds are fixed: the sam
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy import stats
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.regression.baselines import make_baseline
+from evaluation_assets.core.regression.calibration import BatchGate
 from evaluation_assets.core.regression.drift import drift, night
 from evaluation_assets.core.regression.gate import GateOutcome, decide
 from evaluation_assets.core.regression.metrics import DropMetrics, TaskValue
@@ -68,39 +69,40 @@ def trials_of(home: Home, drops: Sequence[str], metric: str) -> Trials:
     return found
 
 
-def unchanged(trials: Trials, tasks: int, runs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Pairs of runs of this many tasks in which nothing changed."""
+def unchanged(trials: Trials, tasks: int, runs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of runs (rows) of this many tasks in which nothing changed."""
     random = np.random.default_rng(tasks)
+    chosen = []
     for _ in range(runs):
         pairs = []
         for values in trials.values():
             shuffled = random.permutation(values)
             pairs += [shuffled[start : start + 2] for start in range(0, len(values) - 1, 2)]
-        chosen = np.array(pairs)[random.permutation(len(pairs))[:tasks]]
-        yield chosen[:, 0], chosen[:, 1]
+        chosen.append(np.array(pairs)[random.permutation(len(pairs))[:tasks]])
+    both = np.array(chosen)
+    return both[..., 0], both[..., 1]
 
 
-def on_trials(metric: str, trials: Trials, tasks: int, runs: int, decrease: float = 0.0) -> Counter[str]:
-    """What the gate says about unchanged runs, or about runs whose success is lower by `decrease`.
+def worsened(after: np.ndarray, decrease: float) -> np.ndarray:
+    """The runs with passes turned into failures, so that their share falls by `decrease`."""
+    return np.where(np.random.default_rng(1).random(after.shape) < decrease / after.mean(), 0.0, after)
+
+
+def on_trials(metric: str, before: np.ndarray, after: np.ndarray) -> Counter[str]:
+    """What the gate says about pairs of runs.
 
     Beside the verdicts are the comparisons that McNemar's conditional test (`conditional`) and its mid-p version
     (`mid-p`, which does not keep its level exactly) find, and the ones with a single task beyond noise (`task`).
     """
-    random = np.random.default_rng(1)
     settings = GateSettings(metrics=(metric,))
-    found: Counter[str] = Counter()
-    rate = float(np.mean([value for values in trials.values() for value in values]))
-    for before, after in unchanged(trials, tasks, runs):
-        worse = np.where(random.random(len(after)) < decrease / rate, 0.0, after) if decrease else after
-        outcome = outcome_of({metric: before}, {metric: worse}, settings)
-        found[outcome.verdict] += 1
-        found["task"] += any(each.beyond_noise for each in outcome.fallen_tasks)
-        if metric == "success":
-            lost, gained = int((worse < before).sum()), int((worse > before).sum())
-            conditional = stats.binom.sf(lost - 1, lost + gained, 0.5)
-            found["conditional"] += bool(lost and conditional <= settings.alpha)
-            mid_p = conditional - stats.binom.pmf(lost, lost + gained, 0.5) / 2
-            found["mid-p"] += bool(lost and mid_p <= settings.alpha)
+    gate = BatchGate(metric, 1, settings)
+    found = Counter(gate.verdicts(before, after).tolist())
+    found["task"] = int(gate.has_fallen(before, after).sum())
+    if metric == "success":
+        lost, gained = (after < before).sum(axis=1), (after > before).sum(axis=1)
+        conditional = stats.binom.sf(lost - 1, lost + gained, 0.5)
+        found["conditional"] = int((conditional <= settings.alpha).sum())
+        found["mid-p"] = int((conditional - stats.binom.pmf(lost, lost + gained, 0.5) / 2 <= settings.alpha).sum())
     return found
 
 
@@ -158,16 +160,18 @@ def header() -> None:
 
 def measure(home: Home, drops: Sequence[str], runs: int) -> None:
     """The gate on recorded trials."""
+    print(f"{runs} pairs of runs a line\n")
     header()
     for metric in ("success", "overall"):
         trials = trials_of(home, drops, metric)
         for tasks in (30, 50, 100):
-            found = on_trials(metric, trials, tasks, runs)
+            found = on_trials(metric, *unchanged(trials, tasks, runs))
             line(f"{tasks} tasks, {metric}, unchanged", found)
             print(f"    single tasks beyond noise {found['task'] / runs:.3f}")
     trials = trials_of(home, drops, "success")
     for tasks in (50, 100):
-        found = on_trials("success", trials, tasks, runs, 0.1)
+        before, after = unchanged(trials, tasks, runs)
+        found = on_trials("success", before, worsened(after, 0.1))
         line(f"{tasks} tasks, success 0.1 lower", found)
         print(f"    McNemar conditional {found['conditional'] / runs:.3f}, mid-p {found['mid-p'] / runs:.3f}")
 

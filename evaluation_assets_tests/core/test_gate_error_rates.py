@@ -11,11 +11,13 @@ import pytest
 
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.regression.calibration import BatchGate
+from evaluation_assets.core.regression.settings import GateSettings
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Installation
 from evaluation_assets_tests.third_party import data
 
-RUNS = 300
+RUNS = 20_000
 DROPS = {
     "airline": "tau-bench/gpt-4o-airline.even-tasks.json",
     "hotpot": "agent-process-bench/hotpotqa.even-queries.jsonl",
@@ -23,8 +25,8 @@ DROPS = {
 
 
 def most(rate: float) -> float:
-    """A rate and three Monte-Carlo standard errors."""
-    return rate + 3 * (rate * (1 - rate) / RUNS) ** 0.5
+    """A rate and two Monte-Carlo standard errors, 0.003 of 0.05."""
+    return rate + 2 * (rate * (1 - rate) / RUNS) ** 0.5
 
 
 @pytest.fixture(scope="module")
@@ -53,18 +55,33 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 
 
 @pytest.mark.parametrize("metric", ["success", "overall"])
-@pytest.mark.parametrize("tasks", [50, 100])
-def test_unchanged_runs_pass(benchmark: ModuleType, evaluated: Home, metric: str, tasks: int) -> None:
-    found = benchmark.on_trials(metric, benchmark.trials_of(evaluated, list(DROPS), metric), tasks, RUNS)
+@pytest.mark.parametrize(
+    ("drops", "tasks"), [("airline", 50), ("hotpot", 50), ("airline hotpot", 50), ("airline hotpot", 100)]
+)
+def test_unchanged_runs_pass(benchmark: ModuleType, evaluated: Home, metric: str, drops: str, tasks: int) -> None:
+    trials = benchmark.trials_of(evaluated, drops.split(), metric)
+    found = benchmark.on_trials(metric, *benchmark.unchanged(trials, tasks, RUNS))
     assert found["fail"] / RUNS <= most(0.05)
     assert found["warn"] / RUNS <= most(0.05)
     assert found["pass"] / RUNS >= 0.8
 
 
+@pytest.mark.parametrize("metric", ["success", "overall"])
+def test_the_gate_decides_one_run_as_many(benchmark: ModuleType, evaluated: Home, metric: str) -> None:
+    before, after = benchmark.unchanged(benchmark.trials_of(evaluated, list(DROPS), metric), 50, 30)
+    settings = GateSettings(metrics=(metric,))
+    for lower in (0.0, 0.03, 0.2):
+        one_by_one = [
+            benchmark.outcome_of({metric: one}, {metric: other - lower}, settings).verdict
+            for one, other in zip(before, after, strict=True)
+        ]
+        assert BatchGate(metric, 1, settings).verdicts(before, after - lower).tolist() == one_by_one
+
+
 def test_a_decrease_of_a_tenth_is_found_as_often_as_by_the_best_exact_test(
     benchmark: ModuleType, evaluated: Home
 ) -> None:
-    trials = benchmark.trials_of(evaluated, list(DROPS), "success")
-    found = benchmark.on_trials("success", trials, 100, RUNS, decrease=0.1)
+    before, after = benchmark.unchanged(benchmark.trials_of(evaluated, list(DROPS), "success"), 100, RUNS)
+    found = benchmark.on_trials("success", before, benchmark.worsened(after, 0.1))
     assert found["fail"] > found["conditional"]
-    assert found["fail"] >= found["mid-p"] - 0.02 * RUNS
+    assert found["fail"] >= found["mid-p"] - 0.01 * RUNS

@@ -14,7 +14,7 @@ import numpy as np
 from evaluation_assets.core.regression.metrics import OUTCOMES
 from evaluation_assets.core.regression.settings import GateSettings
 from evaluation_assets.core.regression.single_tasks import benjamini_hochberg, p_outcomes, p_scores
-from evaluation_assets.core.regression.statistics import classify, compare_outcomes, compare_scores
+from evaluation_assets.core.regression.statistics import classify, compare_outcomes, compare_scores, warning_level
 
 Values = Mapping[str, float]
 """A metric of one run, by task."""
@@ -89,7 +89,7 @@ def calibrate(
     uniform = random.random(base.shape)
     drops = (0.0, settings.delta / 2, settings.delta, 2 * settings.delta)
     before, after = _as_they_were(tables)
-    gate = _Gate(metric, trials, settings)
+    gate = BatchGate(metric, trials, settings)
     failed = [gate.verdicts(one[None], other[None])[0] == "fail" for one, other in zip(before, after, strict=True)]
     return Calibration(
         metric=metric,
@@ -146,7 +146,7 @@ def _worse(current: np.ndarray, drop: float, uniform: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, slots=True)
-class _Gate:
+class BatchGate:
     """The gate on one metric, for many comparisons at once (tasks are the last axis)."""
 
     metric: str
@@ -181,7 +181,7 @@ class _Gate:
         else:
             p_values = p_scores(current - base)
         fell = base - current >= self.settings.fallen_drop - 1e-9
-        return np.any(fell & (benjamini_hochberg(p_values) <= self.settings.alpha), axis=-1)
+        return np.any(fell & (benjamini_hochberg(p_values) <= warning_level(self.settings.alpha)), axis=-1)
 
     def rates(self, base: np.ndarray, current: np.ndarray, drop: float) -> Rates:
         """Shares of the verdicts."""

@@ -41,6 +41,7 @@ from evaluation_assets.core.regression.statistics import (
     compare_scores,
     holm,
     tasks_needed,
+    warning_level,
 )
 from evaluation_assets.core.scoring.intervals import clustered
 
@@ -450,7 +451,7 @@ def _changed(
         nearest = current[each.metric][each.task_id]
         moved = sign * (each.baseline - (nearest.best if direction == "fell" else nearest.worst))
         if moved >= settings.fallen_drop - 1e-9:
-            changed.append(each.model_copy(update={"beyond_noise": bool(p <= settings.alpha)}))
+            changed.append(each.model_copy(update={"beyond_noise": bool(p <= warning_level(settings.alpha))}))
     return sorted(changed, key=lambda each: (sign * (each.current - each.baseline), each.task_id))
 
 

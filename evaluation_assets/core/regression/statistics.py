@@ -172,14 +172,19 @@ def classify(
 ) -> np.ndarray:
     """The verdict of each comparison: `fail`, `warn`, `pass` or `inconclusive`.
 
-    `fail`: a significant decrease of the margin or more. `warn`: a significant one below it. `pass`: none, and either
-    nothing changed, or a decrease of the margin is ruled out, or one of `max_undetected` would have shown.
+    `fail`: a significant decrease of the margin or more. `warn`: a smaller one, significant at `warning_level`. `pass`:
+    none, and either nothing changed, or a decrease of the margin is ruled out, or one of `max_undetected` would have
+    shown.
     """
-    worse = np.asarray(p_adjusted) <= alpha
+    p_adjusted = np.asarray(p_adjusted)
+    beyond = (p_adjusted <= alpha) & (evidence.effect <= -margin + 1e-12)
     seen = unchanged | (evidence.p_non_inferior <= alpha) | (evidence.detectable <= max_undetected)
-    return np.select(
-        [worse & (evidence.effect <= -margin + 1e-12), worse, seen], ["fail", "warn", "pass"], "inconclusive"
-    )
+    return np.select([beyond, p_adjusted <= warning_level(alpha), seen], ["fail", "warn", "pass"], "inconclusive")
+
+
+def warning_level(alpha: float) -> float:
+    """The level of each of the two reasons to warn, a small decrease and single tasks: together they keep `alpha`."""
+    return alpha / 2
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
