@@ -646,6 +646,13 @@ def test_a_failed_attempt_does_not_take_the_place_of_the_call_that_worked() -> N
         assert (result.match_ok, result.recall) == (True, 1)
 
 
+def test_a_call_answers_the_expected_call_that_has_parameters_to_check() -> None:
+    unchecked = expected("a") | {"other_parameters": "allowed"}
+    of = case(unchecked, expected("a", y=0), unchecked)
+    for calls in ([call("a"), call("a", y=0)], [call("a", y=0), call("a")]):
+        assert metrics.parameter_accuracy(align(of.expected_calls, calls)) == 1
+
+
 @settings(max_examples=500)
 @given(any_case, any_calls, st.randoms(use_true_random=False))
 def test_the_order_of_calls_changes_nothing_where_no_order_is_asked(of: Case, calls: list[Call], random: Any) -> None:

@@ -44,8 +44,9 @@ def align(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Alignment:
     """The best assignment of calls to expected calls of the same tool.
 
     As many pairs as possible; among these, as many as possible that are right in every parameter; then the greatest
-    share of right parameters. Greedy matching would miss pairs: it may spend a call on the first expectation that only
-    fits another.
+    share of right parameters; then the most that have parameters to check, and the most that are at least there, so
+    that a score does not hang on the order of the calls. Greedy matching would miss pairs: it may spend a call on the
+    first expectation that only fits another.
     """
     pairs: list[Pair] = []
     for wanted, made in _by_tool(expected, calls):
@@ -94,17 +95,16 @@ def _assignment(
         return [(wanted[0], made[0])]
     from scipy.optimize import linear_sum_assignment  # noqa: PLC0415  (half a second that `--help` need not wait for)
 
-    right_bonus = len(wanted) + 1.0
-    value = [
-        [1 + _share(compared[i, j]) + (right_bonus if compared[i, j].is_right else 0) for j in made] for i in wanted
-    ]
+    right = len(wanted) + 1.0
+    value = [[1 + _worth(compared[i, j]) + (right if compared[i, j].is_right else 0) for j in made] for i in wanted]
     rows, columns = linear_sum_assignment(value, maximize=True)
     return [(wanted[row], made[column]) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
 
 
-def _share(comparison: CallComparison) -> float:
-    accuracy = comparison.accuracy()
-    return 1.0 if accuracy is None else accuracy
+def _worth(comparison: CallComparison) -> float:
+    """The share of right parameters; far behind it whether there are any, and the share of those that are there."""
+    share, there = comparison.accuracy(), comparison.accuracy(1)
+    return 1.0 if share is None or there is None else share + 1e-6 + 1e-9 * there
 
 
 def longest_common_subsequence(first: Sequence[A], second: Sequence[B], same: Callable[[A, B], bool]) -> int:
