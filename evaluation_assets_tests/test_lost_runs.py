@@ -15,6 +15,7 @@ from evaluation_assets.core.home import Home
 from evaluation_assets.core.processes import Process
 from evaluation_assets.defs.jobs import EVALUATE
 from evaluation_assets.defs.lost_runs import MAX_SILENT_LOOKS, fail_gone_runs, lost_runs
+from evaluation_assets.intake import prepare
 from evaluation_assets.resources.heartbeat import Heartbeat, beating, heartbeat_of
 from evaluation_assets.runs import instance_of
 from evaluation_assets_tests.conftest import KEY, Installation, record
@@ -49,6 +50,14 @@ def beat(kept: Installation, run_id: str, heart: Heartbeat) -> None:
 
 
 ELSEWHERE = Process(host="elsewhere", boot="b", namespace="n", pid=7, started="1")
+
+
+def test_a_run_that_takes_longer_than_a_day_is_ended(tmp_path: Path) -> None:
+    home = Home.at(str(tmp_path / "home"))
+    prepare(home)
+    with instance_of(home) as instance:
+        assert instance.run_monitoring_enabled
+        assert instance.run_monitoring_max_runtime_seconds == 24 * 3600
 
 
 class Looks:

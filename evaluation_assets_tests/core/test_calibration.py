@@ -106,6 +106,15 @@ def test_runs_whose_tasks_go_up_and_down_together_give_themselves_away() -> None
     assert (found.pairs, found.pairs_failed) == (12, 6)
 
 
+def test_a_single_task_that_falls_beyond_noise_is_counted_as_a_warning() -> None:
+    steady = runs(4, 60, 0.002)
+    one_breaks = [steady[0] | {"t7": 0.0}, *steady[1:]]
+    quiet, loud = (calibrate("overall", [history], GateSettings()) for history in (steady, one_breaks))
+    assert quiet is not None and loud is not None
+    assert (quiet.rates[0].drop, loud.rates[0].drop) == (0, 0)
+    assert loud.rates[0].warns > quiet.rates[0].warns + 0.1
+
+
 def test_one_run_says_nothing() -> None:
     assert calibrate("overall", [runs(1, 30, 0.2)], GateSettings()) is None
     assert calibrate("overall", [], GateSettings()) is None

@@ -1,0 +1,62 @@
+"""Lines of the documentation that users copy: which tables a query reads, and what the workflow installs."""
+
+import os
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+GLOBS = [
+    (page.name, pattern)
+    for page in PAGES
+    for pattern in re.findall(r"'\.evaluation/(lake/[^']*\*[^']*)'", page.read_text())
+]
+
+
+def test_queries_are_documented() -> None:
+    assert len(GLOBS) >= 4
+
+
+@pytest.mark.parametrize(("page", "pattern"), GLOBS)
+def test_a_documented_query_reads_drops_of_suites_too(tmp_path: Path, page: str, pattern: str) -> None:
+    table = tmp_path / pattern.split("*")[0]
+    for drop in ("alone", "suite/one", "team/suite/two"):
+        path = table / f"{drop}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    found = {path.relative_to(table).with_suffix("").as_posix() for path in tmp_path.glob(pattern)}
+    assert found == {"alone", "suite/one", "team/suite/two"}, page
+
+
+def installed_by_the_workflow(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the workflow's installing step with a pip that only says what it was asked for."""
+    pip = folder / "pip"
+    pip.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    pip.chmod(0o755)
+    steps = yaml.safe_load((ROOT / "docs" / "ci" / "evaluation.yml").read_text())["jobs"]["gate"]["steps"]
+    (script,) = [step["run"] for step in steps if step.get("run", "").startswith("pip ")]
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-ec", script], env=environment | {"PATH": path}, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_workflow_installs_this_project_from_where_it_is(tmp_path: Path) -> None:
+    address = "git+https://git.example.com/team/evaluation_assets@v1"
+    command, asked = installed_by_the_workflow(tmp_path, EVALUATION_ASSETS=address).stdout.splitlines()
+    wanted = Requirement(asked)
+    name = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"]
+    assert (command, wanted.name.replace("-", "_"), wanted.url) == ("install", name.replace("-", "_"), address)
+
+
+def test_the_workflow_asks_for_the_address_where_it_is_not_set(tmp_path: Path) -> None:
+    done = installed_by_the_workflow(tmp_path)
+    assert done.returncode != 0
+    assert "set the variable EVALUATION_ASSETS" in done.stderr
+    assert done.stdout == ""
