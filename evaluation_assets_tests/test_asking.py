@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.judging.asking import Answered, Asker, Budget
-from evaluation_assets.core.judging.circuit import MOST_FAILURES
-from evaluation_assets.core.judging.endpoints import endpoint_of
-from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.llm.client import Answered, Asker, Budget
+from evaluation_assets.core.llm.circuit import MOST_FAILURES
+from evaluation_assets.core.llm.endpoints import endpoint_of
+from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.judging.panel import JudgeSettings
-from evaluation_assets.core.judging.providers import bounded
-from evaluation_assets.core.judging.providers.base import Message, Request, ToolAnswer
+from evaluation_assets.core.llm.providers import bounded
+from evaluation_assets.core.llm.providers.base import Message, Request, ToolAnswer
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.trajectories.model import Tool
 from evaluation_assets_tests.conftest import SAMPLE, command
@@ -407,7 +407,7 @@ def test_when_a_worker_is_killed_another_goes_on_at_once(url: str) -> None:
 def test_a_worker_in_another_container_is_not_taken_for_dead(url: str) -> None:
     ledger = Ledger(url)
     assert ledger.claim("k")
-    script = f"from evaluation_assets.core.judging.ledger import Ledger; print(Ledger({url!r}).claim('k'))"
+    script = f"from evaluation_assets.core.llm.ledger import Ledger; print(Ledger({url!r}).claim('k'))"
     command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", script]
     try:
         asked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

@@ -11,8 +11,8 @@ from upath import UPath
 
 from evaluation_assets.core.agents.runner import Places, RunSettings, run_agent
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.budget import Budget, Stopped
-from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.llm.budget import Budget, Stopped
+from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.model_judging import Judged, drop_of, judge

@@ -65,7 +65,7 @@ def test_an_installation_with_everything_loads(tmp_path: Path, monkeypatch: pyte
 def test_no_judge_can_have_a_name_that_dagster_refuses() -> None:
     from dagster._core.definitions.utils import DISALLOWED_NAMES
 
-    from evaluation_assets.core.judging.endpoints import RESERVED_NAMES
+    from evaluation_assets.core.llm.endpoints import RESERVED_NAMES
 
     assert {name for name in DISALLOWED_NAMES if name.islower()} <= RESERVED_NAMES
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.stop import Stop
 
 

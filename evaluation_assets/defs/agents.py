@@ -14,8 +14,8 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.judging.budget import Budget
-from evaluation_assets.core.judging.ledger import Ledger
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.reporting.agent_comparison import as_markdown as comparison_as_markdown
 from evaluation_assets.core.reporting.agent_comparison import compare_agents, write_agent_comparison
 from evaluation_assets.core.reporting.agent_report import AgentReport, agent_report, as_markdown, write_agent_report

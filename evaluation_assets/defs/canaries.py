@@ -7,7 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.judging.budget import Budget
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.canaries import (
     MIN_ANSWERED,
     ask_canaries,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import dagster as dg
 
 from evaluation_assets.core import rows
-from evaluation_assets.core.judging.budget import Budget
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED

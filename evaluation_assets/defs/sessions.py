@@ -7,10 +7,10 @@ from statistics import fmean
 import dagster as dg
 
 from evaluation_assets.core import tables
-from evaluation_assets.core.judging.embeddings import measure_name, opened_measure
+from evaluation_assets.core.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.judging.vectors import Taken
+from evaluation_assets.core.llm.embeddings import Taken
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.regression import session_agents as agents
 from evaluation_assets.core.regression.metrics import read_metrics

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.judging.circuit import MOST_FAILURES, Circuit
+from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 
 
 def test_failures_one_after_the_other_open_it_and_pauses_grow() -> None:

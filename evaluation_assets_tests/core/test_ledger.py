@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-from evaluation_assets.core.judging.ledger import Ledger, question_key
-from evaluation_assets.core.judging.providers.base import Reply, TokenUsage
+from evaluation_assets.core.llm.ledger import Ledger, question_key
+from evaluation_assets.core.llm.providers.base import Reply, TokenUsage
 from evaluation_assets_tests import postgres
 
 REPLY = Reply(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation_assets.core.judging.limits import AdaptiveLimit, Pace
+from evaluation_assets.core.llm.limits import AdaptiveLimit, Pace
 
 T = TypeVar("T")
 

@@ -18,10 +18,10 @@ from evaluation_assets.core.judging.fences import fence_of, neutral
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Piece
 from evaluation_assets.core.judging.prompts import render, repair_turns, reply_schema, verdict_text
-from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
-from evaluation_assets.core.judging.providers.base import Provider, Request
-from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, capabilities_of
-from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
+from evaluation_assets.core.llm.providers.anthropic_messages import AnthropicMessages
+from evaluation_assets.core.llm.providers.base import Provider, Request
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
+from evaluation_assets.core.llm.providers.openai_chat import OpenAIChat
 from evaluation_assets.core.judging.replies import read_reply
 from evaluation_assets.core.judging.subjects import (
     OwnScore,

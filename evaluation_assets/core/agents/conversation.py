@@ -11,8 +11,8 @@ from evaluation_assets.core.agents.settings import AgentSettings, Limits
 from evaluation_assets.core.agents.tools import CallOutcome, Toolbox
 from evaluation_assets.core.formats.readers.canonical import NAME
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, written
-from evaluation_assets.core.judging.asking import Answered
-from evaluation_assets.core.judging.providers.base import Message, ProviderError, Reply, Request, ToolAnswer, ToolUse
+from evaluation_assets.core.llm.client import Answered
+from evaluation_assets.core.llm.providers.base import Message, ProviderError, Reply, Request, ToolAnswer, ToolUse
 from evaluation_assets.core.tool_use.suites import Case
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage

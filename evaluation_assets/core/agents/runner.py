@@ -21,11 +21,11 @@ from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
 from evaluation_assets.core.formats.readers.canonical import NAME, line_of
-from evaluation_assets.core.judging.asking import Answered, Asker
-from evaluation_assets.core.judging.budget import Budget, Stopped
-from evaluation_assets.core.judging.endpoints import endpoint_of
-from evaluation_assets.core.judging.ledger import Entry, Ledger
-from evaluation_assets.core.judging.providers.base import Message, ProviderError, Request, TokenUsage
+from evaluation_assets.core.llm.client import Answered, Asker
+from evaluation_assets.core.llm.budget import Budget, Stopped
+from evaluation_assets.core.llm.endpoints import endpoint_of
+from evaluation_assets.core.llm.ledger import Entry, Ledger
+from evaluation_assets.core.llm.providers.base import Message, ProviderError, Request, TokenUsage
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.tool_use.suite_formats.registry import as_document
 from evaluation_assets.core.tool_use.suites import Case, Suite

@@ -9,7 +9,7 @@ from upath import UPath
 from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
 from evaluation_assets.core.configuration import faults, yaml_fault
-from evaluation_assets.core.judging.endpoints import EndpointSettings
+from evaluation_assets.core.llm.endpoints import EndpointSettings
 from evaluation_assets.core.trajectories.identity import digest
 
 SYSTEM_PROMPT = """\

@@ -21,7 +21,7 @@ import pydantic
 import pydantic_core
 
 from evaluation_assets.core.agents.masking import Mask
-from evaluation_assets.core.judging.json_text import loads
+from evaluation_assets.core.llm.json_text import loads
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 TIMEOUT_S = 60.0

@@ -10,13 +10,13 @@ from weakref import WeakKeyDictionary
 
 import orjson
 
-from evaluation_assets.core.judging.asking import Asker, Deadline, ModelSettings
-from evaluation_assets.core.judging.budget import Budget, Stopped, request_tokens, size_of
+from evaluation_assets.core.llm.client import Asker, Deadline, ModelSettings
+from evaluation_assets.core.llm.budget import Budget, Stopped, request_tokens, size_of
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.ledger import Entry, Ledger, LedgerError
+from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError
 from evaluation_assets.core.judging.pieces import Piece
-from evaluation_assets.core.judging.prices import Pricing
+from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
     Rendered,
@@ -24,8 +24,8 @@ from evaluation_assets.core.judging.prompts import (
     repair_turns,
     reply_schema,
 )
-from evaluation_assets.core.judging.providers.base import Message, Provider, ProviderError, Request
-from evaluation_assets.core.judging.providers.errors import THE_KEY
+from evaluation_assets.core.llm.providers.base import Message, Provider, ProviderError, Request
+from evaluation_assets.core.llm.providers.errors import THE_KEY
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Question, Quote, quote, reply_tokens, typical_reply
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject

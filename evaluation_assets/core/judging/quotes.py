@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from evaluation_assets.core.judging.asking import ModelSettings
-from evaluation_assets.core.judging.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
-from evaluation_assets.core.judging.ledger import Entry
-from evaluation_assets.core.judging.prices import Pricing
-from evaluation_assets.core.judging.providers.base import TokenUsage
-from evaluation_assets.core.judging.providers.capabilities import capabilities_of
+from evaluation_assets.core.llm.client import ModelSettings
+from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
+from evaluation_assets.core.llm.ledger import Entry
+from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.providers.base import TokenUsage
+from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.known import sum_of
 
 BYTES_PER_TOKEN = 3.7

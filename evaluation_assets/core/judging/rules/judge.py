@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from evaluation_assets.core.judging.budget import Budget
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.rules.criteria import Finding, find
 from evaluation_assets.core.judging.rules.evidence import Evidence

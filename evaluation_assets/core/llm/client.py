@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.judging.budget import Budget, Stopped, most_of
-from evaluation_assets.core.judging.circuit import MOST_FAILURES, Circuit
-from evaluation_assets.core.judging.ledger import Entry, Ledger, LedgerError, question_key
-from evaluation_assets.core.judging.limits import AdaptiveLimit
-from evaluation_assets.core.judging.prices import Pricing
-from evaluation_assets.core.judging.providers.base import Provider, ProviderError, Reply, Request
-from evaluation_assets.core.judging.timeouts import Timeouts
+from evaluation_assets.core.llm.budget import Budget, Stopped, most_of
+from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
+from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
+from evaluation_assets.core.llm.limits import AdaptiveLimit
+from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.providers.base import Provider, ProviderError, Reply, Request
+from evaluation_assets.core.llm.timeouts import Timeouts
 
 MAX_ATTEMPTS = 8
 _LONGEST_BACKOFF_S = 30.0

@@ -7,8 +7,8 @@ import anthropic
 from anthropic.lib.vertex import AsyncAnthropicVertex
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.judging.json_text import dumped
-from evaluation_assets.core.judging.providers.base import (
+from evaluation_assets.core.llm.json_text import dumped
+from evaluation_assets.core.llm.providers.base import (
     NO_PARAMETERS,
     Finish,
     Message,
@@ -20,9 +20,9 @@ from evaluation_assets.core.judging.providers.base import (
     parsed,
     with_schema,
 )
-from evaluation_assets.core.judging.providers.capabilities import Capabilities, Structured
-from evaluation_assets.core.judging.providers.errors import in_our_words
-from evaluation_assets.core.judging.providers.structured import StructuredOutput
+from evaluation_assets.core.llm.providers.capabilities import Capabilities, Structured
+from evaluation_assets.core.llm.providers.errors import in_our_words
+from evaluation_assets.core.llm.providers.structured import StructuredOutput
 from evaluation_assets.core.trajectories.model import Tool
 
 _MARK = {"type": "ephemeral"}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from evaluation_assets.core.judging.providers.base import ProviderError
+from evaluation_assets.core.llm.providers.base import ProviderError
 from evaluation_assets.core.judging.verdicts import ErrorKind
 
 _CONTEXT = re.compile(r"context.?length|context window|too long|too many tokens|maximum context", re.IGNORECASE)

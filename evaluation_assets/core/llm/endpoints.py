@@ -11,13 +11,13 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from evaluation_assets.core.configuration import VariableName
-from evaluation_assets.core.judging.addresses import without_password
-from evaluation_assets.core.judging.asking import ModelSettings
-from evaluation_assets.core.judging.prices import OwnPrice, Price, Pricing, PublicPrice
-from evaluation_assets.core.judging.providers.base import Provider
-from evaluation_assets.core.judging.providers.capabilities import PROVIDERS, Structured, capabilities_of, google_address
-from evaluation_assets.core.judging.providers.connections import Endpoint, connect
-from evaluation_assets.core.judging.timeouts import Timeouts
+from evaluation_assets.core.llm.addresses import without_password
+from evaluation_assets.core.llm.client import ModelSettings
+from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPrice
+from evaluation_assets.core.llm.providers.base import Provider
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, Structured, capabilities_of, google_address
+from evaluation_assets.core.llm.providers.connections import Endpoint, connect
+from evaluation_assets.core.llm.timeouts import Timeouts
 
 _STRUCTURED: dict[str, Structured] = {"schema": "json_schema", "json": "json_object", "none": "prompted"}
 

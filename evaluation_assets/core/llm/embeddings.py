@@ -11,13 +11,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation_assets.core.judging.addresses import split_password, without_password
-from evaluation_assets.core.judging.budget import Budget, Stopped, most_tokens, most_usd, size_of
-from evaluation_assets.core.judging.ledger import Entry, Ledger, LedgerError, question_key
-from evaluation_assets.core.judging.prices import Pricing
-from evaluation_assets.core.judging.providers.base import ProviderError, Reply, TokenUsage
-from evaluation_assets.core.judging.providers.connections import key_in, openai_headers
-from evaluation_assets.core.judging.providers.errors import in_our_words
+from evaluation_assets.core.llm.addresses import split_password, without_password
+from evaluation_assets.core.llm.budget import Budget, Stopped, most_tokens, most_usd, size_of
+from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
+from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.providers.base import ProviderError, Reply, TokenUsage
+from evaluation_assets.core.llm.providers.connections import key_in, openai_headers
+from evaluation_assets.core.llm.providers.errors import in_our_words
 
 Vector = NDArray[np.float32]
 
@@ -195,7 +195,7 @@ class EndpointVectors:
     def _client(self) -> Any:
         import openai  # noqa: PLC0415
 
-        from evaluation_assets.core.judging.providers.bounded import bounded_in_threads  # noqa: PLC0415
+        from evaluation_assets.core.llm.providers.bounded import bounded_in_threads  # noqa: PLC0415
 
         address, password = split_password(self._base_url)
         return openai.OpenAI(

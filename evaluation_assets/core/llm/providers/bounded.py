@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx2
 
-from evaluation_assets.core.judging.providers.base import ProviderError
+from evaluation_assets.core.llm.providers.base import ProviderError
 
 LARGEST_REPLY = 32 * 2**20
 """Bytes of an answer, unpacked: thousands of times a usual judgement, several times the longest output of today's

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.judging.addresses import split_password
-from evaluation_assets.core.judging.providers.base import Provider, ProviderError
-from evaluation_assets.core.judging.providers.capabilities import Capabilities
+from evaluation_assets.core.llm.addresses import split_password
+from evaluation_assets.core.llm.providers.base import Provider, ProviderError
+from evaluation_assets.core.llm.providers.capabilities import Capabilities
 
 CONNECT_TIMEOUT_S = 10.0
 """An address that nobody answers at. How long the answer itself may take is up to whoever asks."""
@@ -45,8 +45,8 @@ def connect(endpoint: Endpoint) -> Provider:
 def _openai(endpoint: Endpoint) -> Provider:
     import openai
 
-    from evaluation_assets.core.judging.providers.bounded import bounded
-    from evaluation_assets.core.judging.providers.openai_chat import OpenAIChat
+    from evaluation_assets.core.llm.providers.bounded import bounded
+    from evaluation_assets.core.llm.providers.openai_chat import OpenAIChat
 
     address, password = split_password(endpoint.base_url)
     client = openai.AsyncOpenAI(
@@ -64,8 +64,8 @@ def _anthropic(endpoint: Endpoint) -> Provider:
     import anthropic
     from anthropic.lib.vertex import AsyncAnthropicVertex
 
-    from evaluation_assets.core.judging.providers.anthropic_messages import AnthropicMessages
-    from evaluation_assets.core.judging.providers.bounded import bounded
+    from evaluation_assets.core.llm.providers.anthropic_messages import AnthropicMessages
+    from evaluation_assets.core.llm.providers.bounded import bounded
 
     address, password = split_password(endpoint.base_url)
     timeout = anthropic.Timeout(None, connect=CONNECT_TIMEOUT_S)
@@ -128,7 +128,7 @@ def openai_headers(password: str | None = None) -> Any:
 
 def _google_token() -> Callable[[], Awaitable[str]]:
     try:
-        from evaluation_assets.core.judging.providers.google_cloud import AccessToken, credentials
+        from evaluation_assets.core.llm.providers.google_cloud import AccessToken, credentials
     except ImportError:
         message = "models on Vertex need the extra: pip install 'evaluation-assets[vertex]'"
         raise ProviderError("auth", message, retryable=False) from None

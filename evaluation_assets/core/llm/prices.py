@@ -6,7 +6,7 @@ from genai_prices import Usage, calc_price
 from genai_prices.types import TieredPrices
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.judging.providers.base import TokenUsage
+from evaluation_assets.core.llm.providers.base import TokenUsage
 
 
 class Price(BaseModel):

@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from evaluation_assets.core.judging.prices import Pricing
-from evaluation_assets.core.judging.providers.base import Request, TokenUsage
+from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.providers.base import Request, TokenUsage
 from evaluation_assets.core.judging.verdicts import ErrorKind
 
 LEAST_BYTES_PER_TOKEN = 2.0

@@ -6,8 +6,8 @@ from typing import Any
 import openai
 from pydantic import BaseModel, ConfigDict, Field
 
-from evaluation_assets.core.judging.json_text import dumped
-from evaluation_assets.core.judging.providers.base import (
+from evaluation_assets.core.llm.json_text import dumped
+from evaluation_assets.core.llm.providers.base import (
     NO_PARAMETERS,
     Finish,
     Message,
@@ -19,9 +19,9 @@ from evaluation_assets.core.judging.providers.base import (
     parsed,
     with_schema,
 )
-from evaluation_assets.core.judging.providers.capabilities import Capabilities, Structured
-from evaluation_assets.core.judging.providers.errors import in_our_words
-from evaluation_assets.core.judging.providers.structured import StructuredOutput
+from evaluation_assets.core.llm.providers.capabilities import Capabilities, Structured
+from evaluation_assets.core.llm.providers.errors import in_our_words
+from evaluation_assets.core.llm.providers.structured import StructuredOutput
 from evaluation_assets.core.trajectories.model import Tool
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
