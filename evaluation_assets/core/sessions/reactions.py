@@ -8,6 +8,7 @@ from typing import Literal
 
 import yaml
 
+from evaluation_assets.core.sessions.examples import Resemblance
 from evaluation_assets.core.sessions.handoffs import particulars
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.tool_use import metrics
@@ -46,9 +47,12 @@ class Reaction:
         return self.kind in DISSATISFIED
 
 
-def reaction(message: str, following: str, cosine: float | None, measure: Similarity) -> Reaction:
+def reaction(
+    message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None = None
+) -> Reaction:
     """What `following`, the user's next message, says about the response to `message`.
 
+    `resemblance` is what `following` is like among the examples of dissatisfaction; it counts where no cue is found.
     A message that `measure` finds alike asks the same again, unless it names other particulars (another order number
     is another question), asks for more, or only says thanks.
     """
@@ -57,7 +61,9 @@ def reaction(message: str, following: str, cosine: float | None, measure: Simila
             return Reaction(kind, found.group().strip(), cosine)
     if (thanked := _cues("thanks").search(following[:_READ])) is not None:
         return Reaction("thanks", thanked.group().strip(), cosine)
-    if cosine is not None and measure.may_re_ask(message, following, cosine) and asks_the_same(message, following):
+    if resemblance is not None and measure.is_dissatisfied(resemblance.margin):
+        return Reaction(resemblance.kind, resemblance.sentence[:120], cosine)
+    if cosine is not None and measure.re_asks(message, following, cosine) and asks_the_same(message, following):
         return Reaction("re_ask", following[:120].strip(), cosine)
     return Reaction("none", None, cosine)
 
