@@ -39,7 +39,7 @@ class EmbeddingSettings(BaseModel):
     base_url: str = "https://api.openai.com/v1"
     api_key_env: VariableName | None = "OPENAI_API_KEY"
     price: Price | None = None
-    re_ask: float = Field(default=0.94, gt=0, le=1)
+    re_ask: float = Field(default=0.96, gt=0, le=1)
     may_re_ask: float = Field(default=0.66, gt=0, le=1)
     dissatisfied: float = Field(default=0.14, gt=0, le=1)
 

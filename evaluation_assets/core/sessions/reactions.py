@@ -50,15 +50,22 @@ class Reaction:
 def reaction(
     message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None = None
 ) -> Reaction:
-    """What `following`, the user's next message, says about the response to `message`.
-
-    `resemblance` is what `following` is like among the examples of dissatisfaction; it counts where no cue is found.
-    A message that `measure` finds alike asks the same again, unless it names other particulars (another order number
-    is another question), asks for more, or only says thanks.
-    """
+    """What `following`, the user's next message, says about the response to `message`: by cues, else by likeness."""
     for kind in DISSATISFIED:
         if (found := _cues(kind).search(following[:_READ])) is not None:
             return Reaction(kind, found.group().strip(), cosine)
+    return reaction_by_likeness(message, following, cosine, measure, resemblance)
+
+
+def reaction_by_likeness(
+    message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None
+) -> Reaction:
+    """What `following` says about the response to `message` where it holds no cue of dissatisfaction.
+
+    `resemblance` is what `following` is like among the examples of dissatisfaction. A message that `measure` finds
+    alike asks the same again, unless it names other particulars (another order number is another question), asks for
+    more, or only says thanks.
+    """
     if (thanked := _cues("thanks").search(following[:_READ])) is not None:
         return Reaction("thanks", thanked.group().strip(), cosine)
     if resemblance is not None and measure.is_dissatisfied(resemblance.margin):
