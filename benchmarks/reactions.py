@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from evaluation_assets.core.judging.embeddings import EmbeddingSettings, opened_measure
 from evaluation_assets.core.scoring.intervals import wilson
-from evaluation_assets.core.sessions.examples import Resemblance, resemblances
-from evaluation_assets.core.sessions.reactions import DISSATISFIED, cues, reaction, reaction_by_likeness
+from evaluation_assets.core.sessions.examples import DISSATISFIED, Resemblance, resemblances
+from evaluation_assets.core.sessions.reactions import cues, reaction, reaction_by_likeness
 from evaluation_assets.core.sessions.similarity import RE_ASK_COSINE, LexicalSimilarity, Similarity
 
 Flags = NDArray[np.bool_]

@@ -14,7 +14,8 @@ from evaluation_assets.core.sessions.similarity import Similarity
 
 Dissatisfaction = Literal["incomprehension", "correction", "complaint"]
 
-_KINDS: tuple[Dissatisfaction, ...] = ("incomprehension", "correction", "complaint")
+DISSATISFIED: tuple[Dissatisfaction, ...] = ("incomprehension", "correction", "complaint")
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _READ = 1000
 
@@ -45,7 +46,7 @@ def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblan
     sentences = [_sentences(message) for message in messages]
     if not measure.can_exclude or not any(sentences):
         return [None] * len(messages)
-    labelled = [(kind, example) for kind in _KINDS for example in _examples()[kind]]
+    labelled = [(kind, example) for kind in DISSATISFIED for example in _examples()[kind]]
     content = _examples()["content"]
     listed = list(dict.fromkeys(sentence for own in sentences for sentence in own))
     matrix = measure.matrix([*(example for _, example in labelled), *content, *listed])[len(labelled) + len(content) :]

@@ -8,16 +8,13 @@ from typing import Literal
 
 import yaml
 
-from evaluation_assets.core.sessions.examples import Resemblance
+from evaluation_assets.core.sessions.examples import DISSATISFIED, Dissatisfaction, Resemblance
 from evaluation_assets.core.sessions.handoffs import particulars
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.tool_use import metrics
 
-ReactionKind = Literal["correction", "incomprehension", "complaint", "re_ask", "thanks", "none"]
+ReactionKind = Dissatisfaction | Literal["re_ask", "thanks", "none"]
 _READ = 1000
-
-
-DISSATISFIED: tuple[ReactionKind, ...] = ("incomprehension", "correction", "complaint")
 
 
 @cache
