@@ -46,7 +46,9 @@ def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblan
     sentences = [_sentences(message) for message in messages]
     if not measure.can_exclude or not any(sentences):
         return [None] * len(messages)
-    labelled = [(kind, example) for kind in DISSATISFIED for example in _examples()[kind]]
+    labelled: list[tuple[Dissatisfaction, str]] = [
+        (kind, example) for kind in DISSATISFIED for example in _examples()[kind]
+    ]
     content = _examples()["content"]
     listed = list(dict.fromkeys(sentence for own in sentences for sentence in own))
     matrix = measure.matrix([*(example for _, example in labelled), *content, *listed])[len(labelled) + len(content) :]
