@@ -1,6 +1,6 @@
 """How often a user's reaction to a bad response is seen, without a model or with embeddings.
 
-    python benchmarks/reactions.py [DATA] [--as-is] [--base-url URL --model NAME [--key-variable NAME]]
+    python benchmarks/reactions.py [DATA] [--as-is [--without-cues]] [--base-url URL --model NAME [--key-variable NAME]]
 
 DATA is a folder of EURTAD: `erroneous` (dialogues with an error of the system and the user's reaction, labelled by
 people) and `non_erroneous_dev` (dialogues without one); default: the folder that the tests use. URL is an endpoint of
@@ -75,7 +75,8 @@ def main() -> None:
         with opened_measure(settings, f"sqlite:///{ledger}/ledger.db", "benchmark", None) as (measure, _):
             replies = list(replies_in(options.data, measure))
             if options.as_is:
-                found = [(reply, reply.raises_alarm(measure)) for reply in replies]
+                seen = _seen if options.without_cues else Reply.raises_alarm
+                found = [(reply, seen(reply, measure)) for reply in replies]
             else:
                 found = out_of_fold(replies, measure)
             print(f"Reactions to errors (EURTAD), by {measure.name}, {'as is' if options.as_is else 'out of fold'}:")
@@ -196,6 +197,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="?", type=Path, default=beside)
     parser.add_argument("--as-is", action="store_true", help="all cues, the product's thresholds")
+    parser.add_argument("--without-cues", action="store_true", help="with --as-is: by likeness alone")
     parser.add_argument("--model", help="compare by embeddings of this model")
     parser.add_argument("--base-url", default="http://localhost:8080/v1", help="where the model is served")
     parser.add_argument("--key-variable", help="variable that holds the endpoint's key")
