@@ -1,27 +1,21 @@
-"""How well sessions are read without a model: reactions of users, who decided a failure, values from nowhere.
+"""How well sessions are read without a model: who decided a failure, values from nowhere.
 
     python benchmarks/sessions.py [DATA]
 
-DATA is a folder with the data sets `eurtad` (EURTAD: dialogues with users' reactions to errors of a system),
-`who-and-when` (Who&When: failed sessions with the agent and the step that people found responsible), `tau-bench` and
-`tau2-bench` (conversations with tools); default: the folder that the tests use. Every rate is printed with its counts
-and its 95 % interval (Wilson). The cues for reactions were written with dialogues of EURTAD in view. So a cue counts in
-a fifth of the dialogues only where the other four fifths bear it out: there it marks errors, and these more often than
-other messages. What is printed is thus about dialogues that a cue was not written for. The shapes of identifiers were
-made with the conversations in view.
+DATA is a folder with the data sets `who-and-when` (Who&When: failed sessions with the agent and the step that people
+found responsible), `tau-bench` and `tau2-bench` (conversations with tools); default: the folder that the tests use.
+Every rate is printed with its counts and its 95 % interval (Wilson). The shapes of identifiers were made with the
+conversations in view. For reactions of users see reactions.py.
 """
 
-import hashlib
 import random
-import re
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from math import sqrt
 from pathlib import Path
 
-import orjson
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile
@@ -33,7 +27,6 @@ from evaluation_assets.core.sessions.attribution import hit_rate
 from evaluation_assets.core.sessions.contributions import contributions
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.grounding import UngroundedValue, identifiers_in, ungrounded_values
-from evaluation_assets.core.sessions.reactions import DISSATISFIED, cues, reaction
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
 from evaluation_assets.core.sessions.tool_chain import ToolChain
 from evaluation_assets.core.trajectories.model import ToolCall, Trajectory
@@ -44,95 +37,8 @@ MEASURE = LexicalSimilarity()
 def main() -> None:
     beside = Path(__file__).parents[2] / "shared" / "data"
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else beside
-    reactions(folder / "eurtad")
     attributions(folder / "who-and-when")
     values([folder / "tau-bench", folder / "tau2-bench" / "ab"])
-
-
-FOLDS = 5
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A user's message after a response. `label` is the reaction that people saw, `None` without an error."""
-
-    dialogue: str
-    fold: int
-    label: str | None
-    message: str
-    text: str
-    likeness: float
-
-
-def reactions(folder: Path) -> None:
-    """Corrections and re-asks, out of fold: how many are found by kind, and how many alarms are false."""
-    found = out_of_fold(folder)
-    print("Reactions to errors (EURTAD), found out of fold as correction, incomprehension, complaint or re-ask:")
-    labels = sorted({reply.label for reply, _ in found if reply.label is not None})
-    for label in labels:
-        print(f"  {label:32} {_rate(alarm for reply, alarm in found if reply.label == label)}")
-    print(f"  {'all but Ignore and Continue':32} {_rate(alarm for reply, alarm in found if reply.label in REACTING)}")
-    quiet: dict[str, list[bool]] = {}
-    for reply, alarm in found:
-        if reply.label is None:
-            quiet.setdefault(reply.dialogue, []).append(alarm)
-    print("False alarms in dialogues without an error, out of fold:")
-    print(f"  {'messages':32} {_rate(chain.from_iterable(quiet.values()))}")
-    print(f"  {'dialogues with any':32} {_rate(map(any, quiet.values()))}")
-
-
-REACTING = (
-    "Ask for Clarification",
-    "Make Aware With Correction",
-    "Make Aware Without Correction",
-    "Repeat or Rephrase",
-)
-
-
-def out_of_fold(folder: Path) -> list[tuple[Reply, bool]]:
-    """Every reply, and whether it raises an alarm by the cues that the other folds bear out, or as a re-ask."""
-    replies = list(_replies(folder))
-    patterns = [re.compile(cue, re.IGNORECASE) for kind in DISSATISFIED for cue in cues(kind)]
-    marked = {reply: [at for at, cue in enumerate(patterns) if cue.search(reply.text)] for reply in replies}
-    usable = [_borne_out(marked, fold) for fold in range(FOLDS)]
-    return [
-        (reply, any(at in usable[reply.fold] for at in marked[reply]) or (not marked[reply] and _asks_again(reply)))
-        for reply in replies
-    ]
-
-
-def _borne_out(marked: dict[Reply, list[int]], held_out: int) -> frozenset[int]:
-    """Cues that mark reactions to errors outside a fold, and a larger share of these than of other messages."""
-    reacting: list[int] = []
-    others: list[int] = []
-    counts = [0, 0]
-    for reply, found in marked.items():
-        if reply.fold != held_out:
-            reacts = reply.label in REACTING
-            counts[reacts] += 1
-            (reacting if reacts else others).extend(found)
-    return frozenset(cue for cue in reacting if reacting.count(cue) * counts[False] > others.count(cue) * counts[True])
-
-
-def _asks_again(reply: Reply) -> bool:
-    return reaction(reply.message, reply.text, reply.likeness, MEASURE).kind == "re_ask"
-
-
-def _replies(folder: Path) -> Iterator[Reply]:
-    """Of a dialogue with an error the reaction to it, of one without all messages but the first."""
-    for kind in ("erroneous", "non_erroneous_dev"):
-        for path in sorted((folder / kind).glob("*.json")):
-            record = orjson.loads(path.read_bytes())
-            said = _user_messages(record["context"])
-            label = record["user_reaction_type"] if kind == "erroneous" else None
-            messages = [*said, record["user_reaction"].strip()] if label is not None else said
-            matrix = MEASURE.matrix(messages)
-            # Copies of a dialogue with another error stay together: they begin alike.
-            fold = int(hashlib.sha256(" ".join(said[:2]).encode()).hexdigest(), 16) % FOLDS
-            first = len(messages) - 1 if label is not None else 1
-            for at in range(first, len(messages)):
-                likeness = float(matrix[at - 1, at])
-                yield Reply(path.stem, fold, label, messages[at - 1], messages[at][:1000], likeness)
 
 
 def attributions(folder: Path) -> None:
@@ -226,11 +132,6 @@ def _trajectories(folder: Path) -> Iterator[Trajectory]:
         for item in read_trajectories([DropFile(UPath(path), path.name)], Losses()):
             if isinstance(item, Trajectory):
                 yield item
-
-
-def _user_messages(context: str) -> list[str]:
-    said = re.findall(r"<(user|system)>(.*?)(?=<user>|<system>|$)", context, re.DOTALL)
-    return [text.strip() for role, text in said if role == "user" and text.strip()]
 
 
 def _rate(hits: Iterable[bool]) -> str:

@@ -161,8 +161,7 @@ def _means_of(parts: Sequence[_Part]) -> _Part:
 def _detection(seen: SessionEvidence, turn: int, judged: Mapping[str, float]) -> Detection:
     """Re-asking counts where the messages are alike enough, if the measure knows meaning and so can exclude it."""
     settled = judged.get("question_settled")
-    reaction = seen.reactions[turn]
-    if settled is not None and seen.measure.can_exclude and (reaction is None or not _is_alike(seen, turn)):
+    if seen.measure.can_exclude and not _may_re_ask(seen, turn):
         settled = None
     return scores.detection(
         satisfaction=judged.get("user_satisfaction"),
@@ -172,14 +171,9 @@ def _detection(seen: SessionEvidence, turn: int, judged: Mapping[str, float]) ->
     )
 
 
-def _is_alike(seen: SessionEvidence, turn: int) -> bool:
+def _may_re_ask(seen: SessionEvidence, turn: int) -> bool:
     reaction = seen.reactions[turn]
-    turns = seen.trajectory.turns
-    if reaction is None or reaction.similarity is None:
-        return False
-    return seen.measure.may_re_ask(
-        turns[turn].user_message or "", turns[turn + 1].user_message or "", reaction.similarity
-    )
+    return reaction is not None and reaction.similarity is not None and seen.measure.may_re_ask(reaction.similarity)
 
 
 def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]:

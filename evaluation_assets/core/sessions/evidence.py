@@ -5,6 +5,7 @@ from functools import cached_property
 from evaluation_assets.core.sessions import handoffs
 from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
 from evaluation_assets.core.sessions.drift import Drift, lexical_drift
+from evaluation_assets.core.sessions.examples import resemblances
 from evaluation_assets.core.sessions.flow import Flow, flow_of
 from evaluation_assets.core.sessions.grounding import UngroundedValue, ungrounded_values
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
@@ -81,6 +82,7 @@ class SessionEvidence:
         said = [turn.user_message for turn in self.trajectory.turns]
         asked = [message or "" for message in said]
         matrix = self.measure.matrix(asked) if sum(map(bool, asked)) > 1 else None
+        resembling = resemblances(asked[1:], self.measure)
         found: list[Reaction | None] = []
         for index, message in enumerate(asked):
             following = said[index + 1] if index + 1 < len(said) else None
@@ -88,7 +90,7 @@ class SessionEvidence:
                 found.append(None)
                 continue
             cosine = float(matrix[index, index + 1]) if matrix is not None and message else None
-            found.append(reaction(message, following, cosine, self.measure))
+            found.append(reaction(message, following, cosine, self.measure, resembling[index]))
         return found
 
     def response(self, turn: int) -> str:

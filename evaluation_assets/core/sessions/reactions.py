@@ -8,15 +8,13 @@ from typing import Literal
 
 import yaml
 
+from evaluation_assets.core.sessions.examples import DISSATISFIED, Dissatisfaction, Resemblance
 from evaluation_assets.core.sessions.handoffs import particulars
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.tool_use import metrics
 
-ReactionKind = Literal["correction", "incomprehension", "complaint", "re_ask", "thanks", "none"]
+ReactionKind = Dissatisfaction | Literal["re_ask", "thanks", "none"]
 _READ = 1000
-
-
-DISSATISFIED: tuple[ReactionKind, ...] = ("incomprehension", "correction", "complaint")
 
 
 @cache
@@ -46,18 +44,30 @@ class Reaction:
         return self.kind in DISSATISFIED
 
 
-def reaction(message: str, following: str, cosine: float | None, measure: Similarity) -> Reaction:
-    """What `following`, the user's next message, says about the response to `message`.
-
-    A message that `measure` finds alike asks the same again, unless it names other particulars (another order number
-    is another question), asks for more, or only says thanks.
-    """
+def reaction(
+    message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None = None
+) -> Reaction:
+    """What `following`, the user's next message, says about the response to `message`: by cues, else by likeness."""
     for kind in DISSATISFIED:
         if (found := _cues(kind).search(following[:_READ])) is not None:
             return Reaction(kind, found.group().strip(), cosine)
+    return reaction_by_likeness(message, following, cosine, measure, resemblance)
+
+
+def reaction_by_likeness(
+    message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None
+) -> Reaction:
+    """What `following` says about the response to `message` where it holds no cue of dissatisfaction.
+
+    `resemblance` is what `following` is like among the examples of dissatisfaction. A message that `measure` finds
+    alike asks the same again, unless it names other particulars (another order number is another question), asks for
+    more, or only says thanks.
+    """
     if (thanked := _cues("thanks").search(following[:_READ])) is not None:
         return Reaction("thanks", thanked.group().strip(), cosine)
-    if cosine is not None and measure.may_re_ask(message, following, cosine) and asks_the_same(message, following):
+    if resemblance is not None and measure.is_dissatisfied(resemblance.margin):
+        return Reaction(resemblance.kind, resemblance.sentence[:120], cosine)
+    if cosine is not None and measure.re_asks(message, following, cosine) and asks_the_same(message, following):
         return Reaction("re_ask", following[:120].strip(), cosine)
     return Reaction("none", None, cosine)
 

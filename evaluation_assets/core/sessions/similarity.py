@@ -10,7 +10,7 @@ from evaluation_assets.core.trajectories.words import share, words
 
 RE_ASK_COSINE = 0.35
 RE_ASK_WORDS = 0.75
-"""Cosine, and share of words said before, from which a message may ask the same again."""
+"""Cosine, and share of words said before, from which a message asks the same again."""
 
 _READ = 8_000
 """Characters of a text that are compared."""
@@ -33,8 +33,16 @@ class Similarity(Protocol):
         """Whether texts it finds unlike differ in meaning. Character n-grams cannot say that of paraphrases."""
         ...
 
-    def may_re_ask(self, message: str, following: str, cosine: float) -> bool:
-        """Whether two messages with this cosine are alike enough to ask the same."""
+    def re_asks(self, message: str, following: str, cosine: float) -> bool:
+        """Whether two messages with this cosine are so alike that the second asks the same again."""
+        ...
+
+    def may_re_ask(self, cosine: float) -> bool:
+        """Whether two messages with this cosine are alike enough to believe a judge who says that one asks again."""
+        ...
+
+    def is_dissatisfied(self, margin: float) -> bool:
+        """Whether a message is so much more like examples of dissatisfaction than like those of content users."""
         ...
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -52,10 +60,18 @@ class LexicalSimilarity:
     name = "character n-grams"
     can_exclude = False
 
-    def may_re_ask(self, message: str, following: str, cosine: float) -> bool:
+    def re_asks(self, message: str, following: str, cosine: float) -> bool:
         """Alike, and nearly all words said before: "the phone number?" after "the address?" is another question."""
         common = share(words(following), words(message))
         return cosine >= RE_ASK_COSINE and common is not None and common >= RE_ASK_WORDS
+
+    def may_re_ask(self, cosine: float) -> bool:
+        """Always: a paraphrase may share no letters with what it repeats."""
+        return True
+
+    def is_dissatisfied(self, margin: float) -> bool:
+        """Never: the same letters may say the contrary."""
+        return False
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Cosine of every text with every other; the weights come from these texts."""

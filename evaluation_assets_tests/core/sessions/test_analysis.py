@@ -234,6 +234,9 @@ class _Meaning(LexicalSimilarity):
 
     can_exclude = True
 
+    def may_re_ask(self, cosine: float) -> bool:
+        return cosine >= 0.35
+
 
 def test_a_measure_of_meaning_has_to_agree_with_a_judge_on_re_asking() -> None:
     trajectory = session(turn("When does it leave?", part("a", "x")), turn("Bake a cake", part("a", "y")))

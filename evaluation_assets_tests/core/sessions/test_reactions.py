@@ -2,15 +2,21 @@
 
 import importlib.util
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
+from evaluation_assets.core.judging.embeddings import EmbeddingSettings, EmbeddingSimilarity
+from evaluation_assets.core.judging.vectors import Taken, Vector
+from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.examples import DISSATISFIED, Resemblance, _examples, resemblances
 from evaluation_assets.core.sessions.reactions import is_refusal, reaction
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
-from evaluation_assets_tests.core.sessions.making import example, seen
+from evaluation_assets_tests.core.sessions.making import example, part, seen, session, turn
 from evaluation_assets_tests.third_party import data
 
 MEASURE = LexicalSimilarity()
@@ -104,8 +110,8 @@ def test_a_last_turn_has_no_reaction() -> None:
 
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
-    path = Path(__file__).parents[3] / "benchmarks" / "sessions.py"
-    spec = importlib.util.spec_from_file_location("sessions_benchmark", path)
+    path = Path(__file__).parents[3] / "benchmarks" / "reactions.py"
+    spec = importlib.util.spec_from_file_location("reactions_benchmark", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
@@ -115,7 +121,7 @@ def benchmark() -> ModuleType:
 
 def test_reactions_that_cues_were_not_written_for(benchmark: ModuleType) -> None:
     """A cue counts in a fold of EURTAD only where the other folds bear it out."""
-    found = benchmark.out_of_fold(data("eurtad"))
+    found = benchmark.out_of_fold(list(benchmark.replies_in(data("eurtad"), MEASURE)), MEASURE)
     alarms: dict[str | None, list[bool]] = {}
     for reply, alarm in found:
         alarms.setdefault(reply.label, []).append(alarm)
@@ -141,10 +147,24 @@ def test_a_cue_that_one_dialogue_alone_shows_does_not_count_for_it(benchmark: Mo
         return benchmark.Reply(f"{text}/{fold}", fold, label, "before", text, 0.0)
 
     own, other, quiet = (reply("a", fold, label) for fold, label in ((0, benchmark.REACTING[0]), (1, "x"), (1, None)))
-    assert benchmark._borne_out({own: [7], other: [], quiet: []}, 0) == frozenset()
+    assert benchmark._borne_out({own: [7], other: [], quiet: []}, {0}) == frozenset()
     again = reply("b", 1, benchmark.REACTING[0])
-    assert benchmark._borne_out({own: [7], again: [7], quiet: []}, 0) == {7}
-    assert benchmark._borne_out({own: [7], again: [7], quiet: [7]}, 0) == frozenset()
+    assert benchmark._borne_out({own: [7], again: [7], quiet: []}, {0}) == {7}
+    assert benchmark._borne_out({own: [7], again: [7], quiet: [7]}, {0}) == frozenset()
+
+
+def test_thresholds_for_a_fold_come_from_the_other_folds(benchmark: ModuleType) -> None:
+    """In the held-out fold alone a margin of 0.1 would be best; the others bear out 0.3."""
+
+    def reply(fold: int, label: str | None, margin: float) -> Any:
+        own = Resemblance("correction", "zzz", margin)
+        return benchmark.Reply(f"{fold}/{margin}", fold, label, "before", "zzz", 0.0, own)
+
+    reacting = benchmark.REACTING[0]
+    held_out = [reply(0, reacting, 0.12), reply(0, reacting, 0.32), reply(0, None, 0.01)]
+    others = [reply(fold, label, margin) for fold in (1, 2) for label, margin in ((reacting, 0.31), (None, 0.2))]
+    found = dict(benchmark.out_of_fold([*held_out, *others], meaning({})))
+    assert [found[each] for each in held_out] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -161,3 +181,68 @@ def test_a_cue_that_one_dialogue_alone_shows_does_not_count_for_it(benchmark: Mo
 )
 def test_general_ways_to_object_or_to_ask_back(message: str) -> None:
     assert kind(message) in ("correction", "incomprehension")
+
+
+class _Vectors:
+    """Made-up vectors; what has none is like nothing else here."""
+
+    taken = Taken()
+
+    def __init__(self, known: dict[str, list[float]]) -> None:
+        self._known = known
+
+    def of(self, texts: Sequence[str]) -> list[Vector]:
+        return [np.array(self._known.get(text, [0, 0, 0, 1]), np.float32) for text in texts]
+
+
+def meaning(known: dict[str, list[float]]) -> EmbeddingSimilarity:
+    return EmbeddingSimilarity(EmbeddingSettings(model="made up"), _Vectors(known))
+
+
+WRONG = {"That is wrong.": [1, 0, 0, 0], "That is right.": [0.8, 0.6, 0, 0]}
+"""Contraries have vectors close to each other."""
+
+
+def test_what_means_the_same_as_dissatisfaction_shows_it() -> None:
+    said = "A pity. You took the wrong one! Bye"
+    measure = meaning(WRONG | {"You took the wrong one!": [0.96, 0.28, 0, 0], "A pity.": [0, 0, 1, 0]})
+    resemblance = resemblances([said], measure)[0]
+    assert resemblance is not None
+    assert (resemblance.kind, resemblance.sentence) == ("correction", "You took the wrong one!")
+    assert resemblance.margin == pytest.approx(0.96 - (0.8 * 0.96 + 0.6 * 0.28), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("vector", "kind"), [([0.96, -0.28, 0, 0], "correction"), ([0.9, 0.436, 0, 0], "none"), ([0, 0, 1, 0], "none")]
+)
+def test_content_users_who_say_the_contrary_show_no_dissatisfaction(vector: list[float], kind: str) -> None:
+    trajectory = session(turn("When does it leave?", part("a", "x")), turn("Zzz", part("a", "y")))
+    found = SessionEvidence(trajectory, meaning(WRONG | {"Zzz": vector, "When does it leave?": [0, 1, 0, 0]})).reactions
+    assert found[0] is not None
+    assert (found[0].kind, found[0].cue) == (kind, None if kind == "none" else "Zzz")
+    assert found[1] is None
+
+
+def test_letters_resemble_no_example() -> None:
+    assert resemblances(["That is wrong."], MEASURE) == [None]
+    assert resemblances(["", " "], meaning({})) == [None, None]
+
+
+def test_thanks_and_cues_come_before_what_a_message_resembles() -> None:
+    like = Resemblance("complaint", "sentence", 0.9)
+    assert reaction("a", "Thanks", None, meaning({}), like).kind == "thanks"
+    assert reaction("a", "That's not what I asked for", None, meaning({}), like).kind == "correction"
+    assert reaction("a", "Zzz", None, meaning({}), like).kind == "complaint"
+
+
+def test_a_judge_is_believed_at_a_lower_cosine_than_embeddings_alone() -> None:
+    measure = meaning({})
+    assert [measure.may_re_ask(cosine) for cosine in (0.3, 0.6, 0.99)] == [False, True, True]
+    assert [measure.re_asks("a", "b", cosine) for cosine in (0.3, 0.6, 0.99)] == [False, False, True]
+
+
+def test_every_kind_of_dissatisfaction_has_examples() -> None:
+    examples = _examples()
+    assert set(examples) == {*DISSATISFIED, "content"}
+    listed = [example for own in examples.values() for example in own]
+    assert len(listed) == len(set(listed))

@@ -1,0 +1,65 @@
+"""How much a message means what dissatisfied users say: its sentences are compared with examples, by embeddings."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import numpy as np
+import yaml
+
+from evaluation_assets.core.sessions.similarity import Similarity
+
+Dissatisfaction = Literal["incomprehension", "correction", "complaint"]
+
+DISSATISFIED: tuple[Dissatisfaction, ...] = ("incomprehension", "correction", "complaint")
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_READ = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Resemblance:
+    """The sentence of a message that is most like an example of dissatisfaction, and the kind of that example.
+
+    `margin` is the sentence's cosine with that example less its cosine with the nearest example of a content user.
+    """
+
+    kind: Dissatisfaction
+    sentence: str
+    margin: float
+
+
+@cache
+def _examples() -> dict[str, list[str]]:
+    return yaml.safe_load(files("evaluation_assets.core.sessions").joinpath("examples.yaml").read_text("utf-8"))
+
+
+def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblance | None]:
+    """What each message resembles; `None` for an empty one, and for all where the measure does not know meaning.
+
+    Raises:
+        SimilarityUnavailable: the measure needs an endpoint that does not answer.
+    """
+    sentences = [_sentences(message) for message in messages]
+    if not measure.can_exclude or not any(sentences):
+        return [None] * len(messages)
+    labelled: list[tuple[Dissatisfaction, str]] = [
+        (kind, example) for kind in DISSATISFIED for example in _examples()[kind]
+    ]
+    content = _examples()["content"]
+    listed = list(dict.fromkeys(sentence for own in sentences for sentence in own))
+    matrix = measure.matrix([*(example for _, example in labelled), *content, *listed])[len(labelled) + len(content) :]
+    dissatisfied, contented = matrix[:, : len(labelled)], matrix[:, len(labelled) : len(labelled) + len(content)]
+    margins = dissatisfied.max(axis=1) - contented.max(axis=1)
+    found = {
+        sentence: Resemblance(labelled[int(nearest)][0], sentence, float(margin))
+        for sentence, nearest, margin in zip(listed, np.argmax(dissatisfied, axis=1), margins, strict=True)
+    }
+    return [max((found[sentence] for sentence in own), key=lambda each: each.margin, default=None) for own in sentences]
+
+
+def _sentences(message: str) -> list[str]:
+    return [sentence for part in _SENTENCE_END.split(message[:_READ]) if (sentence := part.strip())]
