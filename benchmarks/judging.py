@@ -255,8 +255,8 @@ def refused(rounds: int) -> list[Row]:
 
 def cached(rounds: int) -> list[Row]:
     """What a prefix cache serves. Counts of tokens have no noise: one round."""
+    from evaluation_assets.core.llm.messages import TokenUsage
     from evaluation_assets.core.llm.prices import PublicPrice
-    from evaluation_assets.core.llm.providers.base import TokenUsage
 
     rows = []
     for protocol, model in MODELS.items():

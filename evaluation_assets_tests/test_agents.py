@@ -33,9 +33,9 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.home import Home
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.agent_comparison import AgentComparison
 from evaluation_assets.core.tool_use.suite_formats.registry import load_suite
 from evaluation_assets.core.tool_use.suites import Suite

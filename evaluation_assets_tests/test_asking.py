@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.llm.client import Answered, Asker, Budget
+from evaluation_assets.core.judging.panel import JudgeSettings
+from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.circuit import MOST_FAILURES
+from evaluation_assets.core.llm.client import Answered, Budget, Client
 from evaluation_assets.core.llm.endpoints import endpoint_of
 from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.judging.panel import JudgeSettings
+from evaluation_assets.core.llm.messages import Message, Request, ToolAnswer
 from evaluation_assets.core.llm.providers import bounded
-from evaluation_assets.core.llm.providers.base import Message, Request, ToolAnswer
-from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.trajectories.model import Tool
 from evaluation_assets_tests.conftest import SAMPLE, command
 from evaluation_assets_tests.judging_alone import CLIPS, HEAD, Endpoint, chains, endpoint, judge_at, verdicts, work
@@ -203,12 +203,12 @@ def test_a_call_with_an_integer_of_thirty_digits_is_kept_and_sent_back(url: str,
             judge = JudgeSettings(name="one", provider=f"{protocol}_compatible", model="m", base_url=made.url)
             settings, connected, pricing = endpoint_of(judge)
             provider, ledger = connected(), Ledger(url)
-            asker = Asker(settings, provider, ledger, pricing, "run", Budget())
+            client = Client(settings, provider, ledger, pricing, "run", Budget())
 
             async def ask(turns: tuple[Message, ...]) -> Answered:
                 request = Request(system="", turns=turns, schema=None, max_output_tokens=9, cache_key="", tools=(TOOL,))
-                key = asker.key_of({"turns": [turn.wire or turn.text for turn in turns]})
-                return await asker.ask(key, request, lambda entries: entries[0] if entries else None)
+                key = client.key_of({"turns": [turn.wire or turn.text for turn in turns]})
+                return await client.ask(key, request, lambda entries: entries[0] if entries else None)
 
             first = (await ask(ASKED)).entry.reply
             assert json.loads(first.calls[0].arguments) == {"n": BIG}
@@ -219,7 +219,7 @@ def test_a_call_with_an_integer_of_thirty_digits_is_kept_and_sent_back(url: str,
             assert not second.from_ledger
             assert len(made.bodies) == 2
             assert str(BIG).encode() in made.bodies[1], "it goes back as it came"
-            asker.close()
+            client.close()
             ledger.close()
             await provider.close()
 

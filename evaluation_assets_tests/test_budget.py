@@ -11,9 +11,10 @@ from upath import UPath
 
 from evaluation_assets.core.agents.runner import Places, RunSettings, run_agent
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.llm.budget import Budget, Stopped
-from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.llm.errors import Stopped
+from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.model_judging import Judged, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer

@@ -14,8 +14,8 @@ from upath import UPath
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.llm.ledger import Ledger, LedgerError
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
+from evaluation_assets.core.llm.ledger import Ledger, LedgerError
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 

@@ -14,9 +14,9 @@ from evaluation_assets.cli.output import echo
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.home import Home
 from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.intake import prepare
 
 

@@ -13,9 +13,9 @@ from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.home import Home
-from evaluation_assets.core.llm.ledger import LedgerError
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
+from evaluation_assets.core.llm.ledger import LedgerError
 from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings

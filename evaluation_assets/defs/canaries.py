@@ -7,7 +7,6 @@ import dagster as dg
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.canaries import (
     MIN_ANSWERED,
     ask_canaries,
@@ -18,6 +17,7 @@ from evaluation_assets.core.judging.canaries import (
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.lake import Spool, Stored, Stream
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.regression.settings import CanarySettings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.tables import CANARY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS

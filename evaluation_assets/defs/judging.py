@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import dagster as dg
 
 from evaluation_assets.core import rows
-from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.lake import Spool, Stored, Stream
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.defs.partitions import DROPS

@@ -7,14 +7,14 @@ from statistics import fmean
 import dagster as dg
 
 from evaluation_assets.core import tables
-from evaluation_assets.core.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.llm.embeddings import Taken
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.llm.embeddings import Taken
 from evaluation_assets.core.regression import session_agents as agents
 from evaluation_assets.core.regression.metrics import read_metrics
 from evaluation_assets.core.scoring import sessions
+from evaluation_assets.core.sessions.embedding_similarity import measure_name, opened_measure
 from evaluation_assets.core.sessions.scores import LOW
 from evaluation_assets.defs.judging import JudgingConfig
 from evaluation_assets.defs.partitions import DROPS

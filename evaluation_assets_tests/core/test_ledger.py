@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from evaluation_assets.core.llm.ledger import Ledger, question_key
-from evaluation_assets.core.llm.providers.base import Reply, TokenUsage
+from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets_tests import postgres
 
 REPLY = Reply(

@@ -12,7 +12,14 @@ from evaluation_assets.core.agents.tools import CallOutcome, Toolbox
 from evaluation_assets.core.formats.readers.canonical import NAME
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, written
 from evaluation_assets.core.llm.client import Answered
-from evaluation_assets.core.llm.providers.base import Message, ProviderError, Reply, Request, ToolAnswer, ToolUse
+from evaluation_assets.core.llm.errors import ProviderError
+from evaluation_assets.core.llm.messages import (
+    Message,
+    Reply,
+    Request,
+    ToolAnswer,
+    ToolUse,
+)
 from evaluation_assets.core.tool_use.suites import Case
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage

@@ -21,12 +21,13 @@ from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
 from evaluation_assets.core.formats.readers.canonical import NAME, line_of
-from evaluation_assets.core.llm.client import Answered, Asker
-from evaluation_assets.core.llm.budget import Budget, Stopped
-from evaluation_assets.core.llm.endpoints import endpoint_of
-from evaluation_assets.core.llm.ledger import Entry, Ledger
-from evaluation_assets.core.llm.providers.base import Message, ProviderError, Request, TokenUsage
 from evaluation_assets.core.lake import publish
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.llm.client import Answered, Client
+from evaluation_assets.core.llm.endpoints import endpoint_of
+from evaluation_assets.core.llm.errors import ProviderError, Stopped
+from evaluation_assets.core.llm.ledger import Entry, Ledger
+from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
 from evaluation_assets.core.tool_use.suite_formats.registry import as_document
 from evaluation_assets.core.tool_use.suites import Case, Suite
 from evaluation_assets.core.trajectories.identity import digest, file_name
@@ -108,12 +109,12 @@ async def run_agent(
             tally.stopped = Stopped(problem.kind, str(problem))
             return tally
         try:
-            asker = Asker(model, provider, ledger, pricing, settings.run, budget)
-            run = _Run(agent, suite, functions, asker, journal, tally, settings.trials, say)
+            client = Client(model, provider, ledger, pricing, settings.run, budget)
+            run = _Run(agent, suite, functions, client, journal, tally, settings.trials, say)
             try:
                 await run.attempt_all([key for key in keys if not journal.has(key)])
             finally:
-                asker.close()
+                client.close()
         finally:
             await provider.close()
         if tally.stopped is None:
@@ -134,7 +135,7 @@ class _Run:
         agent: AgentSettings,
         suite: Suite,
         functions: Sequence[FunctionTool],
-        asker: Asker,
+        client: Client,
         journal: Journal,
         tally: RunTally,
         trials: int,
@@ -143,7 +144,7 @@ class _Run:
         self._agent = agent
         self._suite = suite
         self._functions = functions
-        self._asker = asker
+        self._asker = client
         self._journal = journal
         self._tally = tally
         self._trials = trials

@@ -7,9 +7,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.subjects import Chain, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.budget import Budget
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,9 @@ from weakref import WeakKeyDictionary
 
 import orjson
 
-from evaluation_assets.core.llm.client import Asker, Deadline, ModelSettings
-from evaluation_assets.core.llm.budget import Budget, Stopped, request_tokens, size_of
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError
 from evaluation_assets.core.judging.pieces import Piece
-from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
     Rendered,
@@ -24,14 +20,22 @@ from evaluation_assets.core.judging.prompts import (
     repair_turns,
     reply_schema,
 )
-from evaluation_assets.core.llm.providers.base import Message, Provider, ProviderError, Request
-from evaluation_assets.core.llm.providers.errors import THE_KEY
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Question, Quote, quote, reply_tokens, typical_reply
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.judging.verdicts import ErrorKind, Verdict
+from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.known import sum_of
+from evaluation_assets.core.llm.budget import Budget, request_tokens, size_of
+from evaluation_assets.core.llm.client import Client
+from evaluation_assets.core.llm.errors import ProviderError, Stopped
+from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError
+from evaluation_assets.core.llm.messages import Message, Request
+from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.providers.base import Provider
+from evaluation_assets.core.llm.providers.sdk_errors import THE_KEY
+from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.llm.timeouts import Deadline
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
 
@@ -134,12 +138,12 @@ class ModelJudge:
             provider, stopped = None, Stopped(problem.kind, str(problem))
         budget.begin_at(spent)
         dead = self._endpoint_was_dead
-        asker = Asker(self.settings, provider, ledger, self._pricing, run, budget, stopped, suspicious=dead)
+        client = Client(self.settings, provider, ledger, self._pricing, run, budget, stopped, suspicious=dead)
         try:
-            yield _OpenJudge(self, asker, secret)
+            yield _OpenJudge(self, client, secret)
         finally:
-            self._endpoint_was_dead = asker.circuit.is_open
-            asker.close()
+            self._endpoint_was_dead = client.circuit.is_open
+            client.close()
             if provider is not None:
                 await provider.close()
             ledger.close()
@@ -150,9 +154,9 @@ class ModelJudge:
         ledger = self._open_ledger()
         stopped = Stopped("budget", "a dry run calls no model")
         try:
-            asker = Asker(self.settings, None, ledger, self._pricing, "dry run", Budget(), stopped)
+            client = Client(self.settings, None, ledger, self._pricing, "dry run", Budget(), stopped)
             typical = typical_reply(ledger.recent(self.provider, self.model))
-            yield DryRun(self, asker, ledger.secret(), self._pricing, typical)
+            yield DryRun(self, client, ledger.secret(), self._pricing, typical)
         finally:
             ledger.close()
 
@@ -183,13 +187,13 @@ class _SilentJudge:
 class _OpenJudge:
     """A model judge at work."""
 
-    def __init__(self, description: ModelJudge, asker: Asker, secret: str) -> None:
+    def __init__(self, description: ModelJudge, client: Client, secret: str) -> None:
         own = description.settings
         self.settings = own
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
         self.samples = description.samples
-        self._asker = asker
+        self._asker = client
         self._secret = secret
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
 
@@ -307,9 +311,9 @@ class DryRun(_OpenJudge):
     """
 
     def __init__(
-        self, description: ModelJudge, asker: Asker, secret: str, pricing: Pricing, typical: float | None
+        self, description: ModelJudge, client: Client, secret: str, pricing: Pricing, typical: float | None
     ) -> None:
-        super().__init__(description, asker, secret)
+        super().__init__(description, client, secret)
         self.typical = typical
         self.known: Counter[str] = Counter()
         self.new: Counter[str] = Counter()
@@ -404,7 +408,7 @@ def _refuse_unfinished(entry: Entry) -> None:
         raise InvalidReply("content_filter", "the provider's content filter stopped the reply.")
 
 
-def _verdict(cost: _Cost, rendered: Rendered, outcome: Any, kind: ErrorKind | None, message: str | None) -> Verdict:
+def _verdict(cost: _Cost, rendered: Rendered, outcome: Any, kind: FailureKind | None, message: str | None) -> Verdict:
     return Verdict(
         outcome=outcome,
         error_kind=kind,

@@ -8,14 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from upath import UPath
 
 from evaluation_assets.core.configuration import faults, yaml_fault
-from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
-from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
+from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
+from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""

@@ -15,9 +15,9 @@ import orjson
 from evaluation_assets.core.judging.fences import neutral
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
-from evaluation_assets.core.llm.providers.base import Message
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
+from evaluation_assets.core.llm.messages import Message
 from evaluation_assets.core.rubrics.model import Rubric
 
 PROMPT_VERSION = "4"

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, recorded_verdicts
 
 

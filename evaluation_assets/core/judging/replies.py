@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.judging.verdicts import ErrorKind
+from evaluation_assets.core.judging.verdicts import FailureKind
 from evaluation_assets.core.rubrics.model import Criterion, Scale
 from evaluation_assets.core.trajectories.model import json_object, json_objects
 
@@ -16,9 +16,9 @@ _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 class InvalidReply(ValueError):
     """A reply that is no verdict. The message says what is wrong, for the judge to put it right."""
 
-    def __init__(self, kind: ErrorKind, problem: str) -> None:
+    def __init__(self, kind: FailureKind, problem: str) -> None:
         super().__init__(problem)
-        self.kind: ErrorKind = kind
+        self.kind: FailureKind = kind
 
 
 @dataclass(frozen=True, slots=True)

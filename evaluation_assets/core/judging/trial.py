@@ -5,10 +5,10 @@ import uuid
 from pathlib import Path
 
 from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.panel import Panel, judges_of
 from evaluation_assets.core.judging.subjects import clip_chain
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.model import Agent, Interaction, Step, Trajectory, Turn
 

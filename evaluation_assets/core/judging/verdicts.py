@@ -4,27 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from evaluation_assets.core.llm.errors import ErrorKind
 from evaluation_assets.core.trajectories.model import Usage
 
 Outcome = Literal["scored", "abstained", "failed", "not_run"]
-ErrorKind = Literal[
-    "rate_limit",
-    "timeout",
-    "auth",
-    "quota",
-    "refusal",
-    "invalid_json",
-    "out_of_range",
-    "missing_criterion",
-    "truncated",
-    "content_filter",
-    "context_length",
-    "server",
-    "unavailable",
-    "ledger",
-    "budget",
-    "internal",
-]
+FailureKind = Literal[ErrorKind, "invalid_json", "out_of_range", "missing_criterion", "truncated", "internal"]
+"""Why there is no verdict: the model gave no reply, or none that is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +26,7 @@ class Verdict:
     scores: Mapping[str, float | None] = field(default_factory=dict)
     summary: str | None = None
     reasoning: str | None = None
-    error_kind: ErrorKind | None = None
+    error_kind: FailureKind | None = None
     error: str | None = None
     usage: Usage = field(default_factory=Usage)
     latency_ms: float | None = None

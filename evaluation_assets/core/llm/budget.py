@@ -1,4 +1,4 @@
-"""What a run may spend: one budget over all its judges, levels, embeddings and agents.
+"""What a run may spend: one budget over all that asks a model in it.
 
 A question reserves the most it can cost before it is sent, and pays what it did cost when it is answered. So however
 many questions are in flight, a run does not spend more than its budget, as long as the estimates from above hold. A
@@ -11,23 +11,15 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from evaluation_assets.core.llm.errors import Stopped
+from evaluation_assets.core.llm.messages import Request, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
-from evaluation_assets.core.llm.providers.base import Request, TokenUsage
-from evaluation_assets.core.judging.verdicts import ErrorKind
 
 LEAST_BYTES_PER_TOKEN = 2.0
 """English has about 4, Chinese 2 to 3, hashes and numbers about 2: what money is reserved for has to hold for these."""
 
 _TOKENS_A_MESSAGE = 16
 """What protocols put around a message, with a margin."""
-
-
-class Stopped(Exception):
-    """No more questions are asked in this run: `kind` and the message say why."""
-
-    def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
-        self.kind: ErrorKind = kind
 
 
 class Budget:
@@ -144,6 +136,6 @@ def request_tokens(request: Request) -> int:
 
 
 def longest_reply(max_output_tokens: int, parameters: Mapping[str, Any]) -> int:
-    """Tokens of the longest reply: a panel's `parameters` replace what we would send."""
+    """Tokens of the longest reply: own `parameters` replace what we would send."""
     given = (parameters.get(name) for name in ("max_tokens", "max_completion_tokens"))
     return max([max_output_tokens, *(limit for limit in given if isinstance(limit, int))])

@@ -1,9 +1,9 @@
-"""When an endpoint is given up: a dead one must not cost requests and minutes for every subject."""
+"""When an endpoint is given up: a dead one must not cost requests and minutes for every question."""
 
 MOST_FAILURES = 6
-"""Failures in a row after which a judge stops: the five pauses between them, 0.5 to 8 s, outlast a restart behind a
+"""Failures in a row after which a client stops: the five pauses between them, 0.5 to 8 s, outlast a restart behind a
 load balancer. A question gives up one failure earlier, so that one prompt an endpoint cannot take never stops a
-judge."""
+client."""
 
 _LONGEST_PAUSE_S = 30.0
 

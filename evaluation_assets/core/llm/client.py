@@ -6,17 +6,20 @@ import random
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.llm.budget import Budget, Stopped, most_of
+from evaluation_assets.core.llm.budget import Budget, most_of
 from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
+from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
 from evaluation_assets.core.llm.limits import AdaptiveLimit
+from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.prices import Pricing
-from evaluation_assets.core.llm.providers.base import Provider, ProviderError, Reply, Request
-from evaluation_assets.core.llm.timeouts import Timeouts
+from evaluation_assets.core.llm.providers.base import Provider
+from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.llm.timeouts import Deadline
 
 MAX_ATTEMPTS = 8
 _LONGEST_BACKOFF_S = 30.0
@@ -24,29 +27,6 @@ _POLL_S = 0.25
 _LEDGER_RETRY_S = 1.0
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """One judge of the panel, as its model needs it.
-
-    `endpoint` is its address without a password. `structured` says how JSON is asked for where that is not the
-    provider's usual way.
-    """
-
-    name: str
-    provider: str
-    model: str
-    endpoint: str
-    max_concurrency: int
-    requests_per_minute: float | None
-    tokens_per_minute: float | None
-    max_output_tokens: int
-    max_input_tokens: int
-    parameters: Mapping[str, Any]
-    key_variable: str | None = None
-    structured: str | None = None
-    timeouts: Timeouts = field(default_factory=Timeouts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +41,7 @@ Usable = Callable[[Sequence[Entry]], Entry | None]
 """Picks the stored reply that will do, of all to a question, newest first."""
 
 
-class Deadline:
-    """When a question has to be answered, on the clock of the event loop. Time in line does not count."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._at = asyncio.get_running_loop().time() + seconds
-
-    @property
-    def left(self) -> float:
-        """Seconds that are left."""
-        return self._at - asyncio.get_running_loop().time()
-
-    def postpone(self, seconds: float) -> None:
-        """Leave time out that the question stood in line."""
-        self._at += seconds
-
-
-class Asker:
+class Client:
     """One model with its ledger, its limits and what the run may spend. `close` it in the end.
 
     Without a provider, only what the ledger knows is answered; `stopped` says why. It stops by itself when a key is
@@ -117,7 +80,7 @@ class Asker:
     def key_of(self, asked: Mapping[str, Any]) -> str:
         """The content address of a question to this model: what is asked, of whom, with which parameters.
 
-        How JSON is asked for is part of it only where the panel asks for another way than the provider's usual one:
+        How JSON is asked for is part of it only where the settings ask for another way than the provider's usual one:
         what was paid before that could be chosen stays paid, and so does what an endpoint answered in a simpler way
         because it refused a schema. It would have to be asked that way again.
         """
@@ -354,7 +317,7 @@ class Asker:
         self._check_stopped()
 
     async def _save_again(self) -> None:
-        """Try to commit until it works, for `ledger_s` at most; then the judge stops."""
+        """Try to commit until it works, for `ledger_s` at most; then the client stops."""
         deadline = Deadline(self._timeouts.ledger_s)
         while True:
             try:
@@ -397,7 +360,7 @@ class Asker:
         return longest
 
     async def _pause(self, seconds: float) -> None:
-        """Sleep, until the judge stops at the latest."""
+        """Sleep, until the client stops at the latest."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._end.wait()

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation_assets.core.llm.addresses import split_password, without_password
-from evaluation_assets.core.llm.budget import Budget, Stopped, most_tokens, most_usd, size_of
+from evaluation_assets.core.llm.budget import Budget, most_tokens, most_usd, size_of
+from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
+from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
-from evaluation_assets.core.llm.providers.base import ProviderError, Reply, TokenUsage
 from evaluation_assets.core.llm.providers.connections import key_in, openai_headers
-from evaluation_assets.core.llm.providers.errors import in_our_words
+from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
 
 Vector = NDArray[np.float32]
 
@@ -181,7 +182,7 @@ class EndpointVectors:
             self._stopped = Stopped("ledger", str(problem))
 
     def _asked(self, texts: Sequence[str]) -> Any:
-        import openai  # noqa: PLC0415  # takes a second, which a panel without embeddings need not wait for
+        import openai  # noqa: PLC0415  # takes a second, which a run without embeddings need not wait for
 
         with in_our_words(
             status=openai.APIStatusError,

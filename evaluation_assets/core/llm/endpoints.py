@@ -1,4 +1,4 @@
-"""A model at a provider, as people name it in `panel.yaml` and in the files of agents."""
+"""A model at a provider, as people name it in YAML files."""
 
 import keyword
 import os
@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.llm.addresses import without_password
-from evaluation_assets.core.llm.client import ModelSettings
 from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, Structured, capabilities_of, google_address
 from evaluation_assets.core.llm.providers.connections import Endpoint, connect
+from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.llm.timeouts import Timeouts
 
 _STRUCTURED: dict[str, Structured] = {"schema": "json_schema", "json": "json_object", "none": "prompted"}

@@ -22,7 +22,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
 from evaluation_assets.core.llm.json_text import dumped, loads
-from evaluation_assets.core.llm.providers.base import Finish, Reply, TokenUsage, ToolUse
+from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolUse
 from evaluation_assets.core.processes import Process
 
 LEASE_S = 120.0

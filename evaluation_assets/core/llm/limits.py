@@ -1,4 +1,4 @@
-"""How many requests a judge has in flight, and how fast they start. Learns from what the endpoint can take."""
+"""How many requests a client has in flight, and how fast they start. Learns from what the endpoint can take."""
 
 import asyncio
 import heapq
@@ -13,10 +13,10 @@ _SILENCE_S = 0.1
 """Refusals come at once: what has not been refused by then was taken."""
 
 _ENOUGH = 8
-"""A rate is learned from at least this many requests that were taken; on a refusal before that the judge waits."""
+"""A rate is learned from at least this many requests that were taken; on a refusal before that the client waits."""
 
 _BACK_TO_FULL = 80
-"""So many requests after it slowed down a judge is as fast as the endpoint was found to be, and gets faster."""
+"""So many requests after it slowed down a client is as fast as the endpoint was found to be, and gets faster."""
 
 
 class Pace:
@@ -45,7 +45,7 @@ class AdaptiveLimit:
     A quarter of the slots is there at once; they double every tenth of a second in which nothing is refused. When the
     endpoint refuses for the first time they halve, then grow by one an answer, and starts are spread evenly over the
     time an answer takes, ever closer. From the next refusal on the pace is learned: between two refusals as many
-    requests were taken as the endpoint allows in that time, if it was asked for so many. The judge goes a little below
+    requests were taken as the endpoint allows in that time, if it was asked for so many. The client goes a little below
     that rate, comes back to it over eighty requests, and then tries for more.
     """
 
@@ -132,7 +132,7 @@ class AdaptiveLimit:
             self.limit = max(1, min(self.limit, self.in_flight) // 2)
             self._refused_at = now
             self._spread(now)
-        elif started > self._refused_at:  # else it was under way when the judge slowed down, and says nothing new
+        elif started > self._refused_at:  # else it was under way when the client slowed down, and says nothing new
             self._refused_at = now
             if self._pace is None or self._latency is None:
                 return

@@ -1,4 +1,4 @@
-"""What a reply costs: from the panel file, else from public price data, else unknown. Unknown is never 0."""
+"""What a reply costs: from the settings, else from public price data, else unknown. Unknown is never 0."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from genai_prices import Usage, calc_price
 from genai_prices.types import TieredPrices
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.llm.providers.base import TokenUsage
+from evaluation_assets.core.llm.messages import TokenUsage
 
 
 class Price(BaseModel):
@@ -21,7 +21,7 @@ class Price(BaseModel):
 
 
 class Pricing(Protocol):
-    """How a judge's replies are priced."""
+    """How a model's replies are priced."""
 
     def cost(self, usage: TokenUsage) -> float | None:
         """US dollars, or `None` when tokens or price are unknown."""
@@ -34,14 +34,14 @@ class Pricing(Protocol):
 
 
 class OwnPrice:
-    """A price from the panel file."""
+    """A price from the settings."""
 
     def __init__(self, price: Price) -> None:
         self._price = price
 
     @property
     def cliff(self) -> int | None:
-        """The panel file knows one price."""
+        """The settings know one price."""
         return None
 
     def cost(self, usage: TokenUsage) -> float | None:

@@ -1,21 +1,23 @@
 """How long an endpoint, a question and the ledger are waited for."""
 
+import asyncio
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
 class Timeouts(BaseModel):
-    """Seconds. Every wait of a judge ends by one of these.
+    """Seconds. Every wait for a model ends by one of these.
 
     Attributes:
         request_s: One request, from sending to the last byte of its answer. The SDKs wait 600 s, and between bytes.
         question_s: Everything about one question: claims of other workers, requests, pauses, the request to put an
-            invalid reply right. The time in line for a slot does not count: it is the judge's own pace, and ends when
-            the judge stops.
+            invalid reply right. The time in line for a slot does not count: it is the client's own pace, and ends when
+            the client stops.
         pause_s: The longest pause that `retry-after` can ask for. Rates are counted by the minute, so a minute is
             enough; whoever asks for a day is asked again until `outage_s` is over.
         first_backoff_s: The pause after a first failure; it doubles from failure to failure.
-        outage_s: So long without any answer, while requests fail, and the judge stops.
-        ledger_s: So long a ledger that cannot be written is tried again before the judge stops.
+        outage_s: So long without any answer, while requests fail, and the client stops.
+        ledger_s: So long a ledger that cannot be written is tried again before the client stops.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -26,3 +28,20 @@ class Timeouts(BaseModel):
     first_backoff_s: float = Field(default=0.5, gt=0)
     outage_s: float = Field(default=300.0, gt=0)
     ledger_s: float = Field(default=60.0, ge=0)
+
+
+class Deadline:
+    """When a question has to be answered, on the clock of the event loop. Time in line does not count."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._at = asyncio.get_running_loop().time() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds that are left."""
+        return self._at - asyncio.get_running_loop().time()
+
+    def postpone(self, seconds: float) -> None:
+        """Leave time out that the question stood in line."""
+        self._at += seconds

@@ -11,10 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.llm.embeddings import EndpointVectors, LocalVectors, NoVectors, Taken, Vectors
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
-from evaluation_assets.core.llm.embeddings import EndpointVectors, LocalVectors, NoVectors, Taken, Vectors
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 
 _READ = 8_000

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation_assets.core.judging.panel import InvalidPanel, panel_of
+from evaluation_assets.core.llm.embeddings import Taken, _shares
+from evaluation_assets.core.llm.ledger import Ledger, question_key
 from evaluation_assets.core.sessions.embedding_similarity import (
     EmbeddingSettings,
     EmbeddingSimilarity,
     measure_name,
     opened_measure,
 )
-from evaluation_assets.core.llm.ledger import Ledger, question_key
-from evaluation_assets.core.judging.panel import InvalidPanel, panel_of
-from evaluation_assets.core.llm.embeddings import Taken, _shares
 from evaluation_assets.core.sessions.reactions import reaction
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -101,8 +101,8 @@ def test_a_price_that_nobody_knows_is_unknown_and_not_0(opened: Open, tmp_path: 
 
 
 def test_openais_own_models_have_their_list_price() -> None:
+    from evaluation_assets.core.llm.messages import TokenUsage
     from evaluation_assets.core.sessions.embedding_similarity import _pricing
-    from evaluation_assets.core.llm.providers.base import TokenUsage
 
     price = _pricing(EmbeddingSettings(model="text-embedding-3-small"))
     assert price.cost(TokenUsage(input_tokens=1_000_000, output_tokens=0)) == pytest.approx(0.02)

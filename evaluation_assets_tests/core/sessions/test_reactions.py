@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation_assets.core.judging.embeddings import EmbeddingSettings, EmbeddingSimilarity
-from evaluation_assets.core.judging.vectors import Taken, Vector
+from evaluation_assets.core.llm.embeddings import Taken, Vector
+from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings, EmbeddingSimilarity
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.examples import DISSATISFIED, Resemblance, _examples, resemblances
 from evaluation_assets.core.sessions.reactions import is_refusal, reaction

@@ -4,13 +4,13 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.rules.criteria import Finding, find
 from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.rules.sessions import find_in_session
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity

@@ -5,10 +5,10 @@ from typing import Any
 
 import httpx2
 
-from evaluation_assets.core.llm.providers.base import ProviderError
+from evaluation_assets.core.llm.errors import ProviderError
 
 LARGEST_REPLY = 32 * 2**20
-"""Bytes of an answer, unpacked: thousands of times a usual judgement, several times the longest output of today's
+"""Bytes of an answer, unpacked: thousands of times a usual reply, several times the longest output of today's
 models with every character escaped, and little enough to be held for each request in flight."""
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.llm.addresses import split_password
-from evaluation_assets.core.llm.providers.base import Provider, ProviderError
+from evaluation_assets.core.llm.errors import ProviderError
+from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.providers.capabilities import Capabilities
 
 CONNECT_TIMEOUT_S = 10.0
 """An address that nobody answers at. How long the answer itself may take is up to whoever asks."""
 
-# The SDKs take a second each to import, which a panel of rules need not wait for: hence the imports in the functions.
+# The SDKs take a second each to import, which a run without models need not wait for: hence the imports in the functions.
 # ruff: noqa: PLC0415
 
 

@@ -7,7 +7,7 @@ import google.auth.exceptions
 from google.auth.credentials import Credentials
 from google.auth.transport.requests import Request
 
-from evaluation_assets.core.llm.providers.base import ProviderError
+from evaluation_assets.core.llm.errors import ProviderError
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 

@@ -7,20 +7,17 @@ import openai
 from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation_assets.core.llm.json_text import dumped
-from evaluation_assets.core.llm.providers.base import (
-    NO_PARAMETERS,
+from evaluation_assets.core.llm.messages import (
     Finish,
     Message,
     Reply,
     Request,
     TokenUsage,
     ToolUse,
-    name_of,
-    parsed,
-    with_schema,
 )
+from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, name_of, parsed, with_schema
 from evaluation_assets.core.llm.providers.capabilities import Capabilities, Structured
-from evaluation_assets.core.llm.providers.errors import in_our_words
+from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
 from evaluation_assets.core.llm.providers.structured import StructuredOutput
 from evaluation_assets.core.trajectories.model import Tool
 

@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
-from evaluation_assets.core.llm.providers.base import ProviderError, Reply, Request
+from evaluation_assets.core.llm.errors import ProviderError
+from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.providers.capabilities import Structured
 
 _WAYS: dict[Structured, str] = {"json_schema": "schema", "json_object": "json", "prompted": "none"}

@@ -8,21 +8,20 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from evaluation_assets.core.llm.providers.base import ProviderError
-from evaluation_assets.core.judging.verdicts import ErrorKind
+from evaluation_assets.core.llm.errors import ErrorKind, ProviderError
 
 _CONTEXT = re.compile(r"context.?length|context window|too long|too many tokens|maximum context", re.IGNORECASE)
 _SCHEMA = re.compile(r"response.?format|schema|structured|output_config|guided|grammar", re.IGNORECASE)
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
 
-THE_KEY = "the judge's key variable"
+THE_KEY = "the model's key variable"
 """What messages call the variable where they do not know it."""
 
 _FINAL: Mapping[int, tuple[ErrorKind, str]] = {
     401: ("auth", f"the key was refused (401): check {THE_KEY}"),
     402: ("quota", "the account has no credit (402)"),
     403: ("auth", "the key may not use this model (403)"),
-    404: ("auth", "there is no such model or endpoint (404): check model and base_url in the panel"),
+    404: ("auth", "there is no such model or endpoint (404): check model and base_url"),
     413: ("context_length", "the request is larger than the endpoint takes (413)"),
 }
 

@@ -1,0 +1,51 @@
+"""Why a model gave no reply, or is asked no more."""
+
+from typing import Literal
+
+ErrorKind = Literal[
+    "rate_limit",
+    "timeout",
+    "auth",
+    "quota",
+    "refusal",
+    "content_filter",
+    "context_length",
+    "server",
+    "unavailable",
+    "ledger",
+    "budget",
+]
+
+
+class ProviderError(Exception):
+    """A request that got no reply.
+
+    `retryable` says whether the same request may do better later, `retry_after` in how many seconds the provider wants
+    it; `endpoint_failed` that it is not this request which is at fault, but whoever should have answered it; `schema`
+    that the endpoint does not take a JSON schema. The message never holds a key, a prompt or a response body.
+    """
+
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        *,
+        retryable: bool,
+        retry_after: float | None = None,
+        endpoint_failed: bool = False,
+        schema: Literal["surely", "perhaps"] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.endpoint_failed = endpoint_failed
+        self.schema = schema
+
+
+class Stopped(Exception):
+    """No more questions are asked in this run: `kind` and the message say why."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind: ErrorKind = kind
