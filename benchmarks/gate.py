@@ -18,13 +18,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from scipy import stats
 
-from evaluation_assets.core.home import Home
-from evaluation_assets.core.regression.baselines import make_baseline
-from evaluation_assets.core.regression.calibration import BatchGate
-from evaluation_assets.core.regression.drift import drift, night
-from evaluation_assets.core.regression.gate import GateOutcome, decide
-from evaluation_assets.core.regression.metrics import DropMetrics, TaskValue
-from evaluation_assets.core.regression.settings import GateSettings
+from evaluation_assets.core.gating.baselines import make_baseline
+from evaluation_assets.core.gating.calibration import BatchGate
+from evaluation_assets.core.gating.drift import drift, night
+from evaluation_assets.core.gating.gate import GateOutcome, decide
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
+from evaluation_assets.core.installation import Installation
 
 Trials = Mapping[str, Sequence[float]]
 """A metric's value in each trial, by task."""
@@ -53,7 +53,7 @@ def outcome_of(before: dict[str, np.ndarray], after: dict[str, np.ndarray], sett
     return outcome
 
 
-def trials_of(home: Home, drops: Sequence[str], metric: str) -> Trials:
+def trials_of(home: Installation, drops: Sequence[str], metric: str) -> Trials:
     """A metric of every trajectory, by drop and task."""
     found: dict[str, list[float]] = {}
     for drop in drops:
@@ -158,7 +158,7 @@ def header() -> None:
     print(f"{'':<44}" + "".join(f"{verdict:>14}" for verdict in VERDICTS))
 
 
-def measure(home: Home, drops: Sequence[str], runs: int) -> None:
+def measure(home: Installation, drops: Sequence[str], runs: int) -> None:
     """The gate on recorded trials."""
     print(f"{runs} pairs of runs a line\n")
     header()
@@ -183,7 +183,7 @@ def main() -> None:
     arguments.add_argument("drops", nargs="*")
     given = arguments.parse_args()
     if given.home:
-        measure(Home.at(given.home), given.drops, given.runs)
+        measure(Installation.at(given.home), given.drops, given.runs)
     else:
         simulate(given.runs)
 

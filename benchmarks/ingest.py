@@ -95,12 +95,12 @@ def chain(path: Path) -> None:
     """The real assets `+clips`, materialised by Dagster into parquet."""
     import dagster as dg
 
-    from evaluation_assets.core.home import Home
+    from evaluation_assets.core.installation import Installation
     from evaluation_assets.core.judging.panel import Panel
     from evaluation_assets.definitions import build_definitions
 
     with tempfile.TemporaryDirectory() as folder, dg.DagsterInstance.ephemeral() as instance:
-        home = Home.at(folder)
+        home = Installation.at(folder)
         home.drops.mkdir(parents=True)
         (Path(folder) / "drops" / "drop.jsonl").symlink_to(path)
         instance.add_dynamic_partitions("drops", ["drop"])

@@ -154,13 +154,13 @@ async def whole_run(url: str, load: Load) -> dict[str, float]:
     """The asset `clip_verdicts/one` and all before it in a Dagster run of its own, on a file."""
     import dagster as dg
 
-    from evaluation_assets.core.home import Home
+    from evaluation_assets.core.installation import Installation
     from evaluation_assets.core.judging.panel import panel_of
     from evaluation_assets.definitions import build_definitions
 
     def execute() -> dict[str, float]:
         with tempfile.TemporaryDirectory() as folder, dg.DagsterInstance.ephemeral() as instance:
-            home = Home.at(folder)
+            home = Installation.at(folder)
             home.drops.mkdir(parents=True)
             write_drop(Path(folder) / "drops" / "drop.jsonl", load.trajectories, load.clips, load.characters)
             instance.add_dynamic_partitions("drops", ["drop"])

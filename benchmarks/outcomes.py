@@ -21,19 +21,19 @@ from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.judge import RulesJudge
-from evaluation_assets.core.judging.sessions import session_chain
+from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
-from evaluation_assets.core.known import mean_of
+from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.scoring.scores import clip_weighted_overall, tool_averages
+from evaluation_assets.core.scoring.panel_scores import clip_weighted_overall, tool_averages
 from evaluation_assets.core.sessions.analysing import analyse
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
-from evaluation_assets.core.tool_use.calls import run_of
-from evaluation_assets.core.tool_use.case_results import evaluate
-from evaluation_assets.core.tool_use.matching import align
-from evaluation_assets.core.tool_use.suites import Case, ExpectedCall, ParameterRule, Suite
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.case_results import evaluate
+from evaluation_assets.core.suites.matching import align
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, Suite
 from evaluation_assets.core.trajectories.model import Trajectory
 
 RUBRICS = load_rubrics()

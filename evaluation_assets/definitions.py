@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.gating.settings import load_settings
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
-from evaluation_assets.core.regression.settings import load_settings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.identity import digest
@@ -31,12 +31,12 @@ from evaluation_assets.defs.regression import gate_check, regression_assets
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import ParquetIOManager
 
 
 def build_definitions(
-    home: Home,
+    home: Installation,
     panel: Panel,
     loggers: dict[str, dg.LoggerDefinition] | None = None,
     agents: Sequence[AgentSettings] = (),
@@ -116,5 +116,5 @@ def build_definitions(
 @dg.definitions
 def defs() -> dg.Definitions:
     """The installation that the environment names."""
-    home = Home.from_environment()
+    home = Installation.from_environment()
     return build_definitions(home, load_panel(home.panel_file), agents=load_agents(agent_files(home.agents)))

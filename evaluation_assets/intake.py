@@ -23,15 +23,15 @@ from evaluation_assets.core.drops import (
     scan,
     why_unusable,
 )
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.plain_yaml import load_plain
-from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, as_document, find_suite, load_suite
-from evaluation_assets.core.tool_use.suites import InvalidSuite
+from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
+from evaluation_assets.core.suites.suite import InvalidSuite
 
 Say = Callable[[str], object]
 
 
-def prepare(home: Home) -> None:
+def prepare(home: Installation) -> None:
     """Make the folders of an installation and give Dagster its settings; what is there stays as it is."""
     kept = (home.drops, home.suites, home.agents, home.lake, home.root / "reports", home.root / "baselines")
     for folder in (*kept, home.dagster):
@@ -42,7 +42,7 @@ def prepare(home: Home) -> None:
 
 
 def take_in(
-    home: Home,
+    home: Installation,
     inputs: list[Path],
     *,
     one_drop: bool,
@@ -98,7 +98,7 @@ def take_in(
     return [now.drops[key] for key in dict.fromkeys(keys)]
 
 
-def take_in_suite(home: Home, path: Path) -> LoadedSuite:
+def take_in_suite(home: Installation, path: Path) -> LoadedSuite:
     """Copy a suite below `suites/`, unless it is there already.
 
     A suite of one file is copied as it is; one of several (a folder, or answers beside the questions) is written as one
@@ -124,7 +124,7 @@ def take_in_suite(home: Home, path: Path) -> LoadedSuite:
     return loaded
 
 
-def take_in_agent(home: Home, path: Path) -> AgentSettings:
+def take_in_agent(home: Installation, path: Path) -> AgentSettings:
     """Copy an agent's file below `agents/` under the agent's name, unless it is there already.
 
     Raises:
@@ -137,7 +137,7 @@ def take_in_agent(home: Home, path: Path) -> AgentSettings:
     return agent
 
 
-def annotate(home: Home, drop: Drop, **fields: str) -> Drop:
+def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
     """Note fields in the drop's sidecar, e.g. its suite or its format; the other fields of the sidecar stay.
 
     Raises:

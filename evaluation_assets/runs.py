@@ -12,7 +12,7 @@ import dagster as dg
 
 from evaluation_assets.core.agents.settings import AgentSettings
 from evaluation_assets.core.drops import Drop
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.definitions import build_definitions
@@ -63,7 +63,7 @@ class RunOutcome:
 
 
 @contextmanager
-def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
+def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of an installation: what ran here is seen in its UI. Runs that were killed are failed."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     home.dagster.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ def instance_of(home: Home) -> Iterator[dg.DagsterInstance]:
 
 
 def evaluate_drops(
-    home: Home, panel: Panel, drops: Sequence[Drop], options: RunOptions, progress: RunProgress, stop: Stop
+    home: Installation, panel: Panel, drops: Sequence[Drop], options: RunOptions, progress: RunProgress, stop: Stop
 ) -> Iterator[RunOutcome]:
     """Materialise the chosen assets of each drop, one run after the other.
 
@@ -104,7 +104,7 @@ class SuiteOutcome:
 
 
 def run_suite(
-    home: Home,
+    home: Installation,
     agents: Sequence[AgentSettings],
     suite: str,
     config: Mapping[str, Any],
@@ -141,7 +141,7 @@ class JobResult:
 
 
 def run_job(
-    home: Home,
+    home: Installation,
     panel: Panel,
     job: str,
     *,
@@ -229,7 +229,7 @@ def _execute(
 def _run(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,
-    home: Home,
+    home: Installation,
     drop: Drop,
     options: RunOptions,
     progress: RunProgress,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.tables import TABLES
 from evaluation_assets.defs.jobs import EVALUATE
 
@@ -60,7 +60,7 @@ def _parsed(text: str) -> dg.AssetSelection:
 
 
 def missing_upstream(
-    definitions: dg.Definitions, home: Home, drop: str, selection: Sequence[dg.AssetKey]
+    definitions: dg.Definitions, home: Installation, drop: str, selection: Sequence[dg.AssetKey]
 ) -> Mapping[str, Sequence[str]]:
     """By chosen asset: the tables of the drop it reads that are neither stored nor made by the selection."""
     graph = definitions.resolve_asset_graph()

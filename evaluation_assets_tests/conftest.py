@@ -11,7 +11,7 @@ import dagster as dg
 import orjson
 import pytest
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.definitions import build_definitions
@@ -22,10 +22,10 @@ SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl
 
 
 @dataclass
-class Installation:
+class Workspace:
     """A home, its definitions, and an instance that forgets."""
 
-    home: Home
+    home: Installation
     definitions: dg.Definitions
     instance: dg.DagsterInstance
 
@@ -59,18 +59,18 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 
 @pytest.fixture
-def installation(tmp_path: Path, instance: dg.DagsterInstance) -> Installation:
-    home = Home.at(str(tmp_path / "home"))
-    return Installation(home, build_definitions(home, Panel()), instance)
+def installation(tmp_path: Path, instance: dg.DagsterInstance) -> Workspace:
+    home = Installation.at(str(tmp_path / "home"))
+    return Workspace(home, build_definitions(home, Panel()), instance)
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Installation]:
+def kept(tmp_path: Path) -> Iterator[Workspace]:
     """An installation whose instance lies on disk: a schedule opens it by itself."""
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
     (tmp_path / "dagster").mkdir()
     with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
-        yield Installation(home, build_definitions(home, Panel()), instance)
+        yield Workspace(home, build_definitions(home, Panel()), instance)
 
 
 @pytest.fixture(scope="module")

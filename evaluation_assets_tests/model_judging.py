@@ -5,10 +5,10 @@ from pathlib import Path
 
 import dagster as dg
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel, panel_of
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.conftest import Installation, call, record
+from evaluation_assets_tests.conftest import Workspace, call, record
 from evaluation_assets_tests.model_server import ModelServer
 
 CLIPS = 3
@@ -30,7 +30,7 @@ def drop_of(count: int, marked: str = "") -> bytes:
     )
 
 
-class Judged(Installation):
+class Judged(Workspace):
     """An installation with a panel of model judges."""
 
     def verdicts(self, level: str = "clip", name: str = "one") -> list[dict]:
@@ -42,6 +42,6 @@ class Judged(Installation):
 
 
 def installed(home: Path, instance: dg.DagsterInstance, *judges: dict[str, object]) -> Judged:
-    at = Home.at(str(home))
+    at = Installation.at(str(home))
     panel: Panel = panel_of({"judges": list(judges)}, "test")
     return Judged(at, build_definitions(at, panel), instance)

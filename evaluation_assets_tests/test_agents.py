@@ -32,18 +32,18 @@ from evaluation_assets.core.drops import scan
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.reporting.agent_comparison import AgentComparison
-from evaluation_assets.core.tool_use.suite_formats.registry import load_suite
-from evaluation_assets.core.tool_use.suites import Suite
+from evaluation_assets.core.suites.formats.registry import load_suite
+from evaluation_assets.core.suites.suite import Suite
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.intake import prepare
-from evaluation_assets.resources.home import HomeResource
-from evaluation_assets_tests.conftest import Installation
+from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.mcp_server import COMMAND, ROOT, http_server
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
@@ -505,7 +505,7 @@ def test_the_calculator_suite_survives_a_kill(
     who = agent(server, protocol, tools={"python": ["calculator"], "mcp": [mcp]}, max_concurrency=SLOTS)
     file = tmp_path / "solver.yaml"
     file.write_text(yaml.safe_dump(who.model_dump(mode="json", exclude_unset=True)))
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
 
     def begun() -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "evaluation_assets.cli", "suite", "run", str(path), "--agent", str(file)]
@@ -590,9 +590,9 @@ tools: {{python: [calculator]}}
 """
 
 
-def installed(folder: Path, server: ModelServer, *names: str) -> Home:
+def installed(folder: Path, server: ModelServer, *names: str) -> Installation:
     """An installation with a suite and agents, each with a model of its own name."""
-    home = Home.at(str(folder / "home"))
+    home = Installation.at(str(folder / "home"))
     prepare(home)
     cases = [{"id": f"case{n}", "message": f"Task {n}: twice {n}?", "answer": str(2 * n)} for n in range(3)]
     Path(home.suites.path, "sums.json").write_bytes(orjson.dumps({"cases": cases}))
@@ -649,13 +649,13 @@ def test_agents_side_by_side_write_drops_that_are_evaluated_like_any_other(tmp_p
 
 
 def test_without_agents_there_is_nothing_to_run(tmp_path: Path) -> None:
-    definitions = build_definitions(Home.at(str(tmp_path)), Panel())
+    definitions = build_definitions(Installation.at(str(tmp_path)), Panel())
     graph = definitions.resolve_asset_graph()
     assert "agents" not in {graph.get(key).group_name for key in graph.get_all_asset_keys()}
     assert "nightly_suites" not in {schedule.name for schedule in definitions.schedules or ()}
 
 
-def nightly(definitions: dg.Definitions, kept: Installation) -> Any:
+def nightly(definitions: dg.Definitions, kept: Workspace) -> Any:
     """What the schedule asks for tonight."""
     with dg.build_schedule_context(
         instance=kept.instance,
@@ -666,7 +666,7 @@ def nightly(definitions: dg.Definitions, kept: Installation) -> Any:
         return definitions.resolve_schedule_def("nightly_suites").evaluate_tick(context)
 
 
-def test_the_nightly_schedule_asks_every_agent_anew(tmp_path: Path, server: ModelServer, kept: Installation) -> None:
+def test_the_nightly_schedule_asks_every_agent_anew(tmp_path: Path, server: ModelServer, kept: Workspace) -> None:
     home = installed(tmp_path, server, "good0", "bad1")
     home.gate_file.write_text('schedules: {suites: "30 1 * * *"}\nnightly_suites: {budget_usd: 0.5}')
     server.script(answering("good0", "bad1"))
@@ -687,7 +687,7 @@ def test_the_nightly_schedule_asks_every_agent_anew(tmp_path: Path, server: Mode
     assert [drop.sidecar().agent for drop in scan(home.drops).drops.values()] == ["bad1", "bad1", "good0", "good0"]
 
 
-def test_a_night_without_a_suite_says_so(tmp_path: Path, server: ModelServer, kept: Installation) -> None:
+def test_a_night_without_a_suite_says_so(tmp_path: Path, server: ModelServer, kept: Workspace) -> None:
     home = installed(tmp_path, server, "good0")
     Path(home.suites.path, "sums.json").unlink()
     tick = nightly(build_definitions(home, Panel(), agents=load_agents(agent_files(home.agents))), kept)

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import yaml
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.runs import instance_of
@@ -42,7 +42,7 @@ def backfilled(server: Server, keys: list[dg.AssetKey]) -> None:
 
 
 def test_a_backfill_of_a_new_judge_does_all_levels_of_all_drops(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
     (tmp_path / "in").mkdir()
     for key in DROPS:
         (tmp_path / "in" / f"{key}.jsonl").write_bytes(record(key, call("x", "found") + "<answer>4</answer>"))

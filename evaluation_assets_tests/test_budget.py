@@ -10,7 +10,7 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.agents.runner import Places, RunSettings, run_agent
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.errors import Stopped
@@ -34,7 +34,7 @@ def installed(home: Path, instance: dg.DagsterInstance, server: ModelServer, jud
         "judges": [judge(server, f"judge_{number}", model=f"m{number}", **settings) for number in range(judges)],
         "embeddings": {"model": "e", "base_url": server.openai_url, "api_key_env": "TEST_KEY", "price": PRICE},
     }
-    at = Home.at(str(home))
+    at = Installation.at(str(home))
     return Judged(at, build_definitions(at, panel_of(panel, "test")), instance)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets_tests.conftest import SAMPLE, call, command, record
 
 PROGRESS_LINE = re.compile(r"\S+ \(\d+ of \d+\), \d+ s\b")
@@ -161,7 +161,7 @@ def test_a_bad_panel_file_is_named_with_its_fault(tmp_path: Path) -> None:
 def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
     done = command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert Home.at(str(tmp_path)).table("assistants", "clips").count == 74
+    assert Installation.at(str(tmp_path)).table("assistants", "clips").count == 74
     assert not (tmp_path / "lake" / "clip_verdicts").exists()
 
 

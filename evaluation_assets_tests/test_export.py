@@ -6,38 +6,38 @@ import orjson
 from click.testing import CliRunner, Result
 
 from evaluation_assets.cli.main import main
-from evaluation_assets_tests.conftest import Installation, call, record
+from evaluation_assets_tests.conftest import Workspace, call, record
 from evaluation_assets_tests.core.formats.reading import trajectories
 
 TEXT = call("six times seven", "42") + "<answer>42</answer>"
 
 
-def export(home: Installation, format_name: str, output: Path, drop: str = "runs") -> Result:
+def export(home: Workspace, format_name: str, output: Path, drop: str = "runs") -> Result:
     return CliRunner().invoke(
         main, ["export", drop, "--format", format_name, "--output", str(output), "--home", str(home.home.root)]
     )
 
 
-def evaluated(installation: Installation) -> Installation:
+def evaluated(installation: Workspace) -> Workspace:
     installation.drop("runs", record("a", TEXT) + record("b", TEXT.replace("42", "43")))
     assert installation.run("runs").success
     return installation
 
 
-def test_trajectories_come_out_as_atif_and_are_read_again(installation: Installation, tmp_path: Path) -> None:
+def test_trajectories_come_out_as_atif_and_are_read_again(installation: Workspace, tmp_path: Path) -> None:
     done = export(evaluated(installation), "atif", tmp_path / "out.jsonl")
     assert (done.exit_code, done.output) == (0, f"{tmp_path / 'out.jsonl'}: 2 trajectories\n")
     runs = trajectories(tmp_path / "out.jsonl")
     assert [(run.task_id, run.final_answer, len(run.calls)) for run in runs] == [("a", "42", 1), ("b", "43", 1)]
 
 
-def test_trajectories_come_out_as_messages(installation: Installation, tmp_path: Path) -> None:
+def test_trajectories_come_out_as_messages(installation: Workspace, tmp_path: Path) -> None:
     assert export(evaluated(installation), "openai_messages", tmp_path / "out.jsonl").exit_code == 0
     first, _ = (orjson.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines())
     assert [message["role"] for message in first["messages"]] == ["user", "assistant", "tool", "assistant"]
 
 
-def test_scores_come_out_as_events_of_opentelemetry(installation: Installation, tmp_path: Path) -> None:
+def test_scores_come_out_as_events_of_opentelemetry(installation: Workspace, tmp_path: Path) -> None:
     assert export(evaluated(installation), "otel_evaluations", tmp_path / "out.jsonl").exit_code == 0
     documents = [orjson.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
     records = [document["resourceLogs"][0]["scopeLogs"][0]["logRecords"] for document in documents]
@@ -47,7 +47,7 @@ def test_scores_come_out_as_events_of_opentelemetry(installation: Installation, 
     assert sum(map(len, records)) == len(stored)
 
 
-def test_a_drop_that_was_not_evaluated_cannot_be_exported(installation: Installation, tmp_path: Path) -> None:
+def test_a_drop_that_was_not_evaluated_cannot_be_exported(installation: Workspace, tmp_path: Path) -> None:
     done = export(installation, "atif", tmp_path / "out.jsonl")
     assert done.exit_code == 2
     assert "Evaluate it first" in done.output

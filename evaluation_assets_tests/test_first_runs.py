@@ -8,13 +8,13 @@ from pathlib import Path
 SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.intake import prepare
 from evaluation_assets.runs import instance_of
 
 print("ready", flush=True)
 for place in sys.stdin.read().split():
-    home = Home.at(place)
+    home = Installation.at(place)
     prepare(home)
     with instance_of(home) as instance:
         assert instance.get_runs() == []

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.headline import headline, rate
-from evaluation_assets.core.reporting.statistics import statistic
 from evaluation_assets_tests.conftest import command
 
 

@@ -1,5 +1,6 @@
 """The house stays in order: layers, code location, package contents."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,13 @@ def test_the_architecture_page_names_the_layers_in_their_order() -> None:
     assert sorted(name for names in named for name in names) == sorted(where)
     positions = [where[name] for names in named for name in names]
     assert positions == sorted(positions)
+
+
+@pytest.mark.parametrize(
+    "module", sorted((ROOT / "evaluation_assets" / "core" / "llm").rglob("*.py")), ids=lambda path: path.stem
+)
+def test_the_client_for_models_knows_no_judge(module: Path) -> None:
+    assert not re.search(r"judge|panel|verdict|rubric", module.read_text("utf-8"), re.IGNORECASE)
 
 
 def test_the_code_location_of_workspace_and_project_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.defs.ingest import loss_table
 from evaluation_assets_tests.conftest import command
@@ -99,5 +99,5 @@ def test_a_forced_format_goes_before_what_a_file_looks_like(tmp_path: Path, name
     done = command(name, tmp_path / "d.jsonl", "--format", "openai_messages", home=tmp_path / "home")
     assert "unreadable         1" in done.stdout
     if name == "evaluate":
-        drops = Path(Home.at(str(tmp_path / "home")).drops.path)
+        drops = Path(Installation.at(str(tmp_path / "home")).drops.path)
         assert (drops / "d.drop.yaml").read_text() == "format: openai_messages\n"

@@ -11,14 +11,14 @@ from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.drops import DIRECTORY_SIDECAR, InvalidDrop
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.intake import annotate, inspect, prepare, take_in
 from evaluation_assets_tests.conftest import command, record
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    home = Home.at(str(tmp_path / "home"))
+def home(tmp_path: Path) -> Installation:
+    home = Installation.at(str(tmp_path / "home"))
     prepare(home)
     return home
 
@@ -60,7 +60,7 @@ def others_touched(touched: list[str], mine: Path) -> set[str]:
     return {name for name in inside if not name.startswith("mine.")}
 
 
-def test_a_named_file_is_read_alone(tmp_path: Path, home: Home, touched: list[str]) -> None:
+def test_a_named_file_is_read_alone(tmp_path: Path, home: Installation, touched: list[str]) -> None:
     mine = crowd(tmp_path / "in")
     touched.clear()
     (drop,) = inspect([mine])
@@ -86,7 +86,7 @@ def test_a_name_that_is_none_of_a_drop_is_said(tmp_path: Path) -> None:
             inspect([tmp_path / name])
 
 
-def test_another_file_of_a_known_name_is_refused_with_the_ways_out(tmp_path: Path, home: Home) -> None:
+def test_another_file_of_a_known_name_is_refused_with_the_ways_out(tmp_path: Path, home: Installation) -> None:
     first, second = tmp_path / "a" / "runs.jsonl", tmp_path / "b" / "runs.jsonl"
     for path, task in ((first, "1"), (second, "2")):
         path.parent.mkdir()
@@ -107,7 +107,7 @@ def test_another_file_of_a_known_name_is_refused_with_the_ways_out(tmp_path: Pat
     assert replaced.sidecar().suite == "support"
 
 
-def test_a_file_that_changed_is_an_update_and_keeps_its_suite(tmp_path: Path, home: Home) -> None:
+def test_a_file_that_changed_is_an_update_and_keeps_its_suite(tmp_path: Path, home: Installation) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(record("1"))
     (tmp_path / "runs.drop.yaml").write_text("agent: a\nagent_version: '1'\n")
@@ -120,7 +120,7 @@ def test_a_file_that_changed_is_an_update_and_keeps_its_suite(tmp_path: Path, ho
     assert (again.sidecar().suite, again.sidecar().agent_version) == ("support", "2")
 
 
-def test_what_was_changed_by_hand_is_not_overwritten(tmp_path: Path, home: Home) -> None:
+def test_what_was_changed_by_hand_is_not_overwritten(tmp_path: Path, home: Installation) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(record("1"))
     (drop,) = take_in(home, [path], one_drop=False)
@@ -130,7 +130,7 @@ def test_what_was_changed_by_hand_is_not_overwritten(tmp_path: Path, home: Home)
     assert drop.files[0].read_bytes() == record("by hand")
 
 
-def test_the_same_content_needs_no_word(tmp_path: Path, home: Home) -> None:
+def test_the_same_content_needs_no_word(tmp_path: Path, home: Installation) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "runs.jsonl").write_bytes(record())
@@ -140,7 +140,7 @@ def test_the_same_content_needs_no_word(tmp_path: Path, home: Home) -> None:
     assert again.stamp() == stamp
 
 
-def test_a_folder_as_one_drop_replaces_what_another_held(tmp_path: Path, home: Home) -> None:
+def test_a_folder_as_one_drop_replaces_what_another_held(tmp_path: Path, home: Installation) -> None:
     for place, name in (("a", "one"), ("b", "two")):
         (tmp_path / place / "run").mkdir(parents=True)
         (tmp_path / place / "run" / f"{name}.jsonl").write_bytes(record(name))
@@ -153,7 +153,7 @@ def test_a_folder_as_one_drop_replaces_what_another_held(tmp_path: Path, home: H
     assert [file.name for file in drop.files] == ["two.jsonl"]
 
 
-def test_a_folder_that_is_one_drop_leaves_the_other_drops_alone(tmp_path: Path, home: Home) -> None:
+def test_a_folder_that_is_one_drop_leaves_the_other_drops_alone(tmp_path: Path, home: Installation) -> None:
     (tmp_path / "before.jsonl").write_bytes(record())
     take_in(home, [tmp_path / "before.jsonl"], one_drop=False)
     (tmp_path / "run").mkdir()
@@ -165,7 +165,7 @@ def test_a_folder_that_is_one_drop_leaves_the_other_drops_alone(tmp_path: Path, 
     assert before.key == "before"
 
 
-def test_on_a_terminal_the_user_is_asked(tmp_path: Path, home: Home) -> None:
+def test_on_a_terminal_the_user_is_asked(tmp_path: Path, home: Installation) -> None:
     import subprocess
     import sys
 
@@ -191,7 +191,7 @@ def test_on_a_terminal_the_user_is_asked(tmp_path: Path, home: Home) -> None:
         assert drop.files[0].read_bytes() == kept.read_bytes()
 
 
-def test_a_sidecar_that_is_no_mapping_is_copied_as_it_is(tmp_path: Path, home: Home) -> None:
+def test_a_sidecar_that_is_no_mapping_is_copied_as_it_is(tmp_path: Path, home: Installation) -> None:
     path = tmp_path / "runs.jsonl"
     path.write_bytes(record())
     (tmp_path / "runs.drop.yaml").write_text("[not, a, mapping]\n")

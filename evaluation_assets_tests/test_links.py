@@ -8,7 +8,7 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.drops import InvalidDrop, scan
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.intake import inspect, prepare, take_in
 from evaluation_assets_tests.conftest import command, record
 
@@ -68,7 +68,7 @@ def test_what_is_no_file_of_a_folder_is_left_out_and_named(
     tmp_path: Path, runs: Path, make: Callable[[Path], Path], one_drop: bool
 ) -> None:
     hostile = make(runs)
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
     prepare(home)
     for look in (
         lambda say: inspect([runs], one_drop=one_drop, say=say),
@@ -119,7 +119,7 @@ def test_a_folder_that_is_a_link_itself_is_read_under_its_own_name(tmp_path: Pat
 def test_a_named_link_is_read_under_its_own_name_with_the_sidecar_beside_it(tmp_path: Path, runs: Path) -> None:
     link = link_out(runs)
     (runs / "e.drop.yaml").write_text("agent: me\n")
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
     prepare(home)
     (drop,) = take_in(home, [link], one_drop=False)
     assert (drop.key, drop.sidecar().agent) == ("e", "me")

@@ -11,14 +11,14 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.processes import Process
 from evaluation_assets.defs.jobs import EVALUATE
 from evaluation_assets.defs.lost_runs import MAX_SILENT_LOOKS, fail_gone_runs, lost_runs
 from evaluation_assets.intake import prepare
 from evaluation_assets.resources.heartbeat import Heartbeat, beating, heartbeat_of
 from evaluation_assets.runs import instance_of
-from evaluation_assets_tests.conftest import KEY, Installation, record
+from evaluation_assets_tests.conftest import KEY, Workspace, record
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import model_server
 from evaluation_assets_tests.test_ui import Server, wait_for
@@ -26,7 +26,7 @@ from evaluation_assets_tests.test_ui import Server, wait_for
 STARTED, FAILURE = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
 
 
-def started_run(kept: Installation) -> str:
+def started_run(kept: Workspace) -> str:
     """A run that Dagster takes for one at work."""
     job = kept.definitions.resolve_job_def(EVALUATE)
     run = kept.instance.create_run_for_job(job, tags={"dagster/partition": "a"})
@@ -44,7 +44,7 @@ def status(instance: dg.DagsterInstance, run_id: str) -> dg.DagsterRunStatus:
     return run.status
 
 
-def beat(kept: Installation, run_id: str, heart: Heartbeat) -> None:
+def beat(kept: Workspace, run_id: str, heart: Heartbeat) -> None:
     value = json.dumps({"process": heart.process.to_dict(), "beat": heart.beat})
     kept.instance.daemon_cursor_storage.set_cursor_values({f"evaluation_assets/heartbeat/{run_id}": value})
 
@@ -53,7 +53,7 @@ ELSEWHERE = Process(host="elsewhere", boot="b", namespace="n", pid=7, started="1
 
 
 def test_a_run_that_takes_longer_than_a_day_is_ended(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
     prepare(home)
     with instance_of(home) as instance:
         assert instance.run_monitoring_enabled
@@ -63,7 +63,7 @@ def test_a_run_that_takes_longer_than_a_day_is_ended(tmp_path: Path) -> None:
 class Looks:
     """Ticks of the sensor, keeping its cursor."""
 
-    def __init__(self, kept: Installation) -> None:
+    def __init__(self, kept: Workspace) -> None:
         self._kept = kept
         self.cursor: str | None = None
 
@@ -73,7 +73,7 @@ class Looks:
             self.cursor = context.cursor
 
 
-def test_a_run_that_stays_silent_is_failed_and_one_that_beats_is_not(kept: Installation) -> None:
+def test_a_run_that_stays_silent_is_failed_and_one_that_beats_is_not(kept: Workspace) -> None:
     silent, beats = started_run(kept), started_run(kept)
     looks = Looks(kept)
     for count in range(MAX_SILENT_LOOKS + 1):
@@ -86,7 +86,7 @@ def test_a_run_that_stays_silent_is_failed_and_one_that_beats_is_not(kept: Insta
     assert json.loads(looks.cursor or "").keys() == {beats}
 
 
-def test_runs_of_others_are_left_alone(kept: Installation) -> None:
+def test_runs_of_others_are_left_alone(kept: Workspace) -> None:
     foreign = started_run(kept)
     looks = Looks(kept)
     for _ in range(MAX_SILENT_LOOKS + 3):
@@ -94,7 +94,7 @@ def test_runs_of_others_are_left_alone(kept: Installation) -> None:
     assert status(kept.instance, foreign) == STARTED
 
 
-def test_a_run_beats_while_it_works(kept: Installation) -> None:
+def test_a_run_beats_while_it_works(kept: Workspace) -> None:
     run = started_run(kept)
     assert heartbeat_of(kept.instance, run) is None
     with beating(kept.instance, run, seconds=0.01):
@@ -129,7 +129,7 @@ def test_a_killed_evaluation_is_failed_when_the_next_one_starts(
         first.kill()
         first.wait()
     assert [run.status for run in runs_of(tmp_path / "home", "killed")] == [STARTED]
-    with instance_of(Home.at(str(tmp_path / "home"))):
+    with instance_of(Installation.at(str(tmp_path / "home"))):
         pass
     assert [run.status for run in runs_of(tmp_path / "home", "killed")] == [FAILURE]
     assert evaluation(tmp_path / "home", tmp_path / "next.jsonl").wait(300) == 0

@@ -14,12 +14,12 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.gating.settings import InvalidSettings
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
-from evaluation_assets.core.regression.settings import InvalidSettings
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.resources.home import HomeResource
-from evaluation_assets_tests.conftest import Installation, call, record
+from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets_tests.conftest import Workspace, call, record
 from evaluation_assets_tests.third_party import data
 
 TASKS = 10
@@ -41,7 +41,7 @@ def runs(good: int, bad: int = 0) -> bytes:
     return b"".join(run_of(number, good=number < good) for number in range(good + bad))
 
 
-def promote(installation: Installation, drop: str, **config: Any) -> dg.ExecuteInProcessResult:
+def promote(installation: Workspace, drop: str, **config: Any) -> dg.ExecuteInProcessResult:
     settings = {"promoted_by": "ada", "reason": "release 1", **config}
     return installation.run(drop, "promote_baseline", ops={"baseline": {"config": settings}})
 
@@ -50,12 +50,12 @@ def check_of(result: dg.ExecuteInProcessResult) -> dg.AssetCheckEvaluation:
     return next(check for check in result.get_asset_check_evaluations() if check.check_name == GATE)
 
 
-def report_of(installation: Installation, drop: str) -> dict[str, Any]:
+def report_of(installation: Workspace, drop: str) -> dict[str, Any]:
     return json.loads((installation.home.reports(drop) / "report.json").read_text())
 
 
 @pytest.fixture
-def accepted(installation: Installation) -> Installation:
+def accepted(installation: Workspace) -> Workspace:
     """An installation whose suite `s` has a baseline of ten good runs."""
     installation.drop("s/base", runs(TASKS))
     assert installation.run("s/base").success
@@ -63,7 +63,7 @@ def accepted(installation: Installation) -> Installation:
     return installation
 
 
-def test_without_a_baseline_the_gate_says_how_to_get_one(installation: Installation) -> None:
+def test_without_a_baseline_the_gate_says_how_to_get_one(installation: Workspace) -> None:
     installation.drop("s/base", runs(TASKS))
     result = installation.run("s/base")
     assert result.success
@@ -72,7 +72,7 @@ def test_without_a_baseline_the_gate_says_how_to_get_one(installation: Installat
     assert report_of(installation, "s/base")["gate"] is None
 
 
-def test_a_promotion_is_a_materialisation_and_a_file_to_review(accepted: Installation) -> None:
+def test_a_promotion_is_a_materialisation_and_a_file_to_review(accepted: Workspace) -> None:
     event = accepted.instance.get_latest_materialization_event(dg.AssetKey("baseline"))
     assert event is not None and event.asset_materialization is not None
     metadata = event.asset_materialization.metadata
@@ -83,7 +83,7 @@ def test_a_promotion_is_a_materialisation_and_a_file_to_review(accepted: Install
     assert len(written["metrics"]["overall"]["values"]) == TASKS
 
 
-def test_a_drop_without_a_suite_is_not_promoted_and_says_why(installation: Installation) -> None:
+def test_a_drop_without_a_suite_is_not_promoted_and_says_why(installation: Workspace) -> None:
     installation.drop("alone", runs(3))
     assert installation.run("alone").success
     result = promote(installation, "alone")
@@ -93,7 +93,7 @@ def test_a_drop_without_a_suite_is_not_promoted_and_says_why(installation: Insta
     assert "belongs to no suite" in (failure.user_failure_data.description or "")
 
 
-def test_the_same_runs_again_pass(accepted: Installation) -> None:
+def test_the_same_runs_again_pass(accepted: Workspace) -> None:
     accepted.drop("s/again", runs(TASKS))
     result = accepted.run("s/again")
     assert result.success
@@ -103,7 +103,7 @@ def test_the_same_runs_again_pass(accepted: Installation) -> None:
     assert {each["metric"]: each["difference"] for each in gate["metrics"] if each["gates"]} == {"success": 0.0}
 
 
-def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accepted: Installation) -> None:
+def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accepted: Workspace) -> None:
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
     result = accepted.run("s/worse")
     assert not result.success
@@ -121,7 +121,7 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accep
     assert "**fail**" in (folder / "report.md").read_text()
 
 
-def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installation: Installation) -> None:
+def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installation: Workspace) -> None:
     names = {"base": "gpt-4.1", "tuned": "ft_gpt-4.1-2025-04-14_sierra_tau2-full-sft_BzrYdMNm"}
     folder = Path(installation.home.drops.path) / "airline"
     folder.mkdir(parents=True)
@@ -137,9 +137,9 @@ def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installati
     assert (cost["verdict"], cost["difference"]) == ("inconclusive", None)
 
 
-def with_panel(accepted: Installation, *judges: str) -> Installation:
+def with_panel(accepted: Workspace, *judges: str) -> Workspace:
     panel = Panel(judges=tuple(JudgeSettings(name=name, provider="rules") for name in judges))
-    return Installation(accepted.home, build_definitions(accepted.home, panel), accepted.instance)
+    return Workspace(accepted.home, build_definitions(accepted.home, panel), accepted.instance)
 
 
 def assert_incomparable(result: dg.ExecuteInProcessResult, part: str) -> None:
@@ -150,13 +150,13 @@ def assert_incomparable(result: dg.ExecuteInProcessResult, part: str) -> None:
     assert part in (check.description or "")
 
 
-def test_another_judge_is_incomparable_never_a_failure(accepted: Installation) -> None:
+def test_another_judge_is_incomparable_never_a_failure(accepted: Workspace) -> None:
     other = with_panel(accepted, "another")
     other.drop("s/worse", runs(1, bad=TASKS - 1))
     assert_incomparable(other.run("s/worse"), "judge rules was in the baseline and is not now")
 
 
-def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Installation) -> None:
+def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Workspace) -> None:
     shipped = files("evaluation_assets.core.rubrics").joinpath("clip/general.yaml").read_text("utf-8")
     folder = Path(accepted.home.rubrics.path) / "clip"
     folder.mkdir(parents=True)
@@ -166,7 +166,7 @@ def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Installation
     assert_incomparable(other.run("s/worse"), "rubric clip/general")
 
 
-def test_missing_tasks_fail_the_blocking_check_by_name(accepted: Installation) -> None:
+def test_missing_tasks_fail_the_blocking_check_by_name(accepted: Workspace) -> None:
     others = b"".join(
         record(f"other-{number}", "<answer></answer>", success=False, task_description=str(number))
         for number in range(9)
@@ -177,7 +177,7 @@ def test_missing_tasks_fail_the_blocking_check_by_name(accepted: Installation) -
     assert (check_of(result).description or "").startswith("fail: 10 of 10 tasks are missing: task-0, task-1, ")
 
 
-def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted: Installation) -> None:
+def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted: Workspace) -> None:
     looping = b"".join(
         record(
             f"task-{number}",
@@ -197,7 +197,7 @@ def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted
     assert "10 of 10 tasks are missing: task-0" in (check_of(removed).description or "")
 
 
-def test_what_blocks_is_configured(accepted: Installation) -> None:
+def test_what_blocks_is_configured(accepted: Workspace) -> None:
     (accepted.home.gate_file).write_text("gate:\n  floors: {success: 0.95}\n  rule: tolerance\n")
     other = with_panel(accepted, "rules")
     other.drop("s/lower", runs(TASKS - 1, bad=1))
@@ -208,13 +208,13 @@ def test_what_blocks_is_configured(accepted: Installation) -> None:
 
 @pytest.mark.parametrize("text", ["gate: {dleta: 1}", "gate: {alpha: 2}", "schedules: {nightly: often}", "gate: ["])
 def test_settings_that_cannot_be_used_name_the_file(tmp_path: Path, text: str) -> None:
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     home.gate_file.write_text(text)
     with pytest.raises(InvalidSettings, match=r"gate\.yaml"):
         build_definitions(home, Panel())
 
 
-def test_history_is_drawn_and_broken_where_the_question_changes(accepted: Installation) -> None:
+def test_history_is_drawn_and_broken_where_the_question_changes(accepted: Workspace) -> None:
     accepted.drop("s/second", runs(TASKS))
     assert accepted.run("s/second").success
     page = (accepted.home.reports("s/second") / "report.html").read_text()
@@ -232,12 +232,12 @@ def test_history_is_drawn_and_broken_where_the_question_changes(accepted: Instal
     assert rows[0]["ci_low"] <= rows[0]["mean"] <= rows[0]["ci_high"]
 
 
-def overview(installation: Installation) -> dg.ExecuteInProcessResult:
+def overview(installation: Workspace) -> dg.ExecuteInProcessResult:
     job = installation.definitions.resolve_job_def("overview")
     return job.execute_in_process(instance=installation.instance, raise_on_error=False)
 
 
-def test_a_truncated_table_of_a_neighbour_is_named_and_the_others_go_on(accepted: Installation) -> None:
+def test_a_truncated_table_of_a_neighbour_is_named_and_the_others_go_on(accepted: Workspace) -> None:
     for drop in ("s/broken", "s/next"):
         accepted.drop(drop, runs(TASKS))
     assert accepted.run("s/broken").success
@@ -257,7 +257,7 @@ def test_a_truncated_table_of_a_neighbour_is_named_and_the_others_go_on(accepted
     assert list(accepted.home.whole_table("leaderboard").rows())
 
 
-def test_the_overview_calibrates_and_ranks(accepted: Installation) -> None:
+def test_the_overview_calibrates_and_ranks(accepted: Workspace) -> None:
     accepted.drop("s/again", runs(TASKS))
     accepted.run("s/again")
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
@@ -274,7 +274,7 @@ def test_the_overview_calibrates_and_ranks(accepted: Installation) -> None:
     assert {(row["metric"], row["source"]) for row in calibrated} == {("success", "versions")}
 
 
-def test_what_hangs_on_what_labels_say_is_declared(installation: Installation) -> None:
+def test_what_hangs_on_what_labels_say_is_declared(installation: Workspace) -> None:
     graph = installation.definitions.resolve_asset_graph()
     cards = dg.AssetKey("judge_cards")
     assert cards in graph.get(dg.AssetKey("task_metrics")).parent_keys
@@ -286,7 +286,7 @@ def test_what_hangs_on_what_labels_say_is_declared(installation: Installation) -
     assert versions[0] != versions[1]
 
 
-def test_a_lasting_fall_turns_the_overview_red(accepted: Installation) -> None:
+def test_a_lasting_fall_turns_the_overview_red(accepted: Workspace) -> None:
     for night in range(6):
         accepted.drop(f"s/night{night}", runs(2, bad=TASKS - 2))
         assert not accepted.run(f"s/night{night}").success
@@ -296,7 +296,7 @@ def test_a_lasting_fall_turns_the_overview_red(accepted: Installation) -> None:
     assert "s success has fallen" in (drift.description or "")
 
 
-def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted: Installation) -> None:
+def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted: Workspace) -> None:
     accepted.home.gate_file.write_text("review: {min_labels: 5}\n")
     strict = with_panel(accepted, "rules")
     strict.drop("s/mixed", runs(5, bad=5))
@@ -337,10 +337,10 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
 
 
 def test_judges_of_a_panel_are_compared_with_each_other(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     panel = Panel(judges=tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second")))
     with dg.DagsterInstance.ephemeral() as instance:
-        installation = Installation(home, build_definitions(home, panel), instance)
+        installation = Workspace(home, build_definitions(home, panel), instance)
         installation.drop("d", runs(3, bad=3))
         assert installation.run("d").success
         rows = installation.rows("d", "panel_reliability")
@@ -350,7 +350,7 @@ def test_judges_of_a_panel_are_compared_with_each_other(tmp_path: Path) -> None:
     assert all(row["alpha"] == pytest.approx(1) and abs(row["leniency"]) < 1e-9 for row in varying)
 
 
-def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite(kept: Installation) -> None:
+def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite(kept: Workspace) -> None:
     for key in ("s/older", "s/newer", "alone"):
         kept.drop(key, runs(1))
         assert kept.run(key).success
@@ -366,7 +366,7 @@ def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite(kept: Installa
 
 
 def test_cron_is_configured(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     home.gate_file.write_text('schedules: {nightly: "15 1 * * *", weekly: "0 0 * * 1"}')
     definitions = build_definitions(home, Panel())
     assert definitions.resolve_schedule_def("nightly_stale_drops").cron_schedule == "15 1 * * *"
@@ -396,7 +396,7 @@ def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
     server.server_close()
 
 
-def notify(installation: Installation, result: dg.ExecuteInProcessResult) -> Any:
+def notify(installation: Workspace, result: dg.ExecuteInProcessResult) -> Any:
     sensor = installation.definitions.resolve_sensor_def("notify_failures")
     event = next(event for event in result.all_events if event.event_type == dg.DagsterEventType.RUN_FAILURE)
     context = dg.build_run_status_sensor_context(
@@ -408,7 +408,7 @@ def notify(installation: Installation, result: dg.ExecuteInProcessResult) -> Any
     return sensor(context)
 
 
-def test_a_regression_is_told_to_the_url(accepted: Installation, receiver: list[dict[str, Any]]) -> None:
+def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
     notify(accepted, accepted.run("s/worse"))
     (message,) = receiver
@@ -417,14 +417,14 @@ def test_a_regression_is_told_to_the_url(accepted: Installation, receiver: list[
     assert [check["check"] for check in message["checks"]] == [GATE]
 
 
-def test_a_run_that_breaks_is_told_to_the_url(installation: Installation, receiver: list[dict[str, Any]]) -> None:
+def test_a_run_that_breaks_is_told_to_the_url(installation: Workspace, receiver: list[dict[str, Any]]) -> None:
     installation.drop("bad", b"\x00 no JSON\n")
     notify(installation, installation.run("bad"))
     assert receiver[0]["kind"] == "failure"
     assert receiver[0]["text"].startswith("Run evaluate of bad failed")
 
 
-def test_without_a_url_nobody_is_told(installation: Installation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_url_nobody_is_told(installation: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EVALUATION_NOTIFY_URL", raising=False)
     installation.drop("bad", b"\x00 no JSON\n")
     assert isinstance(notify(installation, installation.run("bad")), dg.SkipReason)

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.gating.session_agents import ranked
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.regression.session_agents import ranked
 from evaluation_assets.core.scoring.intervals import mean_of_tasks
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.conftest import Installation, record
+from evaluation_assets_tests.conftest import Workspace, record
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
 
 
-def drop(installation: Installation, key: str, *, unlike: bool = False, passes: bool = True) -> None:
+def drop(installation: Workspace, key: str, *, unlike: bool = False, passes: bool = True) -> None:
     """The example sessions; `unlike`: in each, the first agent calls a tool it does not have."""
     sessions = json.loads(EXAMPLES.read_bytes())
     if unlike:
@@ -36,14 +36,14 @@ def drop(installation: Installation, key: str, *, unlike: bool = False, passes: 
 
 
 @pytest.fixture
-def suite(installation: Installation) -> Installation:
+def suite(installation: Workspace) -> Workspace:
     """Two drops of one suite; the second is worse."""
     drop(installation, "teams/first")
     drop(installation, "teams/second", unlike=True)
     return installation
 
 
-def test_every_agent_of_a_drop_has_its_figures_with_what_they_rest_on(installation: Installation) -> None:
+def test_every_agent_of_a_drop_has_its_figures_with_what_they_rest_on(installation: Workspace) -> None:
     drop(installation, "teams/first")
     rows = {row["agent_id"]: row for row in installation.rows("teams/first", "session_agents")}
     analyses = {
@@ -62,7 +62,7 @@ def test_every_agent_of_a_drop_has_its_figures_with_what_they_rest_on(installati
     ]
 
 
-def test_sums_say_what_they_rest_on(installation: Installation) -> None:
+def test_sums_say_what_they_rest_on(installation: Workspace) -> None:
     sessions = json.loads(EXAMPLES.read_bytes())[:1]
     parts = [part for turn in sessions[0]["turns"] for part in turn["agent_interactions"]]
     for part in parts:
@@ -85,7 +85,7 @@ def test_sums_say_what_they_rest_on(installation: Installation) -> None:
     assert f"120 ms <small>1 of {len(parts)} known</small>" in page
 
 
-def test_trials_of_a_task_count_as_one_task(installation: Installation) -> None:
+def test_trials_of_a_task_count_as_one_task(installation: Workspace) -> None:
     sessions = json.loads(EXAMPLES.read_bytes())
     own = next(session for session in sessions if session["session_id"] == "refund-12345")
     other = next(session for session in sessions if session["session_id"] == "order-lamps")
@@ -107,7 +107,7 @@ def test_trials_of_a_task_count_as_one_task(installation: Installation) -> None:
     ]
 
 
-def test_agents_are_ranked_against_themselves_over_the_drops_of_a_suite(suite: Installation) -> None:
+def test_agents_are_ranked_against_themselves_over_the_drops_of_a_suite(suite: Workspace) -> None:
     result = suite.definitions.resolve_job_def("overview").execute_in_process(instance=suite.instance)
     assert result.success
     rows = [row for row in suite.home.whole_table("session_agent_ranks").rows() if row["agent_id"] == "executor"]
@@ -120,7 +120,7 @@ def test_agents_are_ranked_against_themselves_over_the_drops_of_a_suite(suite: I
     assert rows[0]["overall_mean"] > rows[1]["overall_mean"]
 
 
-def test_the_report_shows_the_ranks_once_there_is_another_drop(suite: Installation) -> None:
+def test_the_report_shows_the_ranks_once_there_is_another_drop(suite: Workspace) -> None:
     first, second = (suite.home.reports(f"teams/{name}") for name in ("first", "second"))
     assert json.loads((first / "report.json").read_text())["agent_ranks"] == []
     ranks = json.loads((second / "report.json").read_text())["agent_ranks"]
@@ -132,7 +132,7 @@ def test_the_report_shows_the_ranks_once_there_is_another_drop(suite: Installati
     assert "| planner | this drop | 2 of 2 |" in (second / "report.md").read_text()
 
 
-def test_agents_are_exported_with_their_ranks(suite: Installation, tmp_path: Path) -> None:
+def test_agents_are_exported_with_their_ranks(suite: Workspace, tmp_path: Path) -> None:
     output = tmp_path / "agents.jsonl"
     arguments = ["--format", "session_agents", "--output", str(output), "--home", str(suite.home.root)]
     done = CliRunner().invoke(main, ["export", "teams/second", *arguments])
@@ -144,17 +144,17 @@ def test_agents_are_exported_with_their_ranks(suite: Installation, tmp_path: Pat
     assert (planner["rank"], planner["n_ranked"]) == (2, 2)
 
 
-def test_a_drop_without_sessions_has_no_agents(installation: Installation) -> None:
+def test_a_drop_without_sessions_has_no_agents(installation: Workspace) -> None:
     installation.drop("plain", record())
     assert installation.run("plain").success
     assert installation.rows("plain", "session_agents") == []
 
 
 def test_a_gate_may_look_at_the_scores_of_sessions(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     home.gate_file.write_text("gate:\n  metrics: [session.tool_use]\n  rule: tolerance\n")
     with dg.DagsterInstance.ephemeral() as instance:
-        installation = Installation(home, build_definitions(home, Panel()), instance)
+        installation = Workspace(home, build_definitions(home, Panel()), instance)
         drop(installation, "teams/first")
         accepted = {"baseline": {"config": {"promoted_by": "ada", "reason": "release 1"}}}
         assert installation.run("teams/first", "promote_baseline", ops=accepted).success

@@ -12,17 +12,17 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.conftest import Installation, record
+from evaluation_assets_tests.conftest import Workspace, record
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
 
 
 def drop(
-    installation: Installation, key: str = "teams", content: bytes | None = None, **config: Any
+    installation: Workspace, key: str = "teams", content: bytes | None = None, **config: Any
 ) -> dg.ExecuteInProcessResult:
     path = Path(installation.home.drops.path) / f"{key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def checks(result: dg.ExecuteInProcessResult) -> dict[str, dg.AssetCheckEvaluati
     return {check.check_name: check for check in found if check.asset_key == dg.AssetKey("session_analyses")}
 
 
-def test_the_example_sessions_are_analysed_to_the_end(installation: Installation) -> None:
+def test_the_example_sessions_are_analysed_to_the_end(installation: Workspace) -> None:
     result = drop(installation)
     assert result.success
     rows = installation.rows("teams", "session_analyses")
@@ -51,7 +51,7 @@ def test_the_example_sessions_are_analysed_to_the_end(installation: Installation
     assert {row["subject"].split("/")[0] for row in verdicts} == {"turn", "session"}
 
 
-def test_checks_name_strange_calls_and_poor_coordination(installation: Installation) -> None:
+def test_checks_name_strange_calls_and_poor_coordination(installation: Workspace) -> None:
     found = checks(drop(installation))
     assert found["sessions_judged"].passed
     assert not found["unauthorised_calls"].passed
@@ -60,7 +60,7 @@ def test_checks_name_strange_calls_and_poor_coordination(installation: Installat
     assert found["coordinated"].severity == dg.AssetCheckSeverity.WARN
 
 
-def test_a_drop_without_sessions_has_no_analysis_and_says_so(installation: Installation) -> None:
+def test_a_drop_without_sessions_has_no_analysis_and_says_so(installation: Workspace) -> None:
     installation.drop("plain", record())
     result = installation.run("plain")
     assert result.success
@@ -76,10 +76,10 @@ def test_a_drop_without_sessions_has_no_analysis_and_says_so(installation: Insta
 
 
 def test_several_judges_have_their_analyses_side_by_side(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     panel = Panel(judges=tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second")))
     with dg.DagsterInstance.ephemeral() as instance:
-        installation = Installation(home, build_definitions(home, panel), instance)
+        installation = Workspace(home, build_definitions(home, panel), instance)
         assert drop(installation).success
         rows = installation.rows("teams", "session_analyses")
     assert [row["analyst"] for row in rows[:3]] == ["panel", "first", "second"]
@@ -89,10 +89,10 @@ def test_several_judges_have_their_analyses_side_by_side(tmp_path: Path) -> None
 
 
 def test_a_judge_that_says_nothing_leaves_scores_open_and_facts_standing(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     panel = Panel(judges=(JudgeSettings(name="keyless", provider="openai", api_key_env="NO_SUCH_KEY_VARIABLE"),))
     with dg.DagsterInstance.ephemeral() as instance:
-        installation = Installation(home, build_definitions(home, panel), instance)
+        installation = Workspace(home, build_definitions(home, panel), instance)
         found = checks(drop(installation))
         rows = installation.rows("teams", "session_analyses")
     assert not found["sessions_judged"].passed
@@ -105,11 +105,11 @@ def test_a_model_judges_every_subject_once_and_a_second_run_is_free(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-test")
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     with model_server() as server, dg.DagsterInstance.ephemeral() as instance:
         judge = {"name": "one", "provider": "openai_compatible", "model": "m", "base_url": server.openai_url}
         panel = panel_of({"judges": [judge | {"api_key_env": "TEST_KEY"}]}, "panel.yaml")
-        installation = Installation(home, build_definitions(home, panel), instance)
+        installation = Workspace(home, build_definitions(home, panel), instance)
         assert drop(installation).success
         verdicts = installation.rows("teams", "session_verdicts", "one")
         subjects = [(row["trajectory_id"], row["subject"]) for row in verdicts]
@@ -126,24 +126,24 @@ def test_a_model_judges_every_subject_once_and_a_second_run_is_free(
 
 
 def test_where_embeddings_fail_letters_are_compared_and_the_analysis_says_so(tmp_path: Path) -> None:
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     panel = panel_of({"embeddings": {"model": "m", "api_key_env": "NO_SUCH_KEY_VARIABLE"}}, "panel.yaml")
     with dg.DagsterInstance.ephemeral() as instance:
-        installation = Installation(home, build_definitions(home, panel), instance)
+        installation = Workspace(home, build_definitions(home, panel), instance)
         assert drop(installation).success
         rows = installation.rows("teams", "session_analyses")
     assert {json.loads(row["analysis"])["measure"] for row in rows} == {"character n-grams"}
 
 
 @pytest.fixture
-def embedding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Installation, ModelServer]]:
+def embedding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Workspace, ModelServer]]:
     """An installation whose messages are compared by embeddings of a server, at ten cents a thousand tokens."""
     monkeypatch.setenv("TEST_KEY", "sk-test")
-    home = Home.at(str(tmp_path))
+    home = Installation.at(str(tmp_path))
     with model_server() as server, dg.DagsterInstance.ephemeral() as instance:
         model = {"model": "m", "base_url": server.openai_url, "api_key_env": "TEST_KEY"}
         panel = panel_of({"embeddings": model | {"price": {"input": 100.0, "output": 0.0}}}, "panel.yaml")
-        yield Installation(home, build_definitions(home, panel), instance), server
+        yield Workspace(home, build_definitions(home, panel), instance), server
 
 
 def metadata_of(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
@@ -152,12 +152,12 @@ def metadata_of(result: dg.ExecuteInProcessResult) -> dict[str, Any]:
     return {name: value.value for name, value in found.metadata.items()}
 
 
-def measures(installation: Installation) -> set[str]:
+def measures(installation: Workspace) -> set[str]:
     return {json.loads(row["analysis"])["measure"] for row in installation.rows("teams", "session_analyses")}
 
 
 def test_embeddings_are_paid_for_once_and_an_unchanged_re_run_asks_for_none(
-    embedding: tuple[Installation, ModelServer],
+    embedding: tuple[Workspace, ModelServer],
 ) -> None:
     installation, server = embedding
     first = metadata_of(drop(installation))
@@ -174,7 +174,7 @@ def test_embeddings_are_paid_for_once_and_an_unchanged_re_run_asks_for_none(
     assert [row["analysis"] for row in installation.rows("teams", "session_analyses")] == analyses
 
 
-def test_a_request_for_embeddings_that_fails_is_one_sessions_loss(embedding: tuple[Installation, ModelServer]) -> None:
+def test_a_request_for_embeddings_that_fails_is_one_sessions_loss(embedding: tuple[Workspace, ModelServer]) -> None:
     installation, server = embedding
     server.script([rule("bad_request", path="/v1/embeddings", times=1)])
     drop(installation)
@@ -182,7 +182,7 @@ def test_a_request_for_embeddings_that_fails_is_one_sessions_loss(embedding: tup
 
 
 def test_a_budget_that_is_spent_on_embeddings_leaves_letters_and_says_so(
-    embedding: tuple[Installation, ModelServer],
+    embedding: tuple[Workspace, ModelServer],
 ) -> None:
     installation, server = embedding
     spent = {"session_analyses": {"config": {"budget_usd": 0.2}}}
@@ -205,19 +205,19 @@ def test_the_budget_of_a_command_holds_for_sessions_too(tmp_path: Path, monkeypa
         command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", EXAMPLES, *arguments]
         assert subprocess.run(command, capture_output=True, check=False).returncode == 3
         assert server.requests()
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
     verdicts = list(home.table("teams", "session_verdicts", "one").rows(["outcome", "error_kind"]))
     outcomes = Counter((row["outcome"], row["error_kind"]) for row in verdicts)
     assert 0 < outcomes["not_run", "budget"] < outcomes.total()
     assert sum(cost for (cost,) in paid_in(home)) <= 0.4
 
 
-def paid_in(home: Home) -> list[tuple[float]]:
+def paid_in(home: Installation) -> list[tuple[float]]:
     with sqlite3.connect(home.ledger_url.removeprefix("sqlite:///")) as ledger:
         return ledger.execute("SELECT cost_usd FROM replies").fetchall()
 
 
-def test_the_report_shows_sessions_turn_by_turn_and_agents_side_by_side(installation: Installation) -> None:
+def test_the_report_shows_sessions_turn_by_turn_and_agents_side_by_side(installation: Workspace) -> None:
     assert drop(installation).success
     reports = installation.home.reports("teams")
     data = json.loads((reports / "report.json").read_text())["sessions"]
@@ -232,7 +232,7 @@ def test_the_report_shows_sessions_turn_by_turn_and_agents_side_by_side(installa
     assert "## Sessions" in (reports / "report.md").read_text()
 
 
-def test_a_drop_without_sessions_has_no_section(installation: Installation) -> None:
+def test_a_drop_without_sessions_has_no_section(installation: Workspace) -> None:
     installation.drop("plain", record())
     assert installation.run("plain").success
     reports = installation.home.reports("plain")
@@ -240,7 +240,7 @@ def test_a_drop_without_sessions_has_no_section(installation: Installation) -> N
     assert 'id="sessions"' not in (reports / "report.html").read_text()
 
 
-def test_scores_of_sessions_are_metrics_that_runs_are_compared_by(installation: Installation) -> None:
+def test_scores_of_sessions_are_metrics_that_runs_are_compared_by(installation: Workspace) -> None:
     assert drop(installation).success
     rows = [row for row in installation.rows("teams", "task_metrics") if row["metric"].startswith("session.")]
     names = {"overall", "conversation", "tool_use", "coordination"}
@@ -251,7 +251,7 @@ def test_scores_of_sessions_are_metrics_that_runs_are_compared_by(installation: 
     assert "session.coordination" in history
 
 
-def test_hostile_sessions_stay_text(installation: Installation) -> None:
+def test_hostile_sessions_stay_text(installation: Workspace) -> None:
     hostile = "<script>alert(1)</script><img src=x onerror=alert(2)> | [x](javascript:alert(3))"
     parts = [{"agent_id": agent, "agent_response": hostile, "agent_steps": []} for agent in (hostile, "b", hostile)]
     turns = [{"user_message": f"{hostile} That is wrong.", "agent_interactions": parts}] * 2

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from evaluation_assets import progress
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.runs import instance_of
 from evaluation_assets_tests.conftest import KEY
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
@@ -121,7 +121,7 @@ def test_what_was_paid_for_is_kept_when_the_process_is_told_to_end(tmp_path: Pat
 
 
 def run_states(tmp_path: Path) -> list[str]:
-    with instance_of(Home.at(str(tmp_path / "home"))) as instance:
+    with instance_of(Installation.at(str(tmp_path / "home"))) as instance:
         return [run.status.value for run in instance.get_runs()]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation_assets_tests.conftest import Installation
+from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.third_party import data
 
 FOLDERS = {
@@ -26,7 +26,7 @@ FOLDERS = {
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_is_evaluated_to_its_report(installation: Installation, folder: str) -> None:
+def test_a_folder_is_evaluated_to_its_report(installation: Workspace, folder: str) -> None:
     drop = Path(installation.home.drops.path) / "d"
     shutil.copytree(data(folder), drop, ignore=shutil.ignore_patterns("few_shot_data"))
     for path in (drop, *drop.rglob("*")):

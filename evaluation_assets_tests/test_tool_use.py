@@ -7,10 +7,10 @@ import orjson
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.home import Home
-from evaluation_assets.core.tool_use.suite_formats.registry import load_suite
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets.intake import take_in_suite
-from evaluation_assets_tests.conftest import Installation, command, failed_checks, record
+from evaluation_assets_tests.conftest import Workspace, command, failed_checks, record
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 WEATHER = EXAMPLES / "suites" / "weather.yaml"
@@ -18,7 +18,7 @@ RUNS = (EXAMPLES / "tool_use" / "weather.jsonl").read_bytes()
 WRONG = RUNS.replace(rb"\"days\": 5", rb"\"days\": 9")
 
 
-def with_suite(installation: Installation, drop: str, content: bytes, suite: str | None = None) -> None:
+def with_suite(installation: Workspace, drop: str, content: bytes, suite: str | None = None) -> None:
     """A drop that belongs to a suite."""
     installation.drop(drop, content)
     (Path(installation.home.drops.path) / f"{drop}.drop.yaml").write_text("suite: weather\n")
@@ -27,7 +27,7 @@ def with_suite(installation: Installation, drop: str, content: bytes, suite: str
     (folder / "weather.yaml").write_text(WEATHER.read_text() if suite is None else suite)
 
 
-def report_of(installation: Installation, drop: str) -> dict:
+def report_of(installation: Workspace, drop: str) -> dict:
     return json.loads((installation.home.reports(drop) / "report.json").read_text())
 
 
@@ -45,7 +45,7 @@ def test_every_shipped_suite_is_tested() -> None:
     }
 
 
-def test_runs_are_measured_by_the_suite_of_their_drop(installation: Installation) -> None:
+def test_runs_are_measured_by_the_suite_of_their_drop(installation: Workspace) -> None:
     with_suite(installation, "d", RUNS)
     result = installation.run("d")
     assert result.success
@@ -61,7 +61,7 @@ def test_runs_are_measured_by_the_suite_of_their_drop(installation: Installation
     assert {row["category"] for row in use["categories"]} == {"current", "forecast", "knowledge"}
 
 
-def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installation: Installation) -> None:
+def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installation: Workspace) -> None:
     with_suite(installation, "d", WRONG)
     result = installation.run("d")
     assert not result.success
@@ -79,7 +79,7 @@ def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installat
     assert flagged == {"get_forecast"}
 
 
-def test_gate_yaml_sets_the_pass_rate_of_a_suite(installation: Installation) -> None:
+def test_gate_yaml_sets_the_pass_rate_of_a_suite(installation: Workspace) -> None:
     wrong = record("T001_current_weather", text="<answer>I do not know.</answer>")
     with_suite(installation, "d", b"".join([wrong, *RUNS.splitlines(keepends=True)[1:]]))
     assert "suite_pass_rate" in failed_checks(installation.run("d"))
@@ -88,7 +88,7 @@ def test_gate_yaml_sets_the_pass_rate_of_a_suite(installation: Installation) -> 
     assert report_of(installation, "d")["tool_use"]["min_pass_rate"] == 0.1
 
 
-def test_a_run_that_rules_keep_from_the_judges_is_still_measured(installation: Installation) -> None:
+def test_a_run_that_rules_keep_from_the_judges_is_still_measured(installation: Workspace) -> None:
     call = '<tool_call>{"name": "get_weather", "arguments": {"city": "Hanoi"}}</tool_call>\n<result>31</result>\n'
     loop = record("T001_current_weather", text=call * 3 + "<answer>Hanoi: weather</answer>")
     with_suite(installation, "d", b"".join([loop, *RUNS.splitlines(keepends=True)[1:]]))
@@ -99,7 +99,7 @@ def test_a_run_that_rules_keep_from_the_judges_is_still_measured(installation: I
     assert {issue["kind"] for issue in row["issues"]} == {"repeated_call", "loop"}
 
 
-def test_a_case_without_a_run_is_a_row_and_fails_the_check(installation: Installation) -> None:
+def test_a_case_without_a_run_is_a_row_and_fails_the_check(installation: Workspace) -> None:
     with_suite(installation, "d", b"".join(RUNS.splitlines(keepends=True)[:2]) + record("stranger"))
     result = installation.run("d")
     assert failed_checks(result) == {"suite_pass_rate"}
@@ -113,7 +113,7 @@ def test_a_case_without_a_run_is_a_row_and_fails_the_check(installation: Install
     assert (use["pass_rate"], use["not_run"], use["without_case"]) == (1, ["T003_no_tool_needed"], ["stranger"])
 
 
-def test_without_a_suite_the_tables_are_empty_and_say_so(installation: Installation) -> None:
+def test_without_a_suite_the_tables_are_empty_and_say_so(installation: Workspace) -> None:
     installation.drop("folder/d", record())
     result = installation.run("folder/d")
     assert result.success
@@ -128,7 +128,7 @@ def test_without_a_suite_the_tables_are_empty_and_say_so(installation: Installat
     assert notes == ["No suite: the drop names 'folder', which is not in suites/."]
 
 
-def test_a_broken_suite_fails_its_check_and_nothing_else(installation: Installation) -> None:
+def test_a_broken_suite_fails_its_check_and_nothing_else(installation: Workspace) -> None:
     with_suite(installation, "d", RUNS, "cases:\n  - id: 5\n")
     result = installation.run("d")
     assert failed_checks(result) == {"suite_pass_rate"}
@@ -136,7 +136,7 @@ def test_a_broken_suite_fails_its_check_and_nothing_else(installation: Installat
     assert installation.table("d", "trajectory_scores").count > 0
 
 
-def test_hostile_names_and_values_stay_text(installation: Installation) -> None:
+def test_hostile_names_and_values_stay_text(installation: Workspace) -> None:
     hostile = "<script>alert(1)</script>|[x](http://a)"
     request = json.dumps({"name": hostile, "arguments": {hostile: hostile}})
     call = f"<tool_call>{request}</tool_call>\n<result>x</result>"
@@ -174,7 +174,7 @@ def test_a_suite_of_several_files_becomes_one(tmp_path: Path) -> None:
     (tmp_path / "possible_answer").mkdir()
     (tmp_path / "q.json").write_text("\n".join(map(json.dumps, questions)))
     (tmp_path / "possible_answer" / "q.json").write_text('{"id": "simple_0", "ground_truth": [{"f": {}}]}')
-    home = Home.at(str(tmp_path / "home"))
+    home = Installation.at(str(tmp_path / "home"))
     loaded = take_in_suite(home, tmp_path / "q.json")
     assert [task.task for task in loaded.incomplete] == ["simple_1"]
     assert load_suite(home.suites / "q.json").suite == loaded.suite
@@ -209,7 +209,7 @@ def test_suite_commands(tmp_path: Path) -> None:
     assert "tau-bench" in command("suite", "formats", home=tmp_path).stdout
 
 
-def test_trials_of_a_case_are_counted(installation: Installation) -> None:
+def test_trials_of_a_case_are_counted(installation: Workspace) -> None:
     runs = [orjson.loads(line) for line in RUNS.splitlines()]
     wrong = [orjson.loads(line) for line in WRONG.splitlines()]
     content = b"\n".join(map(orjson.dumps, [*runs, *wrong]))

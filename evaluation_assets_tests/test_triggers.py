@@ -8,15 +8,15 @@ import pytest
 
 from evaluation_assets.core.drops import find
 from evaluation_assets.defs import sensors
-from evaluation_assets.resources.home import HomeResource
-from evaluation_assets_tests.conftest import Installation, record
+from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets_tests.conftest import Workspace, record
 from evaluation_assets_tests.core.test_drops import HOSTILE
 
 
 class Ticker:
     """Evaluates the sensor tick by tick, keeping its cursor, as the daemon does."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: Workspace) -> None:
         self.installation = installation
         self.cursor: str | None = None
         self.used: set[str] = set()
@@ -44,18 +44,18 @@ class Ticker:
 
 
 @pytest.fixture
-def ticker(installation: Installation) -> Ticker:
+def ticker(installation: Workspace) -> Ticker:
     return Ticker(installation)
 
 
-def test_a_drop_is_run_once_it_is_at_rest(installation: Installation, ticker: Ticker) -> None:
+def test_a_drop_is_run_once_it_is_at_rest(installation: Workspace, ticker: Ticker) -> None:
     installation.drop("suite/a", record())
     assert ticker.tick() == []
     assert ticker.tick() == ["suite/a"]
     assert ticker.settle() == []
 
 
-def test_a_half_written_file_is_left_for_the_next_look(installation: Installation, ticker: Ticker) -> None:
+def test_a_half_written_file_is_left_for_the_next_look(installation: Workspace, ticker: Ticker) -> None:
     path = installation.drop("a", record("1"))
     assert ticker.tick() == []
     path.write_bytes(record("1") + record("2"))
@@ -65,7 +65,7 @@ def test_a_half_written_file_is_left_for_the_next_look(installation: Installatio
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_sidecar_is_the_problem_of_its_drop_alone(
-    installation: Installation, ticker: Ticker, content: bytes
+    installation: Workspace, ticker: Ticker, content: bytes
 ) -> None:
     for name in ("a", "bad", "folder/part", "z"):
         installation.drop(name, record(name))
@@ -75,7 +75,7 @@ def test_a_hostile_sidecar_is_the_problem_of_its_drop_alone(
     assert ticker.settle() == ["a", "bad", "folder", "z"]
 
 
-def test_a_hostile_sidecar_fails_the_run_of_its_drop_by_name(installation: Installation) -> None:
+def test_a_hostile_sidecar_fails_the_run_of_its_drop_by_name(installation: Workspace) -> None:
     installation.drop("bad", record())
     (Path(installation.home.drops.path) / "bad.drop.yaml").write_bytes(HOSTILE["no such day"])
     result = installation.run("bad")
@@ -84,7 +84,7 @@ def test_a_hostile_sidecar_fails_the_run_of_its_drop_by_name(installation: Insta
     assert "bad.drop.yaml" in failure.step_failure_data.error_display_string
 
 
-def test_content_that_comes_back_is_run_again(installation: Installation, ticker: Ticker) -> None:
+def test_content_that_comes_back_is_run_again(installation: Workspace, ticker: Ticker) -> None:
     one, other = record("1"), record("2") + record("3")
     installation.drop("a", one)
     assert ticker.settle() == ["a"]
@@ -94,7 +94,7 @@ def test_content_that_comes_back_is_run_again(installation: Installation, ticker
     assert ticker.settle() == ["a"]
 
 
-def test_a_touched_file_is_not_run_again(installation: Installation, ticker: Ticker) -> None:
+def test_a_touched_file_is_not_run_again(installation: Workspace, ticker: Ticker) -> None:
     import os
 
     path = installation.drop("a", record())
@@ -103,7 +103,7 @@ def test_a_touched_file_is_not_run_again(installation: Installation, ticker: Tic
     assert ticker.settle() == []
 
 
-def test_a_removed_drop_that_comes_back_changed_is_run(installation: Installation, ticker: Ticker) -> None:
+def test_a_removed_drop_that_comes_back_changed_is_run(installation: Workspace, ticker: Ticker) -> None:
     path = installation.drop("a", record("1"))
     assert ticker.settle() == ["a"]
     installation.drop("a", record("22"))
@@ -115,7 +115,7 @@ def test_a_removed_drop_that_comes_back_changed_is_run(installation: Installatio
 
 
 def test_many_drops_are_taken_over_several_looks(
-    installation: Installation, ticker: Ticker, monkeypatch: pytest.MonkeyPatch
+    installation: Workspace, ticker: Ticker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sensors, "MAX_RUNS_PER_TICK", 4)
     for number in range(10):
@@ -125,7 +125,7 @@ def test_many_drops_are_taken_over_several_looks(
     assert sorted(key for look in looks for key in look) == [f"d{number}" for number in range(10)]
 
 
-def test_drops_that_were_there_before_the_first_look_are_run(installation: Installation, ticker: Ticker) -> None:
+def test_drops_that_were_there_before_the_first_look_are_run(installation: Workspace, ticker: Ticker) -> None:
     path = installation.drop("old", record())
     import os
 
@@ -133,7 +133,7 @@ def test_drops_that_were_there_before_the_first_look_are_run(installation: Insta
     assert ticker.settle() == ["old"]
 
 
-def test_a_drop_evaluated_by_the_command_line_is_not_run_again(installation: Installation, ticker: Ticker) -> None:
+def test_a_drop_evaluated_by_the_command_line_is_not_run_again(installation: Workspace, ticker: Ticker) -> None:
     installation.drop("a", record())
     assert installation.run("a").success
     assert ticker.settle() == []
@@ -141,14 +141,14 @@ def test_a_drop_evaluated_by_the_command_line_is_not_run_again(installation: Ins
     assert ticker.settle() == ["a"]
 
 
-def test_names_that_clash_do_not_stop_the_others(installation: Installation, ticker: Ticker) -> None:
+def test_names_that_clash_do_not_stop_the_others(installation: Workspace, ticker: Ticker) -> None:
     installation.drop("a", record())
     (Path(installation.home.drops.path) / "a.json").write_bytes(record("other"))
     installation.drop("b", record())
     assert sorted(ticker.settle()) == ["a", "b"]
 
 
-def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Installation) -> None:
+def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Workspace) -> None:
     from evaluation_assets.defs.freshness import run_config_of
 
     installation.drop("a", record())
@@ -158,7 +158,7 @@ def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Installation) 
     assert installation.run("a", **config).success
 
 
-def nightly(installation: Installation) -> list[str]:
+def nightly(installation: Workspace) -> list[str]:
     schedule = installation.definitions.resolve_schedule_def("nightly_stale_drops")
     with dg.build_schedule_context(
         instance=installation.instance,
@@ -170,7 +170,7 @@ def nightly(installation: Installation) -> list[str]:
     return [request.partition_key for request in requests if request.partition_key]
 
 
-def test_the_nightly_schedule_runs_stale_drops_only(kept: Installation) -> None:
+def test_the_nightly_schedule_runs_stale_drops_only(kept: Workspace) -> None:
     kept.drop("fresh", record("1"))
     kept.drop("changed", record("2"))
     kept.drop("new", record("3"))
@@ -183,7 +183,7 @@ def test_the_nightly_schedule_runs_stale_drops_only(kept: Installation) -> None:
     assert nightly(kept) == []
 
 
-def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Installation) -> None:
+def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Workspace) -> None:
     from evaluation_assets.defs.freshness import is_stale, latest_metadata
 
     installation.drop("a", record())
@@ -195,13 +195,13 @@ def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Insta
     assert is_stale(installation.instance, drop, "another key")
 
 
-def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Installation) -> None:
+def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Workspace) -> None:
     assert sensors.new_drops.default_status == dg.DefaultSensorStatus.RUNNING
     schedule = installation.definitions.resolve_schedule_def("nightly_stale_drops")
     assert schedule.default_status == dg.DefaultScheduleStatus.STOPPED
 
 
-def test_the_cursor_does_not_grow_with_the_drops(installation: Installation, ticker: Ticker) -> None:
+def test_the_cursor_does_not_grow_with_the_drops(installation: Workspace, ticker: Ticker) -> None:
     for number in range(60):
         installation.drop(f"suite/d{number}", record(str(number)))
     sizes = []
@@ -213,7 +213,7 @@ def test_the_cursor_does_not_grow_with_the_drops(installation: Installation, tic
     assert ticker.tick() == []
 
 
-def test_runs_that_a_tick_did_not_launch_are_asked_for_again(installation: Installation, ticker: Ticker) -> None:
+def test_runs_that_a_tick_did_not_launch_are_asked_for_again(installation: Workspace, ticker: Ticker) -> None:
     installation.drop("a", record())
     ticker.tick()
     before = ticker.cursor
@@ -224,7 +224,7 @@ def test_runs_that_a_tick_did_not_launch_are_asked_for_again(installation: Insta
 
 
 def test_what_was_evaluated_is_not_run_again_when_the_sensor_has_forgotten_it(
-    installation: Installation, ticker: Ticker
+    installation: Workspace, ticker: Ticker
 ) -> None:
     installation.drop("a", record())
     assert installation.run("a").success
@@ -233,7 +233,7 @@ def test_what_was_evaluated_is_not_run_again_when_the_sensor_has_forgotten_it(
     assert ticker.settle() == []
 
 
-def test_many_drops_are_remembered(installation: Installation) -> None:
+def test_many_drops_are_remembered(installation: Workspace) -> None:
     from evaluation_assets.core.drops import Seen
 
     memory = sensors.SeenDrops(installation.instance)

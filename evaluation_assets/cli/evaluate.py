@@ -15,14 +15,14 @@ from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.copies import Conflict
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.preprocessing.split import remove_earlier
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
-from evaluation_assets.core.tool_use.suites import InvalidSuite
+from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.intake import annotate, prepare, take_in, take_in_suite
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def evaluate(
     inputs: tuple[Path, ...],
     beta_threshold: int,
     on_violation: OnViolation,
-    home: Home,
+    home: Installation,
     panel: Panel,
     suite_path: Path | None,
     split_size: int | None,
@@ -131,7 +131,7 @@ def _confirmed(conflict: Conflict) -> bool:
     return sys.stdin.isatty() and click.confirm(f"{for_terminal(str(conflict))}. Replace it?", err=True)
 
 
-def print_outcome(home: Home, outcome: "RunOutcome") -> None:
+def print_outcome(home: Installation, outcome: "RunOutcome") -> None:
     """Say how the evaluation of a drop ended."""
     echo("", outcome.drop.key)
     if outcome.message:
@@ -165,7 +165,7 @@ def _print_shortfalls(figures: Any) -> None:
         echo(f"  {line}")
 
 
-def _print_scores(home: Home, drop: Drop) -> None:
+def _print_scores(home: Installation, drop: Drop) -> None:
     paths = report_files(home.reports(drop.key), drop.key)
     report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
     _print_headline(report)
@@ -193,7 +193,7 @@ def _score(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-def _copy_files(home: Home, drop: Drop, output: Path) -> None:
+def _copy_files(home: Installation, drop: Drop, output: Path) -> None:
     """The drop's report folder, as it is, below the output folder."""
     source = home.reports(drop.key)
     if not source.exists():

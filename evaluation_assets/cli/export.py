@@ -11,9 +11,9 @@ from upath import UPath
 from evaluation_assets.cli.options import refuse, with_home
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.formats.writers import atif, openai_messages, otel_evaluations
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.gating.session_agents import with_ranks
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Aligned, publish
-from evaluation_assets.core.regression.session_agents import with_ranks
 from evaluation_assets.core.rows import trajectory_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -35,7 +35,7 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
     help="JSON Lines, one a trajectory or agent.",
 )
 @with_home
-def export(home: Home, drop: str, format_name: str, output: Path) -> None:
+def export(home: Installation, drop: str, format_name: str, output: Path) -> None:
     """Write the trajectories of an evaluated drop, their scores or their agents, as JSON Lines."""
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
@@ -53,7 +53,7 @@ def export(home: Home, drop: str, format_name: str, output: Path) -> None:
     echo(f"{output}: {count} {'agents' if format_name == 'session_agents' else 'trajectories'}")
 
 
-def _lines(home: Home, drop: str, format_name: str, trajectories: Iterable[Trajectory]) -> Iterator[JsonObject]:
+def _lines(home: Installation, drop: str, format_name: str, trajectories: Iterable[Trajectory]) -> Iterator[JsonObject]:
     if format_name == "atif":
         yield from map(atif.document, trajectories)
     elif format_name == "openai_messages":

@@ -11,11 +11,11 @@ import click
 
 from evaluation_assets.cli.options import refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
+from evaluation_assets.core.gating.gate import GateOutcome
+from evaluation_assets.core.gating.settings import InvalidSettings, Settings, load_settings
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.regression.baselines import InvalidBaseline, baseline_file, read_baseline
-from evaluation_assets.core.regression.gate import GateOutcome
-from evaluation_assets.core.regression.settings import InvalidSettings, Settings, load_settings
 from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text, calibration_text
 
 FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
@@ -31,7 +31,7 @@ FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_git
 @click.option(
     "--calibrate", is_flag=True, help="Measure on each suite's own runs how often the gate fails, warns and passes."
 )
-def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form: str, calibrate: bool) -> None:
+def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | None, form: str, calibrate: bool) -> None:
     """Compare an evaluated drop with its suite's baseline.
 
     Exit status 1 when the verdict is one of those that block (gate.yaml; by default only `fail`, which missing tasks
@@ -55,7 +55,7 @@ def gate(drop: str | None, home: Home, panel: Panel, baseline: Path | None, form
     sys.exit(1 if outcome.verdict in settings.gate.blocks or outcome.judges_changed else 0)
 
 
-def _outcome(home: Home, panel: Panel, drop: str, file: Path | None) -> GateOutcome:
+def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> GateOutcome:
     """Run the check `regression_gate` and take its answer."""
     _quiet()
     from evaluation_assets.runs import run_job  # noqa: PLC0415
@@ -90,7 +90,7 @@ def baseline_commands() -> None:
 @with_panel
 @click.option("--reason", default="", help="Why this is accepted; it stands in the file.")
 @click.option("--by", "promoted_by", default=_user, show_default="your user name", help="Who accepts it.")
-def promote(drops: tuple[str, ...], home: Home, panel: Panel, reason: str, promoted_by: str) -> None:
+def promote(drops: tuple[str, ...], home: Installation, panel: Panel, reason: str, promoted_by: str) -> None:
     """Accept an evaluated drop as its suite's baseline; of several, their mean."""
     _settings(home)
     for drop in drops:
@@ -111,7 +111,7 @@ def promote(drops: tuple[str, ...], home: Home, panel: Panel, reason: str, promo
 @baseline_commands.command()
 @click.argument("suite")
 @with_panel
-def show(suite: str, home: Home, panel: Panel) -> None:
+def show(suite: str, home: Installation, panel: Panel) -> None:
     """Show what a suite's drops are compared with."""
     file = baseline_file(home.baselines, suite)
     try:
@@ -129,14 +129,14 @@ def show(suite: str, home: Home, panel: Panel) -> None:
         echo(f"  {name:<13} {metric.mean:.3f}{interval} over {metric.n_tasks} tasks")
 
 
-def _settings(home: Home) -> Settings:
+def _settings(home: Installation) -> Settings:
     try:
         return load_settings(home.gate_file)
     except InvalidSettings as problem:
         refuse(str(problem))
 
 
-def _known(home: Home, drop: str) -> None:
+def _known(home: Installation, drop: str) -> None:
     if not home.table(drop, "task_metrics").exists:
         known = ", ".join(home.drops_with("task_metrics")) or "none"
         refuse(f"{drop} has not been evaluated; evaluated are: {known}")

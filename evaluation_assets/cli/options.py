@@ -13,7 +13,7 @@ from upath import UPath
 
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
 from evaluation_assets.core.llm.ledger import Ledger, LedgerError
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
@@ -44,7 +44,7 @@ def with_home(command: Any) -> Any:
     )
     @wraps(command)
     def run(home_url: str, **options: Any) -> None:
-        command(home=Home.at(home_url, os.environ.get("EVALUATION_LAKE_URL")), **options)
+        command(home=Installation.at(home_url, os.environ.get("EVALUATION_LAKE_URL")), **options)
 
     return run
 
@@ -66,7 +66,7 @@ def with_panel(command: Any) -> Any:
     @_judges
     @wraps(command)
     def run(
-        home: Home,
+        home: Installation,
         panel_file: Path | None,
         provider: str | None,
         model: str | None,
@@ -111,7 +111,7 @@ reading = together(
 )
 
 
-def check_ledger(home: Home, panel: Panel) -> None:
+def check_ledger(home: Installation, panel: Panel) -> None:
     """Refuse a ledger that cannot be used before anything is asked."""
     if panel.embeddings is None and all(judge.provider in (EMBEDDED, RECORDED) for judge in panel.judges):
         return
@@ -132,7 +132,7 @@ def refuse(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _panel_of(home: Home, file: Path | None, provider: str | None, model: str | None) -> Panel:
+def _panel_of(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:
     if provider is None and model is not None:
         raise InvalidPanel(f"--model {model} needs --provider; choose one of: {', '.join(PROVIDERS)}")
     if provider is None:

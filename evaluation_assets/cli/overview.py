@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.options import refuse, with_panel
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.render import plain
 from evaluation_assets.intake import prepare
@@ -57,7 +57,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     @click.command(name, help=f"{about}\n\nExit status 1 when a blocking check failed, e.g. a suite drifts.")
     @with_panel
     @_form
-    def show(home: Home, panel: Panel, form: str) -> None:
+    def show(home: Installation, panel: Panel, form: str) -> None:
         prepare(home)
         if not home.drops_with("task_metrics"):
             refuse(f"no drop has been evaluated in {home.root}: evaluation-assets evaluate FILE")
@@ -80,7 +80,7 @@ judges = _command("judges", ["judge_cards"], "Compare each judge with the labels
 drift = _command("drift", ["drift"], "Look for a lasting decrease since each suite's baseline.")
 
 
-def _materialise(home: Home, panel: Panel, tables: Sequence[str]) -> list[str]:
+def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> list[str]:
     """Bring the tables up to date; what blocking checks say that failed."""
     import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` need not wait for)
 

@@ -12,7 +12,7 @@ import yaml
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.configuration import variable_name
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
@@ -28,7 +28,7 @@ def panel_commands() -> None:
 @panel_commands.command("list")
 @with_panel
 def list_judges(
-    home: Home,
+    home: Installation,
     panel: Panel,
 ) -> None:
     """Show the judges, and whether their keys are set."""
@@ -39,7 +39,7 @@ def list_judges(
 @panel_commands.command("test")
 @with_panel
 def test_judges(
-    home: Home,
+    home: Installation,
     panel: Panel,
 ) -> None:
     """Make one real call to each judge: is it reachable, does its reply validate, what does it cost."""
@@ -53,7 +53,7 @@ def test_judges(
 
 @panel_commands.command("init")
 @with_home
-def init_panel(home: Home) -> None:
+def init_panel(home: Installation) -> None:
     """Ask for judges one by one and write panel.yaml. Keys are named by their variable, never asked for."""
     prepare(home)
     if home.panel_file.exists():

@@ -12,14 +12,14 @@ from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.gating.settings import InvalidSettings, load_settings
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
 from evaluation_assets.core.llm.ledger import LedgerError
 from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
-from evaluation_assets.core.regression.settings import InvalidSettings, load_settings
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.intake import inspect
 
@@ -33,7 +33,7 @@ def plan(
     inputs: tuple[Path, ...],
     beta_threshold: int,
     on_violation: OnViolation,
-    home: Home,
+    home: Installation,
     panel: Panel,
     one_drop: bool,
     format_name: str | None,

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from evaluation_assets.cli.output import echo
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.stop import Stop
 
 
 @contextmanager
-def resumable(home: Home) -> Iterator[Stop]:
+def resumable(home: Installation) -> Iterator[Stop]:
     """End with the signal's exit status and one line when the command is told to stop."""
     with Stop() as stop:
         try:
@@ -29,7 +29,7 @@ def resumable(home: Home) -> Iterator[Stop]:
             sys.exit(128 + number)
 
 
-def _replies(home: Home, runs: list[str]) -> int:
+def _replies(home: Installation, runs: list[str]) -> int:
     if not home.has_ledger:
         return 0
     ledger = Ledger(home.ledger_url)

@@ -17,16 +17,16 @@ from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.agents.runner import bound
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.drops import find
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.tool_use.suite_formats.registry import (
+from evaluation_assets.core.suites.formats.registry import (
     SUITE_FORMATS,
     LoadedSuite,
     as_document,
     find_suite,
     load_suite,
 )
-from evaluation_assets.core.tool_use.suites import InvalidSuite, suite_schema
+from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
 from evaluation_assets.intake import prepare, take_in_agent, take_in_suite
 
 
@@ -93,7 +93,7 @@ def list_formats() -> None:
 @click.option("--verbose", is_flag=True, help="Log everything to stderr.")
 def run_suite_command(
     suite: Path,
-    home: Home,
+    home: Installation,
     panel: Panel,
     given: tuple[Path, ...],
     trials: int,
@@ -154,7 +154,7 @@ def run_suite_command(
         sys.exit(status)
 
 
-def _suite_named(home: Home, suite: Path) -> tuple[LoadedSuite, str]:
+def _suite_named(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:
     """A suite by its file, or by its name in the installation."""
     if suite.exists():
         return load_suite(UPath(suite.resolve())), suite.resolve().stem
@@ -164,7 +164,7 @@ def _suite_named(home: Home, suite: Path) -> tuple[LoadedSuite, str]:
     return load_suite(path), str(suite)
 
 
-def _agents(home: Home, files: tuple[Path, ...]) -> list[AgentSettings]:
+def _agents(home: Installation, files: tuple[Path, ...]) -> list[AgentSettings]:
     agents = load_agents([UPath(file.resolve()) for file in files] or agent_files(home.agents))
     if not agents:
         raise InvalidAgent(f"there is no agent: give --agent FILE, or put one into {home.agents}")

@@ -15,7 +15,7 @@ import click
 from evaluation_assets.cli.options import refuse, with_home
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets.intake import prepare
@@ -25,7 +25,7 @@ from evaluation_assets.intake import prepare
 @with_home
 @click.option("--port", default=3000, show_default=True)
 @click.option("--host", default="127.0.0.1", show_default=True)
-def ui(home: Home, port: int, host: str) -> None:
+def ui(home: Installation, port: int, host: str) -> None:
     """Start the Dagster UI and its daemon, which evaluates new drops by itself."""
     prepare(home)
     try:

@@ -11,11 +11,12 @@ from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.gating.settings import CanarySettings
 from evaluation_assets.core.judging.canaries import ask_canaries
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.quotes import Quote
-from evaluation_assets.core.judging.sessions import session_chain
+from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
     OwnScore,
@@ -26,7 +27,6 @@ from evaluation_assets.core.judging.subjects import (
 )
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.regression.settings import CanarySettings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory

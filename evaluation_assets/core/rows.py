@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.sessions import session_chain
+from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
     OwnScore,
@@ -20,11 +20,11 @@ from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.preprocessing.preprocess import Removal
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.contributions import is_session
+from evaluation_assets.core.suites.case_results import CaseResult
+from evaluation_assets.core.suites.comparison import shown
+from evaluation_assets.core.suites.failure_patterns import FailurePattern
+from evaluation_assets.core.suites.suite import Case
 from evaluation_assets.core.tables import TOOL_USE_RESULTS
-from evaluation_assets.core.tool_use.case_results import CaseResult
-from evaluation_assets.core.tool_use.comparison import shown
-from evaluation_assets.core.tool_use.failure_patterns import FailurePattern
-from evaluation_assets.core.tool_use.suites import Case
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 
 Row = dict[str, Any]

@@ -13,18 +13,18 @@ from evaluation_assets.core.drops import Drop, find, scan
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.reporting.agent_comparison import as_markdown as comparison_as_markdown
 from evaluation_assets.core.reporting.agent_comparison import compare_agents, write_agent_comparison
 from evaluation_assets.core.reporting.agent_report import AgentReport, agent_report, as_markdown, write_agent_report
-from evaluation_assets.core.tool_use.suite_formats.registry import find_suite, load_suite, load_suites
-from evaluation_assets.core.tool_use.suites import InvalidSuite, Suite
+from evaluation_assets.core.suites.formats.registry import find_suite, load_suite, load_suites
+from evaluation_assets.core.suites.suite import InvalidSuite, Suite
 from evaluation_assets.defs.freshness import latest_metadata
 from evaluation_assets.defs.partitions import SUITES
 from evaluation_assets.defs.stopping import as_completed
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 STOPPED = "stopped"
 """Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""
@@ -164,7 +164,7 @@ async def _run_all(
     suite: Suite,
     suite_name: str,
     config: AgentRunConfig,
-    home: Home,
+    home: Installation,
     run_id: str,
     say: Callable[[str], object],
 ):
@@ -191,7 +191,7 @@ async def _run_all(
         ledger.close()
 
 
-def _suite(home: Home, name: str) -> Suite:
+def _suite(home: Installation, name: str) -> Suite:
     try:
         path = find_suite(home.suites, name)
         if path is None:

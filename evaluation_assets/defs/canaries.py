@@ -7,6 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.gating.settings import CanarySettings
 from evaluation_assets.core.judging.canaries import (
     MIN_ANSWERED,
     ask_canaries,
@@ -18,13 +19,12 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.lake import Spool, Stored, Stream
 from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.regression.settings import CanarySettings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.tables import CANARY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS
 from evaluation_assets.defs.judging import COVERAGE, JudgingConfig, Tally
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.stopping import as_completed
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 OCCASION, ASKED_OF = "occasion", "asked_of"
 """Facts of a stored table: the occasion its canaries were asked on, and the version of the judge and its rubrics."""

@@ -14,7 +14,7 @@ from evaluation_assets.core.scoring.agreement import agreement
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 MAX_REJECTED = 0.2
 """Share of records above which a drop deserves a look before its scores are believed."""

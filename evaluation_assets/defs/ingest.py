@@ -19,7 +19,7 @@ from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Remova
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 READER_VERSION = "2"
 """Raise it when the same bytes are read into other trajectories."""

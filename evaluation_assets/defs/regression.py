@@ -10,31 +10,31 @@ from upath import UPath
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
-from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.plain_text import plain
-from evaluation_assets.core.regression import records
-from evaluation_assets.core.regression.baselines import (
+from evaluation_assets.core.gating import evaluated_drops
+from evaluation_assets.core.gating.baselines import (
     SERVED,
     InvalidBaseline,
     baseline_file,
     make_baseline,
     write_baseline,
 )
-from evaluation_assets.core.regression.gate import GateOutcome
-from evaluation_assets.core.regression.history import history_rows
-from evaluation_assets.core.regression.metrics import case_metrics, facts_of, metric_rows, read_metrics
-from evaluation_assets.core.regression.participants import Participants
-from evaluation_assets.core.regression.settings import GateSettings, Settings
+from evaluation_assets.core.gating.gate import GateOutcome
+from evaluation_assets.core.gating.history import history_rows
+from evaluation_assets.core.gating.participants import Participants
+from evaluation_assets.core.gating.settings import GateSettings, Settings
+from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows, read_metrics
+from evaluation_assets.core.human_review.judge_cards import kept_out
+from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.reporting.comparability import comparability
-from evaluation_assets.core.reviewing.judge_cards import kept_out
 from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.scoring import scores
-from evaluation_assets.core.scoring.sessions import session_metrics
+from evaluation_assets.core.scoring import panel_scores
+from evaluation_assets.core.scoring.analysed_sessions import session_metrics
 from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 REGRESSION_VERSION = "2"
 """Raise it when the same scores are compared otherwise."""
@@ -114,8 +114,8 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
             clip_verdicts, trajectory_verdicts = (
                 {judge: stored[f"{table.name}_{judge}"] for judge in trusted} for table in levels
             )
-            clip_scores = scores.clip_scores(name, stored["clips"], clip_verdicts, quorum)
-            score_rows = scores.trajectory_scores(name, trajectories, clip_scores, trajectory_verdicts, quorum)
+            clip_scores = panel_scores.clip_scores(name, stored["clips"], clip_verdicts, quorum)
+            score_rows = panel_scores.trajectory_scores(name, trajectories, clip_scores, trajectory_verdicts, quorum)
         cases = stored["tool_use_results"]
         parts = comparability(judges, rubrics, quorum, json.loads(trajectories.facts.get("settings", "{}")))
         if version := cases.facts.get("suite_version"):
@@ -196,7 +196,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
     names = [context.partition_key, *config.with_drops]
     try:
         made = make_baseline(
-            [records.metrics_of(home.home, name) for name in names],
+            [evaluated_drops.metrics_of(home.home, name) for name in names],
             promoted_by=config.promoted_by,
             promoted_at=datetime.now(UTC).isoformat(timespec="seconds"),
             reason=config.reason,
@@ -236,7 +236,7 @@ def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
     ) -> dg.AssetCheckResult:
         file = UPath(config.baseline) if config.baseline else None
         disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)
-        outcome = records.gate_drop(home.home, context.partition_key, settings.gate, disqualified, file)
+        outcome = evaluated_drops.gate_drop(home.home, context.partition_key, settings.gate, disqualified, file)
         if outcome is None:
             return dg.AssetCheckResult(
                 passed=True,
@@ -281,7 +281,7 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
         table = tables.GATE_CALIBRATION
         damaged: list[str] = []
-        rows = list(records.calibration_rows(home.home, settings, damaged.append))
+        rows = list(evaluated_drops.calibration_rows(home.home, settings, damaged.append))
         figures = {
             f"false_alarms_{row['suite']}_{row['metric']}": row["fails"] for row in rows if row["drop_size"] == 0
         }
@@ -311,7 +311,7 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         table = tables.DRIFT
         damaged: list[str] = []
-        rows = list(records.drift_rows(home.home, settings, damaged.append))
+        rows = list(evaluated_drops.drift_rows(home.home, settings, damaged.append))
         alarms = {f"{row['suite']} {row['metric']}": row["alarm"] for row in rows if row["alarm"]}
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table), lambda: _left_out(damaged)),
@@ -339,7 +339,7 @@ def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Best first, with the paired difference to the best."""
     table = tables.LEADERBOARD
     damaged: list[str] = []
-    rows = batched(records.leaderboard_rows(home.home, damaged.append), table)
+    rows = batched(evaluated_drops.leaderboard_rows(home.home, damaged.append), table)
     return dg.MaterializeResult(value=Stream(table, rows, lambda: _left_out(damaged)))
 
 

@@ -6,26 +6,26 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
+from evaluation_assets.core.gating.session_agents import ranks_in_suite
+from evaluation_assets.core.gating.settings import Settings
+from evaluation_assets.core.human_review.judge_cards import kept_out
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.preprocessing.split import numbered_files, remove_earlier
-from evaluation_assets.core.regression.records import gate_drop, suite_history
-from evaluation_assets.core.regression.session_agents import ranks_in_suite
-from evaluation_assets.core.regression.settings import Settings
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reporting.files import write_json_lines, write_report
-from evaluation_assets.core.reporting.history import trends
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.reporting.results import preprocessed_records
-from evaluation_assets.core.reporting.sessions import agent_ranks
+from evaluation_assets.core.reporting.score_history import trends
+from evaluation_assets.core.reporting.session_report import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
-from evaluation_assets.core.reviewing.judge_cards import kept_out
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.tables import CANARY_VERDICTS
 from evaluation_assets.core.trajectories.identity import file_name
 from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 REPORT_VERSION = "2"
 """Raise it when the same tables are reported differently."""

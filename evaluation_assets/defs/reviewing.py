@@ -7,15 +7,15 @@ from typing import IO
 import dagster as dg
 
 from evaluation_assets.core import tables
+from evaluation_assets.core.gating.settings import ReviewSettings
+from evaluation_assets.core.human_review import judged_labels
+from evaluation_assets.core.human_review.labels import Label, UnreadableLabel, read_labels
+from evaluation_assets.core.human_review.queue import as_csv, as_json_lines, queue_rows
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched, publish
-from evaluation_assets.core.regression.settings import ReviewSettings
-from evaluation_assets.core.reviewing import records
-from evaluation_assets.core.reviewing.labels import Label, UnreadableLabel, read_labels
-from evaluation_assets.core.reviewing.queue import as_csv, as_json_lines, queue_rows
 from evaluation_assets.core.scoring.panel_reliability import reliability_rows
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 REVIEWING_VERSION = "1"
 """Raise it when the same scores and labels are reviewed otherwise."""
@@ -144,7 +144,7 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
     )
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         table = tables.JUDGE_CARDS
-        rows = list(records.card_rows(home.home, judges, labels.rows(), settings))
+        rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
         poor = {row["judge"]: row["kappa"] for row in rows if row["may_gate"] is False}
         known = len({row["judge"] for row in rows})
         named = ", ".join(f"{judge} {kappa:.2f}" for judge, kappa in sorted(poor.items()))
@@ -177,7 +177,7 @@ def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDef
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:
         table = tables.PASS_RATES
-        rows = records.pass_rate_rows(home.home, judges, labels.rows(), settings)
+        rows = judged_labels.pass_rate_rows(home.home, judges, labels.rows(), settings)
         return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
 
     return pass_rates

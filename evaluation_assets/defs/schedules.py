@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import dagster as dg
 
 from evaluation_assets.core.drops import scan
-from evaluation_assets.core.regression.records import suites
-from evaluation_assets.core.regression.settings import NightlyRunSettings
-from evaluation_assets.core.tool_use.suite_formats.registry import load_suites
+from evaluation_assets.core.gating.evaluated_drops import suites
+from evaluation_assets.core.gating.settings import NightlyRunSettings
+from evaluation_assets.core.suites.formats.registry import load_suites
 from evaluation_assets.defs.agents import AGENT_RUNS
 from evaluation_assets.defs.freshness import is_stale, run_config_of
 from evaluation_assets.defs.jobs import EVALUATE, OVERVIEW, RUN_AGENTS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 
 def nightly_schedule(evaluation_key: str, cron: str) -> dg.ScheduleDefinition:

@@ -9,7 +9,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.plain_text import markdown_cell
-from evaluation_assets.core.scoring import scores
+from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
 
@@ -27,7 +27,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
         return {judge.name: inputs[f"verdicts_{judge.name}"] for judge in judges}
 
     def asset(
-        table: Table, inputs: Sequence[str], verdicts: Table, rows_of: Callable[..., Iterator[scores.Row]]
+        table: Table, inputs: Sequence[str], verdicts: Table, rows_of: Callable[..., Iterator[panel_scores.Row]]
     ) -> dg.AssetsDefinition:
         @dg.asset(
             name=table.name,
@@ -47,8 +47,8 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
         return panel_scores
 
     return [
-        asset(tables.CLIP_SCORES, ["clips"], tables.CLIP_VERDICTS, scores.clip_scores),
-        asset(tables.CATEGORY_ASSESSMENTS, ["clips"], tables.CATEGORY_VERDICTS, scores.category_assessments),
+        asset(tables.CLIP_SCORES, ["clips"], tables.CLIP_VERDICTS, panel_scores.clip_scores),
+        asset(tables.CATEGORY_ASSESSMENTS, ["clips"], tables.CATEGORY_VERDICTS, panel_scores.category_assessments),
         asset(
             tables.TRAJECTORY_SCORES,
             ["preprocessed_trajectories", "clip_scores"],
@@ -60,8 +60,8 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
 
 def _trajectory_scores(
     drop: str, trajectories: Stored, clip_scores: Stored, verdicts: Mapping[str, Stored], quorum: int
-) -> Iterator[scores.Row]:
-    return scores.trajectory_scores(drop, trajectories, clip_scores.rows(), verdicts, quorum)
+) -> Iterator[panel_scores.Row]:
+    return panel_scores.trajectory_scores(drop, trajectories, clip_scores.rows(), verdicts, quorum)
 
 
 class Summary:
@@ -71,7 +71,7 @@ class Summary:
         self._means: dict[str, list[float]] = {}
         self._open = 0
 
-    def over(self, rows: Iterator[scores.Row]) -> Iterator[scores.Row]:
+    def over(self, rows: Iterator[panel_scores.Row]) -> Iterator[panel_scores.Row]:
         """Pass the rows on."""
         for row in rows:
             if row["mean"] is None:

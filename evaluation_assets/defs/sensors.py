@@ -10,7 +10,7 @@ from evaluation_assets.core.drops import Seen, changes, scan
 from evaluation_assets.defs.freshness import evaluated_content, run_config_of
 from evaluation_assets.defs.jobs import EVALUATE
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 MAX_RUNS_PER_TICK = 25
 """More drops than this wait for the next tick: a tick has 60 seconds, and hashes what it asks to be run."""

@@ -7,18 +7,18 @@ from statistics import fmean
 import dagster as dg
 
 from evaluation_assets.core import tables
+from evaluation_assets.core.gating import session_agents as agents_in_sessions
+from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.llm.embeddings import Taken
-from evaluation_assets.core.regression import session_agents as agents
-from evaluation_assets.core.regression.metrics import read_metrics
-from evaluation_assets.core.scoring import sessions
+from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.sessions.embedding_similarity import measure_name, opened_measure
-from evaluation_assets.core.sessions.scores import LOW
+from evaluation_assets.core.sessions.session_scores import LOW
 from evaluation_assets.defs.judging import JudgingConfig
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 SESSIONS_VERSION = "4"
 """Raise it when the same sessions and verdicts are analysed differently."""
@@ -68,10 +68,10 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
     ) -> dg.MaterializeResult[Stream]:
         summary = Summary()
 
-        def rows() -> Iterator[sessions.Row]:
+        def rows() -> Iterator[analysed_sessions.Row]:
             budget = config.budget_usd
             with opened_measure(panel.embeddings, ledger_url, context.run.run_id, budget) as (measure, summary.taken):
-                yield from sessions.session_analyses(
+                yield from analysed_sessions.session_analyses(
                     context.partition_key,
                     stored["preprocessed_trajectories"],
                     {judge.name: stored[f"verdicts_{judge.name}"] for judge in judges},
@@ -98,7 +98,7 @@ def session_agents(
 ) -> dg.MaterializeResult[Stream]:
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
     table = tables.SESSION_AGENTS
-    rows = agents.session_agents(session_analyses, read_metrics(context.partition_key, task_metrics))
+    rows = agents_in_sessions.session_agents(session_analyses, read_metrics(context.partition_key, task_metrics))
     return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
 
 
@@ -112,7 +112,7 @@ def session_agents(
 def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Every agent against itself: in which drop of the suite it did best."""
     table = tables.SESSION_AGENT_RANKS
-    return dg.MaterializeResult(value=Stream(table, batched(agents.rank_rows(home.home), table)))
+    return dg.MaterializeResult(value=Stream(table, batched(agents_in_sessions.rank_rows(home.home), table)))
 
 
 class Summary:
@@ -124,10 +124,10 @@ class Summary:
         self._signals: Counter[str] = Counter()
         self._sums: Counter[str] = Counter()
 
-    def over(self, rows: Iterator[sessions.Row]) -> Iterator[sessions.Row]:
+    def over(self, rows: Iterator[analysed_sessions.Row]) -> Iterator[analysed_sessions.Row]:
         """Pass the rows on."""
         for row in rows:
-            if row["analyst"] == sessions.PANEL:
+            if row["analyst"] == analysed_sessions.PANEL:
                 self._sums["sessions"] += 1
                 for name in _COUNTS:
                     self._sums[name] += row[name]
@@ -217,5 +217,5 @@ def coordinated(session_analyses: Stored) -> dg.AssetCheckResult:
     )
 
 
-def _of_the_panel(stored: Stored) -> list[sessions.Row]:
-    return [row for row in stored.rows(_COLUMNS) if row["analyst"] == sessions.PANEL]
+def _of_the_panel(stored: Stored) -> list[analysed_sessions.Row]:
+    return [row for row in stored.rows(_COLUMNS) if row["analyst"] == analysed_sessions.PANEL]

@@ -8,18 +8,18 @@ import dagster as dg
 
 from evaluation_assets.core import rows, tables
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.home import Home
-from evaluation_assets.core.known import mean_of
+from evaluation_assets.core.gating.settings import load_settings
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.regression.settings import load_settings
-from evaluation_assets.core.tool_use.calls import run_of
-from evaluation_assets.core.tool_use.case_results import CaseIndex, evaluate
-from evaluation_assets.core.tool_use.failure_patterns import failure_patterns as patterns_of
-from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, find_suite, load_suite
-from evaluation_assets.core.tool_use.suites import InvalidSuite
+from evaluation_assets.core.nullable import mean_of
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
+from evaluation_assets.core.suites.failure_patterns import failure_patterns as patterns_of
+from evaluation_assets.core.suites.formats.registry import LoadedSuite, find_suite, load_suite
+from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.resources.home import HomeResource
+from evaluation_assets.resources.installation import HomeResource
 
 TOOL_USE_VERSION = "2"
 """Raise it when the same run is measured differently by the same case."""
@@ -105,7 +105,7 @@ def tool_use_results(
     return dg.MaterializeResult(value=Stream(table, batched(measured(), table), summary, facts))
 
 
-def _min_pass_rate(home: Home, suite: str, own: float) -> float:
+def _min_pass_rate(home: Installation, suite: str, own: float) -> float:
     """The share of runs that has to pass: as gate.yaml says, which suites of other formats have no field for."""
     return load_settings(home.gate_file).gate.min_pass_rates.get(suite, own)
 
@@ -135,7 +135,7 @@ def failure_patterns(context: dg.AssetExecutionContext, tool_use_results: Stored
     )
 
 
-def _suite_of(home: Home, sidecar: Sidecar) -> LoadedSuite | None:
+def _suite_of(home: Installation, sidecar: Sidecar) -> LoadedSuite | None:
     path = None if sidecar.suite is None else find_suite(home.suites, sidecar.suite)
     return None if path is None else load_suite(path)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored, Stream, write
 from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.tables import COLUMNS, Table
@@ -42,7 +42,7 @@ class ParquetIOManager(dg.ConfigurableIOManager):
         return self._stored(context)
 
     def _stored(self, context: dg.OutputContext | dg.InputContext) -> Stored:
-        home = Home.at(self.home_url, self.lake_url)
+        home = Installation.at(self.home_url, self.lake_url)
         if not context.has_asset_partitions:
             return home.whole_table(context.asset_key.path[0])
         return home.table(context.asset_partition_key, *context.asset_key.path)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from upath import UPath
 
-from evaluation_assets.core.known import sum_of
-from evaluation_assets.core.regression.statistics import compare_outcomes
+from evaluation_assets.core.gating.paired_tests import compare_outcomes
+from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.reporting.agent_comparison import AgentComparison, compare_agents, write_agent_comparison
 from evaluation_assets.core.reporting.agent_report import AgentReport, TaskSection
 from evaluation_assets.core.scoring.intervals import wilson
-from evaluation_assets.core.tool_use.suites import Suite
+from evaluation_assets.core.suites.suite import Suite
 
 
 def attempt(case: str, passed: bool, trial: int = 0, ended: str = "answered", cost: float | None = 0.01) -> TaskSection:

@@ -16,7 +16,12 @@ from evaluation_assets.core.scoring.averages import (
     by_subject,
     panel_scores,
 )
-from evaluation_assets.core.scoring.scores import clip_scores, clip_weighted_overall, tool_averages, trajectory_scores
+from evaluation_assets.core.scoring.panel_scores import (
+    clip_scores,
+    clip_weighted_overall,
+    tool_averages,
+    trajectory_scores,
+)
 from evaluation_assets.core.tables import (
     CLIP_SCORES,
     CLIP_VERDICTS,

@@ -7,8 +7,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from evaluation_assets.core.regression.calibration import calibrate
-from evaluation_assets.core.regression.settings import GateSettings
+from evaluation_assets.core.gating.calibration import calibrate
+from evaluation_assets.core.gating.settings import GateSettings
 
 RUNS = 300
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.drops import Drop, InvalidDrop, Seen, changes, find, key_of, scan
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.trajectories.identity import file_name
 from evaluation_assets.intake import inspect, prepare, take_in
 
@@ -383,8 +383,8 @@ def test_unsettled_drops_are_named(root: UPath) -> None:
 # Bringing files in
 
 
-def installation(tmp_path: Path) -> Home:
-    home = Home.at(str(tmp_path / "home"))
+def installation(tmp_path: Path) -> Installation:
+    home = Installation.at(str(tmp_path / "home"))
     prepare(home)
     return home
 

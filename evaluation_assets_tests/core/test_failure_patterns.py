@@ -4,8 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from evaluation_assets.core.tool_use.case_results import IssueKind
-from evaluation_assets.core.tool_use.failure_patterns import (
+from evaluation_assets.core.suites.case_results import IssueKind
+from evaluation_assets.core.suites.failure_patterns import (
     CLASSES,
     RECOMMENDATIONS,
     by_category,

@@ -11,7 +11,7 @@ from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.prompts import Rendered, render
-from evaluation_assets.core.judging.sessions import session_chain
+from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
     OwnScore,

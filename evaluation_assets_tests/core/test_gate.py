@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.regression.baselines import (
+from evaluation_assets.core.gating.baselines import (
     Baseline,
     InvalidBaseline,
     baseline_file,
@@ -19,9 +19,9 @@ from evaluation_assets.core.regression.baselines import (
     read_baseline,
     write_baseline,
 )
-from evaluation_assets.core.regression.gate import GateOutcome, decide
-from evaluation_assets.core.regression.metrics import DropMetrics, TaskValue
-from evaluation_assets.core.regression.settings import GateSettings
+from evaluation_assets.core.gating.gate import GateOutcome, decide
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
 from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text
 from evaluation_assets_tests.third_party import data
 

@@ -9,12 +9,12 @@ from types import ModuleType
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.home import Home
+from evaluation_assets.core.gating.calibration import BatchGate
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.regression.calibration import BatchGate
-from evaluation_assets.core.regression.settings import GateSettings
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.conftest import Installation
+from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.third_party import data
 
 RUNS = 20_000
@@ -40,11 +40,11 @@ def benchmark() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Both files, evaluated by the embedded judge."""
-    home = Home.at(str(tmp_path_factory.mktemp("trials") / "home"))
+    home = Installation.at(str(tmp_path_factory.mktemp("trials") / "home"))
     with dg.DagsterInstance.ephemeral() as instance:
-        installation = Installation(home, build_definitions(home, Panel()), instance)
+        installation = Workspace(home, build_definitions(home, Panel()), instance)
         for key, name in DROPS.items():
             source = data(name)
             place = Path(home.drops.path) / f"{key}{source.suffix}"
@@ -58,7 +58,9 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
 @pytest.mark.parametrize(
     ("drops", "tasks"), [("airline", 50), ("hotpot", 50), ("airline hotpot", 50), ("airline hotpot", 100)]
 )
-def test_unchanged_runs_pass(benchmark: ModuleType, evaluated: Home, metric: str, drops: str, tasks: int) -> None:
+def test_unchanged_runs_pass(
+    benchmark: ModuleType, evaluated: Installation, metric: str, drops: str, tasks: int
+) -> None:
     trials = benchmark.trials_of(evaluated, drops.split(), metric)
     found = benchmark.on_trials(metric, *benchmark.unchanged(trials, tasks, RUNS))
     assert found["fail"] / RUNS <= most(0.05)
@@ -67,7 +69,7 @@ def test_unchanged_runs_pass(benchmark: ModuleType, evaluated: Home, metric: str
 
 
 @pytest.mark.parametrize("metric", ["success", "overall"])
-def test_the_gate_decides_one_run_as_many(benchmark: ModuleType, evaluated: Home, metric: str) -> None:
+def test_the_gate_decides_one_run_as_many(benchmark: ModuleType, evaluated: Installation, metric: str) -> None:
     before, after = benchmark.unchanged(benchmark.trials_of(evaluated, list(DROPS), metric), 50, 30)
     settings = GateSettings(metrics=(metric,))
     for lower in (0.0, 0.03, 0.2):
@@ -79,7 +81,7 @@ def test_the_gate_decides_one_run_as_many(benchmark: ModuleType, evaluated: Home
 
 
 def test_a_decrease_of_a_tenth_is_found_as_often_as_by_the_best_exact_test(
-    benchmark: ModuleType, evaluated: Home
+    benchmark: ModuleType, evaluated: Installation
 ) -> None:
     before, after = benchmark.unchanged(benchmark.trials_of(evaluated, list(DROPS), "success"), 100, RUNS)
     found = benchmark.on_trials("success", before, benchmark.worsened(after, 0.1))

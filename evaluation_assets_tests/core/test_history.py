@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation_assets.core.regression.history import drift_since, history_rows, leaderboard, segments
-from evaluation_assets.core.regression.metrics import DropMetrics
+from evaluation_assets.core.gating.history import drift_since, history_rows, leaderboard, segments
+from evaluation_assets.core.gating.task_metrics import DropMetrics
 from evaluation_assets_tests.core.test_gate import KEY, baseline, drop
 
 

@@ -11,9 +11,9 @@ from upath import UPath
 from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.tool_use.calls import run_of
-from evaluation_assets.core.tool_use.case_results import CaseIndex, evaluate
-from evaluation_assets.core.tool_use.suite_formats.registry import load_suite
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
+from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.third_party import data
 

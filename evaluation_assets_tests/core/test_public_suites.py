@@ -12,13 +12,13 @@ from upath import UPath
 
 from evaluation_assets.core.agents.mock_tools import mock_tools
 from evaluation_assets.core.agents.tools import Toolbox
-from evaluation_assets.core.tool_use import metrics
-from evaluation_assets.core.tool_use.call_schemas import defects
-from evaluation_assets.core.tool_use.calls import Call, Run
-from evaluation_assets.core.tool_use.case_results import CaseResult, evaluate
-from evaluation_assets.core.tool_use.matching import align
-from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, load_suite
-from evaluation_assets.core.tool_use.suites import Case
+from evaluation_assets.core.suites import call_metrics
+from evaluation_assets.core.suites.call_schemas import defects
+from evaluation_assets.core.suites.calls import Call, Run
+from evaluation_assets.core.suites.case_results import CaseResult, evaluate
+from evaluation_assets.core.suites.formats.registry import LoadedSuite, load_suite
+from evaluation_assets.core.suites.matching import align
+from evaluation_assets.core.suites.suite import Case
 from evaluation_assets_tests.third_party import data
 
 RUNS = {
@@ -166,8 +166,8 @@ def test_nestful_gold_passes_and_one_sequence_has_a_broken_reference() -> None:
     records = json.loads(data("nestful/executable/executable-data.json").read_text())
     sequences = [[Call(c["name"], c["arguments"], c.get("label")) for c in record["output"]] for record in records]
     assert sum(len(sequence) for sequence in sequences) == 318
-    assert [metrics.dangling_references(sequence) for sequence in sequences] == [[]] * len(sequences)
-    backwards = [metrics.dangling_references(sequence[::-1]) for sequence in sequences]
+    assert [call_metrics.dangling_references(sequence) for sequence in sequences] == [[]] * len(sequences)
+    backwards = [call_metrics.dangling_references(sequence[::-1]) for sequence in sequences]
     assert all(backwards)
 
 
@@ -187,7 +187,7 @@ def test_tau_bench_calls_and_trials_come_out_as_published() -> None:
         right, expected, made = right + align(wants, calls).right, expected + len(wants), made + len(calls)
         trials.setdefault(str(record["task_id"]), []).append(record["reward"] == 1)
     assert (right, expected, made) == (229, 336, 577)
-    assert [round(rate.pass_hat, 4) for rate in metrics.trial_rates(trials)] == [0.49, 0.3867, 0.34, 0.32]
+    assert [round(rate.pass_hat, 4) for rate in call_metrics.trial_rates(trials)] == [0.49, 0.3867, 0.34, 0.32]
 
 
 @pytest.mark.parametrize(

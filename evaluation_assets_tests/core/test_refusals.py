@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.tool_use.metrics import completed
-from evaluation_assets.core.tool_use.refusals import is_refusal
+from evaluation_assets.core.suites.call_metrics import completed
+from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets_tests.third_party import data
 
 REFUSALS = (

@@ -18,7 +18,7 @@ from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.reporting.results import result_records
 from evaluation_assets.core.reporting.summary import DropTables, summarise
 from evaluation_assets.core.rows import clip_row, trajectory_row
-from evaluation_assets.core.scoring import scores
+from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.tables import TABLES
 from evaluation_assets_tests.core.making import answer, call, result, trajectory
 
@@ -137,26 +137,26 @@ def check(drop: Drop, quorum: int) -> None:
     clips = drop.table("clips", [clip_row("d", key, clip) for key, clip in drop.clips])
     of_level = {level: drop.verdicts(level) for level in drop.subjects}
 
-    clip_scores = list(scores.clip_scores("d", clips, of_level["clip"], quorum))
+    clip_scores = list(panel_scores.clip_scores("d", clips, of_level["clip"], quorum))
     same(by_place(clip_scores, "trajectory_id", "clip_index", "criterion"), drop.expected("clip", quorum))
     types = {(key, clip.index): clip.tool_type for key, clip in drop.clips}
     assert all(row["tool_type"] == types[row["trajectory_id"], row["clip_index"]] for row in clip_scores)
 
-    assessments = list(scores.category_assessments("d", clips, of_level["category"], quorum))
+    assessments = list(panel_scores.category_assessments("d", clips, of_level["category"], quorum))
     same(by_place(assessments, "trajectory_id", "category", "criterion"), drop.expected("category", quorum))
     for row in assessments:
         own = [clip for key, clip in drop.clips if (key, clip.tool_type) == (row["trajectory_id"], row["category"])]
         assert row["clip_count"] == sum(not clip.is_final for clip in own)
 
-    whole = list(scores.trajectory_scores("d", kept, clip_scores, of_level["trajectory"], quorum))
+    whole = list(panel_scores.trajectory_scores("d", kept, clip_scores, of_level["trajectory"], quorum))
     wanted = {
         (key, ("answer." if name == "answer" else "") + criterion): value
         for (key, name, criterion), value in drop.expected("trajectory", quorum).items()
     }
-    judged = [row for row in whole if row["criterion"] != scores.OVERALL]
+    judged = [row for row in whole if row["criterion"] != panel_scores.OVERALL]
     same(by_place(judged, "trajectory_id", "criterion"), wanted)
     for run in drop.runs:
-        (overall,) = [r for r in whole if (r["trajectory_id"], r["criterion"]) == (run.id, scores.OVERALL)]
+        (overall,) = [r for r in whole if (r["trajectory_id"], r["criterion"]) == (run.id, panel_scores.OVERALL)]
         assert overall["mean"] == approximately(_overall([r for r in clip_scores if r["trajectory_id"] == run.id]))
 
     tables = DropTables(
@@ -178,7 +178,7 @@ def check(drop: Drop, quorum: int) -> None:
     report = summarise("d", Sidecar(), {}, tables)
     scored = {(row["trajectory_id"], row["clip_index"]) for row in clip_scores if row["mean"] is not None}
     assert (report.total_clips, report.scored_clips) == (len(drop.clips), len(scored))
-    overall_means = {row["trajectory_id"]: row["mean"] for row in whole if row["criterion"] == scores.OVERALL}
+    overall_means = {row["trajectory_id"]: row["mean"] for row in whole if row["criterion"] == panel_scores.OVERALL}
     assert {each.trajectory_id: each.overall for each in report.trajectories} == overall_means
     records = [record for record, _ in result_records(tables)]
     found = [record["evaluation_metadata"]["successful_evaluations"] for record in records]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from evaluation_assets.core.regression.single_tasks import benjamini_hochberg, p_outcomes, p_scores
+from evaluation_assets.core.gating.single_tasks import benjamini_hochberg, p_outcomes, p_scores
 
 
 @given(arrays(float, st.integers(1, 60), elements=st.floats(0, 1)))

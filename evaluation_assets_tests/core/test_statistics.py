@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from evaluation_assets.core.regression.drift import drift, night
-from evaluation_assets.core.regression.statistics import compare_outcomes, compare_scores, holm, tasks_needed
+from evaluation_assets.core.gating.drift import drift, night
+from evaluation_assets.core.gating.paired_tests import compare_outcomes, compare_scores, holm, tasks_needed
 from evaluation_assets.core.scoring.intervals import clustered, mean_of_tasks, wilson
 
 shares = st.floats(0, 1, width=32)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.tool_use.suite_formats.registry import LoadedSuite, as_document, find_suite, load_suite
-from evaluation_assets.core.tool_use.suites import InvalidSuite, suite_schema
+from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
+from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evaluation_assets.core.tool_use import metrics
-from evaluation_assets.core.tool_use.answers import compare_answer
-from evaluation_assets.core.tool_use.call_schemas import defects, parameter_schema
-from evaluation_assets.core.tool_use.calls import Call, Run, run_of
-from evaluation_assets.core.tool_use.case_results import CaseIndex, CaseResult, evaluate
-from evaluation_assets.core.tool_use.comparison import compare_call
-from evaluation_assets.core.tool_use.effects import changes_state
-from evaluation_assets.core.tool_use.matching import align
-from evaluation_assets.core.tool_use.suites import Case, ExpectedCall, ParameterRule, Part, ReferenceAnswer, Suite
+from evaluation_assets.core.suites import call_metrics
+from evaluation_assets.core.suites.answers import compare_answer
+from evaluation_assets.core.suites.call_schemas import defects, parameter_schema
+from evaluation_assets.core.suites.calls import Call, Run, run_of
+from evaluation_assets.core.suites.case_results import CaseIndex, CaseResult, evaluate
+from evaluation_assets.core.suites.comparison import compare_call
+from evaluation_assets.core.suites.effects import changes_state
+from evaluation_assets.core.suites.matching import align
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, ParameterRule, Part, ReferenceAnswer, Suite
 from evaluation_assets.core.trajectories.model import Tool
 from evaluation_assets_tests.core import making
 
@@ -264,7 +264,7 @@ def test_a_score_of_exactly_the_least_passes_whatever_floating_point_makes_of_it
     assert result.parts == {"precision": 2 / 3, "recall": 1, "content": 0.6}
     assert result.score is not None and result.score == pytest.approx(0.8) and result.score < 0.8
     assert result.passed
-    assert not metrics.reaches(0.799999, 0.8)
+    assert not call_metrics.reaches(0.799999, 0.8)
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_a_case_with_nothing_but_a_budget_passes_without_a_score() -> None:
 def test_completion_is_an_answer_that_is_no_refusal_of_a_run_that_was_not_cut_off(
     answer: str | None, cut_off: bool, completed: bool
 ) -> None:
-    assert metrics.completed(answer, cut_off=cut_off) is completed
+    assert call_metrics.completed(answer, cut_off=cut_off) is completed
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_completion_is_an_answer_that_is_no_refusal_of_a_run_that_was_not_cut_of
 def test_efficiency_is_defined_for_every_number_of_steps(
     optimal: int | None, made: int, efficiency: float | None
 ) -> None:
-    assert metrics.efficiency(optimal, made) == efficiency
+    assert call_metrics.efficiency(optimal, made) == efficiency
 
 
 def test_a_run_that_makes_none_of_the_expected_calls_is_not_efficient() -> None:
@@ -400,35 +400,35 @@ def test_a_run_that_makes_none_of_the_expected_calls_is_not_efficient() -> None:
 
 def test_loops_are_the_same_calls_with_the_same_results() -> None:
     stuck = [Call("a", {}, result="1"), Call("b", {}, result="2")] * 3
-    assert metrics.loops(stuck) == [metrics.Loop(0, 2, 3)]
+    assert call_metrics.loops(stuck) == [call_metrics.Loop(0, 2, 3)]
     polling = [Call("a", {}, result=str(number)) for number in range(5)]
-    assert metrics.loops(polling) == []
-    assert metrics.redundancy(stuck) == pytest.approx(4 / 6)
-    assert metrics.redundancy([]) is None
+    assert call_metrics.loops(polling) == []
+    assert call_metrics.redundancy(stuck) == pytest.approx(4 / 6)
+    assert call_metrics.redundancy([]) is None
 
 
 def test_recovery_is_a_success_of_the_same_tool_soon_after_an_error() -> None:
     failed, worked = Call("a", {"x": 1}, error="boom"), Call("a", {"x": 2})
-    assert metrics.recovery([failed, failed, worked]) == metrics.Recovery(2, 2, 1)
-    assert metrics.recovery([failed, Call("b", {}), Call("b", {}), Call("b", {}), worked]).rate == 0
-    assert metrics.recovery([worked]).rate is None
+    assert call_metrics.recovery([failed, failed, worked]) == call_metrics.Recovery(2, 2, 1)
+    assert call_metrics.recovery([failed, Call("b", {}), Call("b", {}), Call("b", {}), worked]).rate == 0
+    assert call_metrics.recovery([worked]).rate is None
 
 
 def test_a_reference_to_no_earlier_call_dangles() -> None:
     first = Call("a", {"q": "x"}, label="var1")
     good, bad = Call("b", {"id": ["$var1.id$"]}, label="var2"), Call("c", {"sum": "2 * $var3.n$"}, label="var4")
-    assert metrics.dangling_references([first, good, bad]) == [(2, "var3")]
-    assert metrics.dangling_references([Call("c", {"price": "$x$"})]) == []
+    assert call_metrics.dangling_references([first, good, bad]) == [(2, "var3")]
+    assert call_metrics.dangling_references([Call("c", {"price": "$x$"})]) == []
 
 
 def test_pass_at_k_and_pass_hat_k_are_over_tasks() -> None:
-    rates = metrics.trial_rates({"a": [True, False], "b": [True, True], "c": [False, False, True]})
+    rates = call_metrics.trial_rates({"a": [True, False], "b": [True, True], "c": [False, False, True]})
     assert [(rate.k, rate.n_tasks) for rate in rates] == [(1, 3), (2, 3)]
     assert rates[0].pass_hat == pytest.approx((0.5 + 1 + 1 / 3) / 3)
     assert rates[0].pass_at == pytest.approx((0.5 + 1 + 1 / 3) / 3)
     assert rates[1].pass_hat == pytest.approx(1 / 3)
     assert rates[1].pass_at == pytest.approx((1 + 1 + 2 / 3) / 3)
-    assert metrics.trial_rates({}) == []
+    assert call_metrics.trial_rates({}) == []
 
 
 # ---- definitions of tools --------------------------------------------------------------------------------------
@@ -650,7 +650,7 @@ def test_a_call_answers_the_expected_call_that_has_parameters_to_check() -> None
     unchecked = expected("a") | {"other_parameters": "allowed"}
     of = case(unchecked, expected("a", y=0), unchecked)
     for calls in ([call("a"), call("a", y=0)], [call("a", y=0), call("a")]):
-        assert metrics.parameter_accuracy(align(of.expected_calls, calls)) == 1
+        assert call_metrics.parameter_accuracy(align(of.expected_calls, calls)) == 1
 
 
 @settings(max_examples=500)
@@ -677,7 +677,7 @@ def test_an_unexpected_call_never_raises_a_score(
     without = measure(of, *calls, weighting=weighting, tools=tools)
     with_it = measure(of, *calls[:place], call("stranger", **given_), *calls[place:], weighting=weighting, tools=tools)
     if with_it.score is not None:
-        assert without.score is None or with_it.score <= without.score + metrics.TOLERANCE
+        assert without.score is None or with_it.score <= without.score + call_metrics.TOLERANCE
     assert without.passed or not with_it.passed
 
 

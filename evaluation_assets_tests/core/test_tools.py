@@ -18,7 +18,7 @@ from evaluation_assets.core.formats.base import UnusableRecord
 from evaluation_assets.core.formats.readers.canonical import line_of, trajectory_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, written
 from evaluation_assets.core.reporting.agent_report import agent_report, as_markdown
-from evaluation_assets.core.tool_use.suites import Suite
+from evaluation_assets.core.suites.suite import Suite
 from evaluation_assets.core.trajectories.model import Tool, Trajectory
 from evaluation_assets_tests.core.making import trajectory
 

@@ -20,7 +20,7 @@ from evaluation_assets.core.llm.messages import (
     ToolAnswer,
     ToolUse,
 )
-from evaluation_assets.core.tool_use.suites import Case
+from evaluation_assets.core.suites.suite import Case
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 

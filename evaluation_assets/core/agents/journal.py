@@ -17,7 +17,7 @@ import orjson
 
 from evaluation_assets.core.agents.tools import CallOutcome
 from evaluation_assets.core.formats.readers.canonical import trajectory_of
-from evaluation_assets.core.tool_use.calls import FAILED
+from evaluation_assets.core.suites.calls import FAILED
 from evaluation_assets.core.trajectories.model import Trajectory
 
 AttemptKey = tuple[str, int]

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from evaluation_assets.core.agents.tools import ToolError, as_text
-from evaluation_assets.core.tool_use.call_schemas import parameter_schema
-from evaluation_assets.core.tool_use.calls import Call, same_tool
-from evaluation_assets.core.tool_use.comparison import compare_call
-from evaluation_assets.core.tool_use.suites import Case, ExpectedCall, Suite, ToolDefinition
+from evaluation_assets.core.suites.call_schemas import parameter_schema
+from evaluation_assets.core.suites.calls import Call, same_tool
+from evaluation_assets.core.suites.comparison import compare_call
+from evaluation_assets.core.suites.suite import Case, ExpectedCall, Suite, ToolDefinition
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 

@@ -28,8 +28,8 @@ from evaluation_assets.core.llm.endpoints import endpoint_of
 from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
-from evaluation_assets.core.tool_use.suite_formats.registry import as_document
-from evaluation_assets.core.tool_use.suites import Case, Suite
+from evaluation_assets.core.suites.formats.registry import as_document
+from evaluation_assets.core.suites.suite import Case, Suite
 from evaluation_assets.core.trajectories.identity import digest, file_name
 
 PYTHON_TOOLS = {"calculator": calculator}

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from evaluation_assets.core.formats.base import UnusableRecord
-from evaluation_assets.core.known import sum_of
+from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.model import (
     Interaction,

@@ -25,7 +25,6 @@ from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, rea
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
-from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.llm.budget import Budget, request_tokens, size_of
 from evaluation_assets.core.llm.client import Client
 from evaluation_assets.core.llm.errors import ProviderError, Stopped
@@ -36,6 +35,7 @@ from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.providers.sdk_errors import THE_KEY
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.llm.timeouts import Deadline
+from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
 

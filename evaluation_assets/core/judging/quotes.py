@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from evaluation_assets.core.known import sum_of
 from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
 from evaluation_assets.core.llm.ledger import Entry
 from evaluation_assets.core.llm.messages import TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.nullable import sum_of
 
 BYTES_PER_TOKEN = 3.7
 """Assumed where no reply to this drop's questions tells: between English (4) and code, JSON and tables (3 to 3.5)."""

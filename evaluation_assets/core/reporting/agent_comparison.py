@@ -10,15 +10,15 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
+from evaluation_assets.core.gating.paired_tests import Evidence, compare_outcomes, compare_scores, holm
 from evaluation_assets.core.plain_text import plain
-from evaluation_assets.core.regression.statistics import Evidence, compare_outcomes, compare_scores, holm
 from evaluation_assets.core.reporting.agent_report import AgentReport, TaskSection
 from evaluation_assets.core.reporting.files import write_texts
 from evaluation_assets.core.reporting.render import environment
 from evaluation_assets.core.reporting.report import TrialRate
 from evaluation_assets.core.scoring.intervals import CONFIDENCE, wilson
-from evaluation_assets.core.tool_use.metrics import trial_rates
-from evaluation_assets.core.tool_use.suites import Suite
+from evaluation_assets.core.suites.call_metrics import trial_rates
+from evaluation_assets.core.suites.suite import Suite
 
 ALPHA = (1 - CONFIDENCE) / 2
 

@@ -9,13 +9,13 @@ from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
 from evaluation_assets.core.agents.tool_quality import findings
-from evaluation_assets.core.known import mean_of, sum_of
+from evaluation_assets.core.nullable import mean_of, sum_of
 from evaluation_assets.core.reporting.files import write_texts
 from evaluation_assets.core.reporting.render import environment
-from evaluation_assets.core.tool_use.answers import RIGHT, AnswerOutcome, compare_answer
-from evaluation_assets.core.tool_use.calls import run_of
-from evaluation_assets.core.tool_use.case_results import CaseIndex, evaluate
-from evaluation_assets.core.tool_use.suites import Suite
+from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_answer
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
+from evaluation_assets.core.suites.suite import Suite
 from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")

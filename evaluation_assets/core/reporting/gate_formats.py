@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from evaluation_assets.core.gating.gate import ChangedTask, GateOutcome
 from evaluation_assets.core.plain_text import for_terminal
-from evaluation_assets.core.regression.gate import ChangedTask, GateOutcome
 from evaluation_assets.core.reporting.render import precise, signed
 
 Row = dict[str, Any]

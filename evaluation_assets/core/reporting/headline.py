@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.reporting.statistics import Statistic
+from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.scoring.intervals import wilson
 
 Measure = Literal["success", "passed", "right_answer"]

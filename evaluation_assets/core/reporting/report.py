@@ -3,10 +3,10 @@
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.regression.gate import GateOutcome
+from evaluation_assets.core.gating.gate import GateOutcome
+from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.reporting.headline import Headline
-from evaluation_assets.core.reporting.sessions import AgentRank, SessionsSummary
-from evaluation_assets.core.reporting.statistics import Statistic
+from evaluation_assets.core.reporting.session_report import AgentRank, SessionsSummary
 
 
 class _Model(BaseModel):

@@ -13,7 +13,7 @@ from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.preprocessing.rules import repetition
 from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rows import trajectory_of, with_clips
-from evaluation_assets.core.scoring.scores import clip_weighted_overall, tool_averages
+from evaluation_assets.core.scoring.panel_scores import clip_weighted_overall, tool_averages
 from evaluation_assets.core.trajectories.identity import digest, file_name
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 

@@ -13,6 +13,7 @@ from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.repair import changes_text
+from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.headline import headline, rate
 from evaluation_assets.core.reporting.report import (
     ClipSummary,
@@ -26,10 +27,9 @@ from evaluation_assets.core.reporting.report import (
     ToolSummary,
     TrajectorySummary,
 )
-from evaluation_assets.core.reporting.sessions import sessions_summary
-from evaluation_assets.core.reporting.statistics import statistic
-from evaluation_assets.core.reporting.tool_use import tool_use_summary
-from evaluation_assets.core.scoring.scores import OVERALL
+from evaluation_assets.core.reporting.session_report import sessions_summary
+from evaluation_assets.core.reporting.suite_report import tool_use_summary
+from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Row = dict[str, Any]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluation_assets.core.known import mean_of
-from evaluation_assets.core.sessions import attribution, scores
+from evaluation_assets.core.nullable import mean_of
+from evaluation_assets.core.sessions import attribution, session_scores
 from evaluation_assets.core.sessions.analysis import (
     PANEL,
     AgentScores,
@@ -27,12 +27,12 @@ from evaluation_assets.core.sessions.analysis import (
     WastedCall,
 )
 from evaluation_assets.core.sessions.contributions import Contribution, speakers
-from evaluation_assets.core.sessions.drift import Drift, drift_of
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
+from evaluation_assets.core.sessions.intent_drift import Drift, drift_of
 from evaluation_assets.core.sessions.issues import issues_of, quoted
 from evaluation_assets.core.sessions.recommendations import recommend
-from evaluation_assets.core.sessions.scores import Detection, Weighted, capped
+from evaluation_assets.core.sessions.session_scores import Detection, Weighted, capped
 from evaluation_assets.core.sessions.tool_validation import validity
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -56,7 +56,7 @@ class _Part:
 
     @cached_property
     def score(self) -> Weighted:
-        return scores.agent_score(
+        return session_scores.agent_score(
             tool_use=self.tool_use,
             reasoning=self.reasoning,
             handoff=self.handoff,
@@ -74,21 +74,21 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     whole = means.get("session", {})
     coordination = {name: whole[name] for name in COORDINATION if name in whole} if seen.has_several_agents else {}
     coordinated = mean_of(list(coordination.values()))
-    conversation = mean_of([scores.turn_score(found) for found in detections])
+    conversation = mean_of([session_scores.turn_score(found) for found in detections])
     tool_use, reasoning = mean_of([part.tool_use for part in parts]), mean_of([part.reasoning for part in parts])
-    overall = scores.session_score(
+    overall = session_scores.session_score(
         conversation=conversation,
         tool_use=tool_use,
         coordination=coordinated,
         reasoning=reasoning,
         intent_drift=drift.score if drift_source == PANEL else None,
     )
-    completed = None if "task_completion" not in whole else whole["task_completion"] >= scores.BAD
+    completed = None if "task_completion" not in whole else whole["task_completion"] >= session_scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
     issues = issues_of(seen, detections, drift, drift_source)
     agents = {agent: [part for part in parts if part.contribution.agent_id == agent] for agent in speakers(trajectory)}
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
-    counted = scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
+    counted = session_scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
     possible = sum(
         there_is and reaction is not None for there_is, reaction in zip(answered, seen.reactions, strict=True)
     )
@@ -163,7 +163,7 @@ def _detection(seen: SessionEvidence, turn: int, judged: Mapping[str, float]) ->
     settled = judged.get("question_settled")
     if seen.measure.can_exclude and not _may_re_ask(seen, turn):
         settled = None
-    return scores.detection(
+    return session_scores.detection(
         satisfaction=judged.get("user_satisfaction"),
         settled=settled,
         faithfulness=judged.get("faithfulness"),
@@ -215,7 +215,7 @@ def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_P
         detection_type=found.type,
         interactions=[_interaction(seen, part, drift) for part in own],
         confidence=found.confidence,
-        score=scores.turn_score(found),
+        score=session_scores.turn_score(found),
         user_message=quoted(seen.trajectory.turns[turn].user_message),
         reaction=None if reaction is None else reaction.kind,
         evidence=quoted(following) if shows else None,

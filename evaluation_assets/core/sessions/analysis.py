@@ -5,9 +5,9 @@ Turns count from 0 in fields and from 1 in messages that people read. Scores are
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.sessions.drift import DriftType
+from evaluation_assets.core.sessions.intent_drift import DriftType
 from evaluation_assets.core.sessions.progress import Signal
-from evaluation_assets.core.sessions.scores import DetectionType
+from evaluation_assets.core.sessions.session_scores import DetectionType
 from evaluation_assets.core.sessions.tool_chain import Waste
 from evaluation_assets.core.sessions.tool_validation import Severity
 

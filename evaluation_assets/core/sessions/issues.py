@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from evaluation_assets.core.sessions.analysis import PANEL, Issue
 from evaluation_assets.core.sessions.contributions import Contribution
-from evaluation_assets.core.sessions.drift import CRITICAL, WARNING, Drift
 from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.intent_drift import CRITICAL, WARNING, Drift
 from evaluation_assets.core.sessions.reactions import is_refusal
-from evaluation_assets.core.sessions.scores import Detection
+from evaluation_assets.core.sessions.session_scores import Detection
 from evaluation_assets.core.sessions.tool_validation import Severity, ToolIssue
 
 _QUOTED = 200

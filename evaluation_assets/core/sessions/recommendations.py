@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from evaluation_assets.core.sessions.analysis import Issue, Recommendation
-from evaluation_assets.core.sessions.scores import LOW, ConversationCounts, is_frequent
+from evaluation_assets.core.sessions.session_scores import LOW, ConversationCounts, is_frequent
 from evaluation_assets.core.sessions.tool_chain import ToolChain
 
 _PARAMETERS = ("hallucinated_parameter", "missing_parameter", "invalid_parameter")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation_assets.core.sessions.contributions import Contribution, contributions, definitions
-from evaluation_assets.core.tool_use.call_schemas import DefectKind, defects
-from evaluation_assets.core.tool_use.calls import Call
+from evaluation_assets.core.suites.call_schemas import DefectKind, defects
+from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.trajectories.model import Tool, ToolCall, Trajectory
 
 Severity = Literal["HIGH", "MEDIUM", "LOW"]

@@ -12,9 +12,9 @@ from evaluation_assets.core.formats.readers.agent_session import trajectory_of
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.judge import RulesJudge
-from evaluation_assets.core.judging.sessions import session_chain
+from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.scoring.sessions import panel_means
+from evaluation_assets.core.scoring.analysed_sessions import panel_means
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
 from evaluation_assets.core.sessions.analysis import SessionAnalysis
 from evaluation_assets.core.sessions.evidence import SessionEvidence

@@ -19,7 +19,7 @@ from upath import UPath
 
 from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.rows import trajectory_row
-from evaluation_assets.core.scoring.sessions import panel_means, session_analyses
+from evaluation_assets.core.scoring.analysed_sessions import panel_means, session_analyses
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
 from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
 from evaluation_assets.core.sessions.evidence import SessionEvidence

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.sessions.drift import change_point, drift_of, lexical_drift
+from evaluation_assets.core.sessions.intent_drift import change_point, drift_of, lexical_drift
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
 from evaluation_assets_tests.core.sessions.making import example, part, session, turn
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.known import mean_of
-from evaluation_assets.core.sessions.scores import (
+from evaluation_assets.core.nullable import mean_of
+from evaluation_assets.core.sessions.session_scores import (
     AGENT_WEIGHTS,
     SESSION_WEIGHTS,
     Detection,

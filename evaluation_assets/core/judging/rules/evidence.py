@@ -7,7 +7,7 @@ import warnings
 from functools import cached_property
 
 from evaluation_assets.core.preprocessing.rules import call_key
-from evaluation_assets.core.tool_use.calls import CUT_OFF
+from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import are_comparable, comparable_share, words
 

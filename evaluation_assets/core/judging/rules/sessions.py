@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from evaluation_assets.core.judging.rules.criteria import Finding, completion
 from evaluation_assets.core.judging.subjects import Subject
-from evaluation_assets.core.known import mean_of
+from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.reactions import is_refusal

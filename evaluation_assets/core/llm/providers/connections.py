@@ -13,7 +13,7 @@ from evaluation_assets.core.llm.providers.capabilities import Capabilities
 CONNECT_TIMEOUT_S = 10.0
 """An address that nobody answers at. How long the answer itself may take is up to whoever asks."""
 
-# The SDKs take a second each to import, which a run without models need not wait for: hence the imports in the functions.
+# The SDKs take a second each to import, which a run without models need not wait for: imports are in the functions.
 # ruff: noqa: PLC0415
 
 

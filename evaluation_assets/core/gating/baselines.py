@@ -1,0 +1,224 @@
+"""Baselines: what an accepted run achieved, as JSON that people review in git. Never "the best so far"."""
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import IO, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from upath import UPath
+
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.lake import publish
+from evaluation_assets.core.trajectories.identity import digest, file_name
+
+
+class InvalidBaseline(ValueError):
+    """A baseline that cannot be read or made; the message says what to do."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class BaselineMetric(_Model):
+    """One metric: its mean over tasks with a 95 % interval, and its value for each task that has it.
+
+    `trials` is how many trials a task's value rests on, where these are several.
+    """
+
+    mean: float
+    ci_low: float | None
+    ci_high: float | None
+    n_tasks: int
+    values: dict[str, float]
+    trials: dict[str, int] = {}
+
+
+class BaselineRun(_Model):
+    """A drop the baseline was made from."""
+
+    drop: str
+    content: str
+    agent: str | None
+    agent_version: str | None
+    model: str | None = None
+
+
+class Baseline(_Model):
+    """What a suite's runs are compared with. `tasks` is the digest of what each task asks.
+
+    `canaries` are the judges' scores of canary clips when its runs were judged, one for each repeat.
+    """
+
+    format: Literal[1] = 1
+    suite: str
+    promoted_by: str
+    promoted_at: str
+    reason: str
+    run_id: str
+    runs: tuple[BaselineRun, ...]
+    comparability_key: str
+    comparability: dict[str, str]
+    tasks: dict[str, str]
+    metrics: dict[str, BaselineMetric]
+    canaries: dict[str, dict[str, list[float]]] = {}
+
+    @property
+    def name(self) -> str:
+        """The drops it was made from."""
+        return ", ".join(run.drop for run in self.runs)
+
+    @property
+    def without_canaries(self) -> list[str]:
+        """The model judges that have no canary scores in it: it will not be noticed when they change."""
+        providers = _providers(self.comparability)
+        return sorted(
+            judge
+            for judge, provider in providers.items()
+            if provider not in (EMBEDDED, RECORDED) and not self.canaries.get(judge)
+        )
+
+
+def comparability_key(parts: Mapping[str, str]) -> str:
+    """Short name of a comparability key, for tables and plots."""
+    return digest(*(f"{part}={value}" for part, value in sorted(parts.items())))[:12]
+
+
+def scored_with(metrics: DropMetrics) -> dict[str, str]:
+    """The parts of the comparability key, with the judges that were kept out of gates."""
+    return dict(metrics.comparability) | {f"judge {judge}{_KEPT_OUT}": "yes" for judge in metrics.kept_out}
+
+
+_KEPT_OUT = " kept out of gates"
+SERVED = "model served to "
+"""Part of a comparability key: the version a provider names in its answers to a judge."""
+
+
+def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[str, ...]:
+    """The metrics that gate, of runs scored with these parts.
+
+    Without a setting these are outcomes. `overall` gates where a model judge (or a recorded one) is on the panel: the
+    embedded judge measures how an agent works, which says little about whether it succeeds.
+    """
+    if settings.metrics is not None:
+        return settings.metrics
+    only_rules = set(_providers(parts).values()) <= {EMBEDDED}
+    return (SUCCESS, PASS_RATE) if only_rules else (SUCCESS, PASS_RATE, "overall")
+
+
+def _providers(parts: Mapping[str, str]) -> dict[str, str]:
+    """The provider of each judge that is not kept out, by its name."""
+    out = {part.removesuffix(_KEPT_OUT) for part in parts if part.endswith(_KEPT_OUT)}
+    return {
+        part.removeprefix("judge "): value.split(" ", 1)[0]
+        for part, value in parts.items()
+        if part.startswith("judge ") and not part.endswith(_KEPT_OUT) and part not in out
+    }
+
+
+def make_baseline(
+    drops: Sequence[DropMetrics], *, promoted_by: str, promoted_at: str, reason: str, run_id: str
+) -> Baseline:
+    """The baseline of a drop, or the mean of several: each task's value is the mean over the drops that have it.
+
+    Raises:
+        InvalidBaseline: a drop without suite or scores, or drops that cannot be compared with each other.
+    """
+    first = drops[0]
+    if first.suite is None:
+        raise InvalidBaseline(
+            f"{first.drop} belongs to no suite: put it into a folder, or name its suite in {first.drop}.drop.yaml"
+        )
+    if not first.tasks:
+        raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
+    for other in drops[1:]:
+        parts = [(each.suite, scored_with(each), each.tasks.keys()) for each in (first, other)]
+        if parts[0] != parts[1]:
+            raise InvalidBaseline(f"{other.drop} and {first.drop} differ in suite, judges, settings or tasks")
+    parts = scored_with(first)
+    names = [name for name in first.metrics if all(name in drop.metrics for drop in drops)]
+    return Baseline(
+        suite=first.suite,
+        promoted_by=promoted_by,
+        promoted_at=promoted_at,
+        reason=reason,
+        run_id=run_id,
+        runs=tuple(
+            BaselineRun(
+                drop=drop.drop,
+                content=drop.content,
+                agent=drop.agent,
+                agent_version=drop.agent_version,
+                model=drop.model,
+            )
+            for drop in drops
+        ),
+        comparability_key=comparability_key(parts),
+        comparability=parts,
+        tasks=dict(sorted(first.tasks.items())),
+        metrics={name: _metric(name, [drop.metrics[name] for drop in drops]) for name in names if first.metrics[name]},
+        canaries=_canaries(drops),
+    )
+
+
+def _canaries(drops: Sequence[DropMetrics]) -> dict[str, dict[str, list[float]]]:
+    """All scores of canary clips, of all drops."""
+    collected: dict[str, dict[str, list[float]]] = {}
+    for drop in drops:
+        for judge, clips in drop.canaries.items():
+            for clip, scores in clips.items():
+                collected.setdefault(judge, {}).setdefault(clip, []).extend(scores)
+    return collected
+
+
+def _metric(name: str, by_drop: Sequence[Mapping[str, TaskValue]]) -> BaselineMetric:
+    collected: dict[str, list[TaskValue]] = {}
+    for values in by_drop:
+        for task_id, task in values.items():
+            collected.setdefault(task_id, []).append(task)
+    values = {task_id: fmean(task.value for task in known) for task_id, known in sorted(collected.items())}
+    trials = {task_id: sum(task.trials for task in known) for task_id, known in sorted(collected.items())}
+    estimate = estimate_of(name, list(values.values()))
+    return BaselineMetric(
+        mean=estimate.mean,
+        ci_low=estimate.low,
+        ci_high=estimate.high,
+        n_tasks=estimate.n,
+        values=values,
+        trials={task_id: n for task_id, n in trials.items() if n > 1},
+    )
+
+
+def baseline_file(folder: UPath, suite: str) -> UPath:
+    """Where a suite's baseline lies. Names that are no file names are made into one."""
+    safe = re.sub(r"[^\w.-]+", "_", suite).strip(".")
+    return folder / file_name(safe if safe == suite else f"{safe}-{digest(suite)[:6]}", ".json")
+
+
+def read_baseline(file: UPath) -> Baseline | None:
+    """The baseline in a file; `None` where there is none.
+
+    Raises:
+        InvalidBaseline: the file is no baseline.
+    """
+    if not file.exists():
+        return None
+    try:
+        return Baseline.model_validate_json(file.read_bytes())
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InvalidBaseline(f"{file} is no baseline: {place}: {first['msg']}") from problem
+
+
+def write_baseline(file: UPath, baseline: Baseline) -> None:
+    """Write a baseline; the file appears whole."""
+    content = (baseline.model_dump_json(indent=2) + "\n").encode()
+
+    def pour(sink: IO[bytes]) -> None:
+        sink.write(content)
+
+    publish(file, pour)

@@ -1,0 +1,206 @@
+"""What the gate can and cannot see on a suite: its own history, resampled through the gate's own tests.
+
+Runs of the same agent and version, judged alike, differ by nothing but noise. Pairs of them are what the gate meets
+when nothing has changed; an injected decrease is what it has to find.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+
+from evaluation_assets.core.gating.paired_tests import classify, compare_outcomes, compare_scores, warning_level
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.single_tasks import benjamini_hochberg, p_outcomes, p_scores
+from evaluation_assets.core.gating.task_metrics import OUTCOMES
+
+Values = Mapping[str, float]
+"""A metric of one run, by task."""
+
+SIMULATIONS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Shares of simulated comparisons by verdict, for a true decrease of `drop`. Single tasks that fell count."""
+
+    drop: float
+    fails: float
+    warns: float
+    passes: float
+    inconclusive: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The gate on one metric of a suite.
+
+    `source` says what was resampled: `runs` are repeated runs of one version; `versions` are runs of several, where
+    none ran twice, so that what changed between them counts as noise. `smallest_drop` is the decrease that the gate
+    fails with the configured power, `None` where none up to 1 is. `tolerance_false_alarms` is what the rule of a
+    fixed tolerance would do. Of the `pairs` of whole runs as they were, `pairs_failed` fail: more than the rates let
+    expect means that all tasks of a run go up and down together.
+    """
+
+    metric: str
+    n_tasks: int
+    n_runs: int
+    source: Literal["runs", "versions"]
+    rates: tuple[Rates, ...]
+    smallest_drop: float | None
+    tolerance_false_alarms: float
+    pairs: int
+    pairs_failed: int
+
+    @property
+    def false_alarms(self) -> float:
+        """Share of comparisons that fail when nothing has changed."""
+        return self.rates[0].fails
+
+
+def calibrate(
+    metric: str,
+    repeated: Sequence[Sequence[Values]],
+    settings: GateSettings,
+    *,
+    trials: int = 1,
+    simulations: int = SIMULATIONS,
+    seed: int = 0,
+) -> Calibration | None:
+    """Measure the gate on one metric from runs that can be compared; `None` where there are no two of them.
+
+    Args:
+        metric: its name.
+        repeated: for each version its runs, by task; the versions are compared only where none ran twice.
+        settings: the gate's.
+        trials: of each task in a run.
+        simulations: comparisons to simulate for each injected decrease.
+        seed: the same seed gives the same answer.
+    """
+    twice = [runs for runs in repeated if len(runs) > 1]
+    groups = twice or [[runs[0] for runs in repeated]]
+    tables = [table for runs in groups if (table := _table(runs)) is not None]
+    if not tables:
+        return None
+    random = np.random.default_rng(seed)
+    base, current = _drawn(tables, simulations, random)
+    uniform = random.random(base.shape)
+    drops = (0.0, settings.delta / 2, settings.delta, 2 * settings.delta)
+    before, after = _as_they_were(tables)
+    gate = BatchGate(metric, trials, settings)
+    failed = [gate.verdicts(one[None], other[None])[0] == "fail" for one, other in zip(before, after, strict=True)]
+    return Calibration(
+        metric=metric,
+        n_tasks=base.shape[1],
+        n_runs=sum(len(table) for table in tables),
+        source="runs" if twice else "versions",
+        rates=tuple(gate.rates(base, _worse(current, drop, uniform), drop) for drop in drops),
+        smallest_drop=gate.smallest(base, current, uniform),
+        tolerance_false_alarms=float((current.mean(axis=1) < base.mean(axis=1) - settings.tolerance).mean()),
+        pairs=len(failed),
+        pairs_failed=int(sum(failed)),
+    )
+
+
+def _table(runs: Sequence[Values]) -> np.ndarray | None:
+    """Runs x tasks that all of them did."""
+    common = sorted(set.intersection(*(set(run) for run in runs))) if len(runs) > 1 else []
+    return np.array([[run[task] for task in common] for run in runs]) if len(common) > 1 else None
+
+
+def _drawn(
+    tables: Sequence[np.ndarray], simulations: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Comparisons without a change: tasks drawn with replacement, and for each task two of its runs in any order."""
+    size = min(table.shape[1] for table in tables)
+    base, current = np.empty((simulations, size)), np.empty((simulations, size))
+    for index in range(simulations):
+        table = tables[int(random.integers(len(tables)))]
+        tasks = random.integers(table.shape[1], size=size)
+        first = random.integers(len(table), size=size)
+        second = (first + random.integers(1, len(table), size=size)) % len(table)
+        base[index], current[index] = table[first, tasks], table[second, tasks]
+    return base, current
+
+
+def _as_they_were(tables: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Every two whole runs, both ways round."""
+    pairs = [(table[one], table[other]) for table in tables for one, other in permutations(range(len(table)), 2)]
+    return [before for before, _ in pairs], [after for _, after in pairs]
+
+
+def _is_outcomes(base: np.ndarray, current: np.ndarray) -> bool:
+    return bool(np.isin(base, (0, 1)).all() and np.isin(current, (0, 1)).all())
+
+
+def _worse(current: np.ndarray, drop: float, uniform: np.ndarray) -> np.ndarray:
+    """The current runs after a true decrease: scores shifted, of outcomes the share of passes turned to failures."""
+    if drop == 0:
+        return current
+    if not np.isin(current, (0, 1)).all():
+        return current - drop
+    rate = current.mean()
+    return np.where(uniform < (min(1.0, drop / rate) if rate > 0 else 0.0), 0.0, current)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchGate:
+    """The gate on one metric, for many comparisons at once (tasks are the last axis)."""
+
+    metric: str
+    trials: int
+    settings: GateSettings
+
+    def verdicts(self, base: np.ndarray, current: np.ndarray) -> np.ndarray:
+        """The verdict of each comparison."""
+        settings, size = self.settings, base.shape[1]
+        differences = current - base
+        if size < settings.min_tasks:
+            return np.full(len(base), "inconclusive")
+        if _is_outcomes(base, current):
+            lost, gained = (differences < 0).sum(axis=1), (differences > 0).sum(axis=1)
+            evidence = compare_outcomes(lost, gained, size, settings.delta, settings.alpha, settings.power)
+        else:
+            evidence = compare_scores(differences, settings.delta, settings.alpha, settings.power)
+        found = classify(
+            evidence,
+            evidence.p_regression,
+            (differences == 0).all(axis=1),
+            margin=settings.delta,
+            max_undetected=settings.max_undetected,
+            alpha=settings.alpha,
+        )
+        return np.where((found == "pass") & self.has_fallen(base, current), "warn", found)
+
+    def has_fallen(self, base: np.ndarray, current: np.ndarray) -> np.ndarray:
+        """Which comparisons hold a single task that fell beyond noise."""
+        if self.metric in OUTCOMES or _is_outcomes(base, current):
+            p_values = p_outcomes(base, self.trials, current, self.trials)
+        else:
+            p_values = p_scores(current - base)
+        fell = base - current >= self.settings.fallen_drop - 1e-9
+        return np.any(fell & (benjamini_hochberg(p_values) <= warning_level(self.settings.alpha)), axis=-1)
+
+    def rates(self, base: np.ndarray, current: np.ndarray, drop: float) -> Rates:
+        """Shares of the verdicts."""
+        found = self.verdicts(base, current)
+        fails, warns, passes, inconclusive = (
+            float((found == verdict).mean()) for verdict in ("fail", "warn", "pass", "inconclusive")
+        )
+        return Rates(drop, fails, warns, passes, inconclusive)
+
+    def smallest(self, base: np.ndarray, current: np.ndarray, uniform: np.ndarray) -> float | None:
+        """The smallest decrease that fails with the configured power, to three decimals, by bisection."""
+
+        def power(drop: float) -> float:
+            return float((self.verdicts(base, _worse(current, drop, uniform)) == "fail").mean())
+
+        low, high = 0.0, 1.0
+        if power(high) < self.settings.power:
+            return None
+        while high - low > 0.0005:
+            middle = (low + high) / 2
+            low, high = (low, middle) if power(middle) >= self.settings.power else (middle, high)
+        return round(high, 3)

@@ -1,0 +1,191 @@
+"""What an installation knows for its gates: evaluated drops in the order of time, baselines, settings."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, TypeVar
+
+from upath import UPath
+
+from evaluation_assets.core.gating.baselines import (
+    Baseline,
+    baseline_file,
+    gating_metrics,
+    read_baseline,
+    scored_with,
+)
+from evaluation_assets.core.gating.calibration import Calibration, Values, calibrate
+from evaluation_assets.core.gating.gate import GateOutcome, decide
+from evaluation_assets.core.gating.history import drift_since, leaderboard
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.task_metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics, read_metrics
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.lake import DamagedTable
+
+Row = dict[str, Any]
+Read = TypeVar("Read")
+Tell = Callable[[str], object]
+
+_log = logging.getLogger(__name__)
+
+_Value = TypeVar("_Value")
+
+
+def metrics_of(home: Installation, drop: str) -> DropMetrics:
+    """The metrics of an evaluated drop."""
+    return read_metrics(drop, home.table(drop, "task_metrics"))
+
+
+def baseline_of(home: Installation, suite: str | None) -> Baseline | None:
+    """The accepted baseline of a suite; `None` where there is none.
+
+    Raises:
+        InvalidBaseline: its file cannot be read.
+    """
+    return None if suite is None else read_baseline(baseline_file(home.baselines, suite))
+
+
+def gate_drop(
+    home: Installation, drop: str, settings: GateSettings, disqualified: Mapping[str, str], file: UPath | None = None
+) -> GateOutcome | None:
+    """The gate on an evaluated drop, against its suite's baseline or the one in `file`.
+
+    `None` where there is neither a baseline nor a floor. `disqualified` are the judges that labels keep out of gates
+    now, with the reason. Where one of them still counts in the drop's metrics, because it was evaluated before, only
+    metrics without judges gate.
+
+    Raises:
+        InvalidBaseline: the baseline's file cannot be read.
+    """
+    metrics = metrics_of(home, drop)
+    baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
+    counted = {
+        judge: why
+        for judge, why in disqualified.items()
+        if f"judge {judge}" in metrics.comparability and judge not in metrics.kept_out
+    }
+    if not counted:
+        return decide(baseline, metrics, settings)
+    trusted = replace(metrics, metrics=_without_judges(metrics.metrics))
+    if baseline is not None:
+        baseline = baseline.model_copy(update={"metrics": _without_judges(baseline.metrics)})
+    outcome = decide(baseline, trusted, settings)
+    notes = [f"judge {judge} is disqualified since: {why}; evaluate again" for judge, why in counted.items()]
+    return outcome and outcome.model_copy(
+        update={"reasons": outcome.reasons + notes, "judges_kept_out": {**outcome.judges_kept_out, **counted}}
+    )
+
+
+def _without_judges(metrics: Mapping[str, _Value]) -> dict[str, _Value]:
+    return {name: value for name, value in metrics.items() if name in WITHOUT_JUDGES}
+
+
+def of_each_drop(home: Installation, table: str, read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:
+    """What is read of every drop that has a table. A damaged file is told, and its drop left out."""
+    return without_damaged(home.drops_with(table), read, damaged)
+
+
+def without_damaged(drops: Iterable[str], read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:
+    """What is read of these drops. A damaged file is told, and its drop left out."""
+    for drop in drops:
+        try:
+            yield read(drop)
+        except DamagedTable as problem:
+            damaged(str(problem))
+
+
+def suites(home: Installation, damaged: Tell = _log.warning) -> Iterator[tuple[str, list[DropMetrics]]]:
+    """Every suite with its evaluated drops, oldest first."""
+    found = of_each_drop(home, "task_metrics", lambda drop: (metrics_of(home, drop), evaluated_at(home, drop)), damaged)
+    placed = [(metrics, when) for metrics, when in found if metrics.suite is not None]
+    placed.sort(key=lambda each: (each[0].suite or "", each[1], each[0].drop))
+    for suite, group in groupby(placed, key=lambda each: each[0].suite or ""):
+        yield suite, [metrics for metrics, _ in group]
+
+
+def evaluated_at(home: Installation, drop: str) -> str:
+    """When a drop was last evaluated, UTC; empty where that is not known."""
+    return home.table(drop, "score_history").facts.get("evaluated_at", "")
+
+
+def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.warning) -> list[Row]:
+    """The rows of `score_history` of a suite, oldest first."""
+    if suite is None:
+        return []
+    by_drop = of_each_drop(home, "score_history", lambda drop: list(home.table(drop, "score_history").rows()), damaged)
+    rows = [row for own in by_drop for row in own]
+    return sorted((row for row in rows if row["suite"] == suite), key=lambda row: (row["evaluated_at"], row["drop"]))
+
+
+def leaderboard_rows(home: Installation, damaged: Tell = _log.warning) -> Iterator[Row]:
+    """Rows of `leaderboard`: every suite and metric."""
+    for _, drops in suites(home, damaged):
+        for metric in _metrics(drops):
+            yield from leaderboard(drops, metric)
+
+
+def calibration_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
+    """Rows of `gate_calibration`: every suite and gating metric with at least two drops that can be compared."""
+    for suite, drops in suites(home, damaged):
+        for found in calibrations(drops, settings):
+            for rates in found.rates:
+                yield {
+                    "suite": suite,
+                    "metric": found.metric,
+                    "n_tasks": found.n_tasks,
+                    "n_runs": found.n_runs,
+                    "source": found.source,
+                    "drop_size": rates.drop,
+                    "fails": rates.fails,
+                    "warns": rates.warns,
+                    "passes": rates.passes,
+                    "inconclusive": rates.inconclusive,
+                    "smallest_drop": found.smallest_drop,
+                    "tolerance_false_alarms": found.tolerance_false_alarms,
+                    "pairs": found.pairs,
+                    "pairs_failed": found.pairs_failed,
+                }
+
+
+def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterator[Calibration]:
+    """The gate on a suite's gating scores, from the drops that are judged like the last one."""
+    if not drops:
+        return
+    key = scored_with(drops[-1])
+    alike = [drop for drop in drops if scored_with(drop) == key and drop.tasks.keys() == drops[-1].tasks.keys()]
+    for metric in gating_metrics(settings, key):
+        versions: dict[tuple[str | None, ...], list[Values]] = {}
+        for drop in alike:
+            if metric not in RELATIVE and drop.metrics.get(metric):
+                values = {task: value.value for task, value in drop.metrics[metric].items()}
+                versions.setdefault(drop.version, []).append(values)
+        trials = min((value.trials for value in drops[-1].metrics.get(metric, {}).values()), default=1)
+        found = calibrate(metric, list(versions.values()), settings, trials=trials)
+        if found is not None:
+            yield found
+
+
+def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
+    """Rows of `drift`: every suite that has a baseline, every gating metric, every night since."""
+    for suite, drops in suites(home, damaged):
+        baseline = baseline_of(home, suite)
+        if baseline is None:
+            continue
+        for metric in gating_metrics(settings, baseline.comparability):
+            found = drift_since(baseline, drops, metric, settings.alpha)
+            charts = zip(found.z, found.cusum, found.e_values, strict=True)
+            for number, (z, cusum, e_value) in enumerate(charts, 1):
+                yield {
+                    "suite": suite,
+                    "metric": metric,
+                    "night": number,
+                    "z": z,
+                    "cusum": cusum,
+                    "e_value": e_value,
+                    "alarm": found.alarm if number == len(found.z) else None,
+                }
+
+
+def _metrics(drops: Sequence[DropMetrics]) -> list[str]:
+    return list(dict.fromkeys(metric for drop in drops for metric in drop.metrics))

@@ -1,0 +1,130 @@
+"""Scores over time and side by side: one point a drop and metric, and which agent is ahead on the same tasks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from evaluation_assets.core.gating.baselines import Baseline, comparability_key, scored_with
+from evaluation_assets.core.gating.drift import Drift, drift, night
+from evaluation_assets.core.gating.task_metrics import RELATIVE, DropMetrics, estimate_of
+from evaluation_assets.core.scoring.intervals import CONFIDENCE, clustered
+
+Row = dict[str, Any]
+
+
+def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
+    """Rows of `score_history`: each metric's mean over tasks with its 95 % interval."""
+    key = comparability_key(scored_with(metrics))
+    for name, values in metrics.metrics.items():
+        if not values:
+            continue
+        estimate = estimate_of(name, [value.value for value in values.values()])
+        yield {
+            "drop": metrics.drop,
+            "suite": metrics.suite,
+            "agent": metrics.agent,
+            "agent_version": metrics.agent_version,
+            "evaluated_at": evaluated_at,
+            "metric": name,
+            "mean": estimate.mean,
+            "std_error": estimate.std_error,
+            "ci_low": estimate.low,
+            "ci_high": estimate.high,
+            "n": estimate.n,
+            "comparability_key": key,
+        }
+
+
+def segments(points: Sequence[Row]) -> list[list[Row]]:
+    """The points of one metric in order, cut where the comparability key changes: a line must not cross it."""
+    parts: list[list[Row]] = [[points[0]]] if points else []
+    for before, after in pairwise(points):
+        if before["comparability_key"] != after["comparability_key"]:
+            parts.append([])
+        parts[-1].append(after)
+    return parts
+
+
+def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, alpha: float) -> Drift:
+    """Drift of a metric over the drops, oldest first, of the baseline's agent that can be compared with it."""
+    if metric not in baseline.metrics:
+        return drift([], alpha)
+    before = baseline.metrics[metric].values
+    promoted, agents = {run.content for run in baseline.runs}, {run.agent for run in baseline.runs}
+    nights: list[float] = []
+    for drop in drops:
+        if drop.content in promoted or drop.agent not in agents or scored_with(drop) != baseline.comparability:
+            continue
+        now = drop.metrics.get(metric, {})
+        common = [task for task in before if task in now]
+        values = [
+            float(np.log(before[task] / now[task].value)) if metric in RELATIVE else now[task].value - before[task]
+            for task in common
+        ]
+        if (z := night(values, len(baseline.runs))) is not None:
+            nights.append(z)
+    return drift(nights, alpha)
+
+
+def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
+    """Agents and versions of one suite on the tasks they all did, best first.
+
+    Drops of one version are averaged a task; a drop whose agent or version is unknown stands for itself. Only drops
+    under one comparability key count, the one of the last drop. `difference` is to the best of the ranking, paired by
+    task, with its 95 % interval.
+    """
+    if not drops:
+        return []
+    key = scored_with(drops[-1])
+    runs: dict[tuple[str | None, ...], list[DropMetrics]] = {}
+    for drop in drops:
+        if scored_with(drop) == key and drop.metrics.get(metric):
+            runs.setdefault(drop.version, []).append(drop)
+    if not runs:
+        return []
+    means = {who: _task_means(own, metric) for who, own in runs.items()}
+    common = sorted(set.intersection(*(set(values) for values in means.values())))
+    if not common:
+        return []
+    sign = 1 if metric in RELATIVE else -1
+    estimates = {who: estimate_of(metric, [values[task] for task in common]) for who, values in means.items()}
+    ranking = sorted(estimates, key=lambda who: (sign * estimates[who].mean, [part or "" for part in who]))
+    best = means[ranking[0]]
+    return [
+        {
+            "suite": drops[-1].suite,
+            "metric": metric,
+            "rank": rank,
+            "agent": who[0],
+            "agent_version": who[1],
+            "model": who[2],
+            "drops": [drop.drop for drop in runs[who]],
+            "mean": estimates[who].mean,
+            "ci_low": estimates[who].low,
+            "ci_high": estimates[who].high,
+            "n_tasks": len(common),
+            "n_drops": len(runs[who]),
+            **_behind([means[who][task] - best[task] for task in common]),
+            "comparability_key": comparability_key(key),
+        }
+        for rank, who in enumerate(ranking, 1)
+    ]
+
+
+def _task_means(drops: Sequence[DropMetrics], metric: str) -> Mapping[str, float]:
+    collected: dict[str, list[float]] = {}
+    for drop in drops:
+        for task, value in drop.metrics[metric].items():
+            collected.setdefault(task, []).append(value.value)
+    return {task: sum(values) / len(values) for task, values in collected.items()}
+
+
+def _behind(differences: Sequence[float]) -> Row:
+    mean, error, degrees = clustered(differences, range(len(differences)))
+    if degrees < 1:
+        return {"difference": mean, "difference_low": None, "difference_high": None}
+    half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    return {"difference": mean, "difference_low": mean - half, "difference_high": mean + half}

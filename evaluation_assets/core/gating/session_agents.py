@@ -1,0 +1,148 @@
+"""The agents inside sessions, over drops: how each did in a drop, and in which drop of its suite it did best.
+
+An agent is compared with itself: agents of one name have one role, and roles differ in what they are asked.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from evaluation_assets.core.gating.baselines import comparability_key, scored_with
+from evaluation_assets.core.gating.evaluated_drops import evaluated_at, of_each_drop
+from evaluation_assets.core.gating.task_metrics import DropMetrics, estimate_of
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.nullable import sum_of
+from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
+
+Row = dict[str, Any]
+
+SCORES = ("overall", "tool_use", "reasoning", "handoff")
+
+
+@dataclass(slots=True)
+class _Agent:
+    """What adds up of one agent; scores by task, because trials of a task hang together."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    scores: dict[str, dict[str, list[float]]] = field(default_factory=lambda: {name: {} for name in SCORES})
+    latency_ms: float | None = None
+    cost_usd: float | None = None
+
+
+def session_agents(analyses: Stored, metrics: DropMetrics) -> Iterator[Row]:
+    """Rows of `session_agents`: the panel's scores of every agent of a drop, in order of first appearance."""
+    agents: dict[str, _Agent] = {}
+    for row in analyses.rows(["task_id", "analyst", "analysis"]):
+        if row["analyst"] == PANEL:
+            _add(agents, row["task_id"], SessionAnalysis.model_validate_json(row["analysis"]))
+    for agent_id, own in agents.items():
+        yield {
+            "drop": metrics.drop,
+            "suite": metrics.suite,
+            "agent": metrics.agent,
+            "agent_version": metrics.agent_version,
+            "agent_id": agent_id,
+            **{name: own.counts[name] for name in ("n_sessions", "n_interactions", "n_tool_calls", "failed_calls")},
+            **{f"issues_{severity}": own.counts[severity.upper()] for severity in ("high", "medium", "low")},
+            **{name: value for score in SCORES for name, value in _estimate(score, own.scores[score]).items()},
+            "total_latency_ms": own.latency_ms,
+            "total_cost_usd": own.cost_usd,
+            **{name: own.counts[name] for name in ("n_latency_known", "n_cost_known")},
+            "comparability_key": comparability_key(scored_with(metrics)),
+        }
+
+
+def _add(agents: dict[str, _Agent], task_id: str, analysis: SessionAnalysis) -> None:
+    for agent_id, scores in analysis.per_agent_scores.items():
+        own = agents.setdefault(agent_id, _Agent())
+        own.counts.update(
+            n_sessions=1,
+            n_interactions=scores.interactions_count,
+            n_tool_calls=scores.tool_calls,
+            failed_calls=scores.failed_calls,
+            n_latency_known=scores.latency_ms.n_known,
+            n_cost_known=scores.cost_usd.n_known,
+        )
+        own.counts.update(issue.severity for issue in analysis.issues if issue.agent_id == agent_id)
+        for name, values in own.scores.items():
+            if (score := getattr(scores, name)) is not None:
+                values.setdefault(task_id, []).append(score)
+        own.latency_ms = sum_of((own.latency_ms, scores.latency_ms.value))
+        own.cost_usd = sum_of((own.cost_usd, scores.cost_usd.value))
+
+
+def _estimate(name: str, by_task: dict[str, list[float]]) -> Row:
+    """Mean over tasks with its 95 % interval."""
+    found = estimate_of(name, [fmean(values) for values in by_task.values()]) if by_task else None
+    return {
+        f"{name}_mean": found and found.mean,
+        f"{name}_low": found and found.low,
+        f"{name}_high": found and found.high,
+        f"{name}_tasks": found.n if found else 0,
+    }
+
+
+def ranked(rows: Sequence[Row]) -> list[Row]:
+    """Rows of `session_agents` of one suite, oldest drop first, with the rank of each drop for its agent, best first.
+
+    Equal scores share a rank. Only drops under the comparability key of the last one count. A drop in which the agent
+    has no score has no rank.
+    """
+    key = rows[-1]["comparability_key"] if rows else None
+    alike = [row for row in rows if row["comparability_key"] == key]
+    found: list[Row] = []
+    for agent_id in sorted({row["agent_id"] for row in alike}):
+        own = sorted((row for row in alike if row["agent_id"] == agent_id), key=_order)
+        scores = [row["overall_mean"] for row in own if row["overall_mean"] is not None]
+        for row in own:
+            mean = row["overall_mean"]
+            rank = None if mean is None else 1 + scores.index(mean)
+            found.append({**row, "rank": rank, "n_ranked": len(scores)})
+    return found
+
+
+def _order(row: Row) -> tuple[float, str]:
+    return (1.0 if row["overall_mean"] is None else -row["overall_mean"], row["drop"])
+
+
+def ranks_in_suite(home: Installation, suite: str) -> list[Row]:
+    """The agents inside the sessions of a suite, ranked over its evaluated drops."""
+    return _ranked_in_time(home, _by_suite(home).get(suite, []))
+
+
+def with_ranks(home: Installation, drop: str) -> list[Row]:
+    """The rows of one drop with their ranks over its suite; without a suite there is no rank."""
+    rows = list(home.table(drop, "session_agents").rows())
+    suite = rows[0]["suite"] if rows else None
+    ranks = {row["agent_id"]: row for row in ranks_in_suite(home, suite) if row["drop"] == drop} if suite else {}
+    return [ranks.get(row["agent_id"], {**row, "rank": None, "n_ranked": 0}) for row in rows]
+
+
+def rank_rows(home: Installation) -> Iterator[Row]:
+    """Rows of `session_agent_ranks`: every suite."""
+    for _, rows in sorted(_by_suite(home).items()):
+        yield from _ranked_in_time(home, rows)
+
+
+def _by_suite(home: Installation) -> dict[str, list[Row]]:
+    """The rows of all drops that have a suite, each table read once."""
+    found: dict[str, list[Row]] = {}
+
+    def read(drop: str) -> list[Row]:
+        evaluated_at(home, drop)  # its file is needed later
+        return list(home.table(drop, "session_agents").rows())
+
+    for rows in of_each_drop(home, "session_agents", read, logging.getLogger(__name__).warning):
+        for row in rows:
+            if row["suite"] is not None:
+                found.setdefault(row["suite"], []).append(row)
+    return found
+
+
+def _ranked_in_time(home: Installation, rows: Sequence[Row]) -> list[Row]:
+    when = {drop: evaluated_at(home, drop) for drop in {row["drop"] for row in rows}}
+    return ranked(sorted(rows, key=lambda row: (when[row["drop"]], row["drop"])))

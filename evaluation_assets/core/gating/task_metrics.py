@@ -1,0 +1,215 @@
+"""What a drop achieved, task by task: the numbers that are compared, promoted and plotted.
+
+Trials of a task are averaged first, so that a task counts once however often it ran. What is unknown stays missing.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Any
+
+import orjson
+
+from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.gating.participants import Participants
+from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.scoring.intervals import Estimate, mean_of_tasks
+from evaluation_assets.core.trajectories.identity import digest
+
+Row = dict[str, Any]
+
+SUCCESS, PASS_RATE, COMPLETED, COST, LATENCY = "success", "pass_rate", "completed", "cost_usd", "latency_s"
+OUTCOMES = frozenset({SUCCESS, PASS_RATE, COMPLETED})
+"""Metrics that are true or false in each trial."""
+
+OF_CASES = {
+    PASS_RATE: "passed",
+    "suite_score": "score",
+    COMPLETED: "completed",
+    "tool_coverage": "coverage",
+    "keyword_score": "keyword_score",
+    "efficiency": "efficiency",
+}
+"""Metrics of the drop's suite, and the columns of `tool_use_results` that they come from."""
+
+WITHOUT_JUDGES = frozenset({SUCCESS, COST, LATENCY, *OF_CASES})
+"""Metrics that no judge has a part in."""
+
+RELATIVE = frozenset({COST, LATENCY})
+"""Metrics where lower is better and which are compared as ratios. All others are 0..1, and higher is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskValue:
+    """A metric of one task: mean over the trials that have it, the best and the worst of them, and their number."""
+
+    value: float
+    best: float
+    worst: float
+    trials: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropMetrics:
+    """A drop as the gate sees it.
+
+    `tasks` is the digest of each task's words; `metrics` holds by metric the tasks that have it. `kept_out` names
+    the judges whose scores are not in it, with the reason; `canaries` are judges' scores of canary clips,
+    `canaries_asked` the number of clips they were asked about, answered or not.
+    """
+
+    drop: str
+    suite: str | None
+    agent: str | None = None
+    agent_version: str | None = None
+    model: str | None = None
+    content: str = ""
+    comparability: Mapping[str, str] = field(default_factory=dict)
+    kept_out: Mapping[str, str] = field(default_factory=dict)
+    canaries: Mapping[str, Mapping[str, list[float]]] = field(default_factory=dict)
+    canaries_asked: Mapping[str, int] = field(default_factory=dict)
+    tasks: Mapping[str, str]
+    metrics: Mapping[str, Mapping[str, TaskValue]]
+
+    @property
+    def version(self) -> tuple[str | None, ...]:
+        """What tells versions of agents apart. A drop whose agent or version is unknown is like no other drop."""
+        known = self.agent is not None and self.agent_version is not None
+        return (self.agent, self.agent_version, self.model, *(() if known else (self.drop,)))
+
+
+@dataclass(slots=True)
+class _Task:
+    digest: str
+    trials: int = 0
+    values: dict[str, list[float]] = field(default_factory=dict)
+
+
+def metric_rows(
+    drop: str,
+    trajectories: Stored,
+    scores: Iterable[Row],
+    cases: Mapping[str, Mapping[str, float | None]],
+    sessions: Mapping[str, Mapping[str, float | None]],
+    participants: Participants,
+) -> Iterator[Row]:
+    """Rows of `task_metrics`: every metric that some trajectory has, for every task.
+
+    Args:
+        drop: key of the drop.
+        trajectories: `preprocessed_trajectories`.
+        scores: rows of `trajectory_scores`; the adjusted means are used, which do not hang on who was missing.
+        cases: by trajectory, the metrics of its case (`OF_CASES`), where the drop has a suite.
+        sessions: by trajectory that is a session, the scores of its analysis.
+        participants: is told the agents of every trajectory.
+    """
+    tasks: dict[str, _Task] = {}
+    metrics: dict[str, None] = {}
+    by_trajectory = Aligned(iter(scores))
+    for row in trajectories.rows(["trajectory_id", "task_id", "task", "success", "duration_s", "trajectory"]):
+        task = tasks.setdefault(row["task_id"], _Task(digest(row["task"])[:12]))
+        task.trials += 1
+        found: dict[str, float | None] = {
+            score["criterion"]: score["adjusted_mean"] for score in by_trajectory.at(row["trajectory_id"])
+        }
+        found |= sessions.get(row["trajectory_id"], {})
+        found[SUCCESS] = row["success"]
+        found |= cases.get(row["trajectory_id"], {})
+        recorded = orjson.loads(row["trajectory"])
+        participants.add(recorded.get("agents") or ())
+        found[COST] = _above_zero((recorded.get("usage") or {}).get("cost_usd"))
+        found[LATENCY] = _above_zero(row["duration_s"])
+        for metric, value in found.items():
+            if value is not None:
+                metrics[metric] = None
+                task.values.setdefault(metric, []).append(float(value))
+    for task_id, task in tasks.items():
+        for metric in metrics:
+            values = task.values.get(metric, [])
+            yield {
+                "drop": drop,
+                "task_id": task_id,
+                "task_digest": task.digest,
+                "metric": metric,
+                "value": fmean(values) if values else None,
+                "best": (min if metric in RELATIVE else max)(values) if values else None,
+                "worst": (max if metric in RELATIVE else min)(values) if values else None,
+                "n_known": len(values),
+                "n_trials": task.trials,
+            }
+
+
+def case_metrics(results: Stored) -> dict[str, dict[str, float | None]]:
+    """Metrics by trajectory from `tool_use_results`; cases without a run have none."""
+    rows = results.rows(["trajectory_id", *OF_CASES.values()])
+    return {
+        row["trajectory_id"]: {metric: row[column] for metric, column in OF_CASES.items()}
+        for row in rows
+        if row["trajectory_id"] is not None
+    }
+
+
+def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
+    """Mean of one value a task; the interval stays within what the metric can be."""
+    found = mean_of_tasks(values)
+    most = float("inf") if metric in RELATIVE else 1.0
+    return replace(
+        found,
+        low=None if found.low is None else max(found.low, 0.0),
+        high=None if found.high is None else min(found.high, most),
+    )
+
+
+def _above_zero(value: float | None) -> float | None:
+    """A cost or time of 0 was not measured: sources write it for what they do not know."""
+    return value if value is not None and value > 0 else None
+
+
+def facts_of(
+    sidecar: Sidecar,
+    content: str,
+    comparability: Mapping[str, str],
+    kept_out: Mapping[str, str],
+    canaries: Mapping[str, Mapping[str, list[float]]] | None = None,
+    canaries_asked: Mapping[str, int] | None = None,
+) -> dict[str, str]:
+    """What `task_metrics` notes about the drop as a whole, for `read_metrics`."""
+    return {
+        "sidecar": sidecar.model_dump_json(),
+        "content": content,
+        "comparability": json.dumps(dict(comparability)),
+        "kept_out": json.dumps(dict(kept_out)),
+        "canaries": json.dumps(canaries or {}),
+        "canaries_asked": json.dumps(canaries_asked or {}),
+    }
+
+
+def read_metrics(drop: str, stored: Stored) -> DropMetrics:
+    """The metrics of a drop from its `task_metrics`."""
+    facts = stored.facts
+    sidecar = Sidecar.model_validate_json(facts.get("sidecar", "{}"))
+    recorded = json.loads(facts.get("participants", "{}"))
+    tasks: dict[str, str] = {}
+    metrics: dict[str, dict[str, TaskValue]] = {}
+    for row in stored.rows():
+        tasks[row["task_id"]] = row["task_digest"]
+        values = metrics.setdefault(row["metric"], {})
+        if row["value"] is not None:
+            # Tables written before `worst` existed are read until their drops are evaluated again.
+            worst = row.get("worst", row["value"])
+            values[row["task_id"]] = TaskValue(row["value"], row["best"], worst, row["n_known"])
+    return DropMetrics(
+        drop=drop,
+        suite=sidecar.suite,
+        agent=sidecar.agent or recorded.get("agent"),
+        agent_version=sidecar.agent_version or recorded.get("agent_version"),
+        model=sidecar.model or recorded.get("model"),
+        content=facts.get("content", ""),
+        comparability=json.loads(facts.get("comparability", "{}")),
+        kept_out=json.loads(facts.get("kept_out", "{}")),
+        canaries=json.loads(facts.get("canaries", "{}")),
+        canaries_asked=json.loads(facts.get("canaries_asked", "{}")),
+        tasks=tasks,
+        metrics=metrics,
+    )

@@ -1,0 +1,150 @@
+"""Labels brought together with what judges said: rows of `judge_cards` and `pass_rates`."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from statistics import fmean
+from typing import Any
+
+from evaluation_assets.core.gating.evaluated_drops import of_each_drop, without_damaged
+from evaluation_assets.core.gating.settings import ReviewSettings
+from evaluation_assets.core.human_review.calibrated import Stratum, pass_rate
+from evaluation_assets.core.human_review.judge_cards import judge_card
+from evaluation_assets.core.human_review.labels import PASSED
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.scoring.reliability import effective_judges, table_of
+
+Row = dict[str, Any]
+Subject = tuple[str, str]
+"""Drop and trajectory."""
+
+PANEL = "panel"
+
+_log = logging.getLogger(__name__)
+
+
+def card_rows(
+    home: Installation, judges: Sequence[str], labels: Iterable[Row], settings: ReviewSettings
+) -> Iterator[Row]:
+    """Rows of `judge_cards`: every judge on every criterion that people labelled."""
+    by_criterion = _by_criterion(labels)
+    drops = sorted({drop for subjects in by_criterion.values() for drop, _ in subjects})
+    verdicts = {judge: _verdicts(home, drops, judge) for judge in judges}
+    for criterion, truth in sorted(by_criterion.items()):
+        samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
+        n_eff = _effective(truth, {judge: _means(own) for judge, own in samples.items()})
+        for judge in judges:
+            costs = [
+                row["cost_usd"]
+                for subject in truth
+                for row in verdicts[judge].get(subject, [])
+                if row["cost_usd"] is not None
+            ]
+            labelled = {"/".join(subject): value for subject, value in truth.items()}
+            said = {"/".join(subject): values for subject, values in samples[judge].items()}
+            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs))
+            for name in ("kappa", "alpha", "sensitivity", "specificity"):
+                found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
+            yield {**found, "effective_judges": n_eff}
+
+
+def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:
+    """The labels of people, averaged a subject."""
+    collected: dict[str, dict[Subject, list[float]]] = {}
+    for row in labels:
+        subjects = collected.setdefault(row["criterion"], {})
+        subjects.setdefault((row["drop"], row["trajectory_id"]), []).append(row["label"])
+    return {
+        criterion: {subject: fmean(values) for subject, values in subjects.items()}
+        for criterion, subjects in collected.items()
+    }
+
+
+def _verdicts(home: Installation, drops: Sequence[str], judge: str) -> dict[Subject, list[Row]]:
+    found: dict[Subject, list[Row]] = {}
+    columns = ["trajectory_id", "subject", "outcome", "scores", "cost_usd"]
+
+    def read(drop: str) -> tuple[str, list[Row]]:
+        return drop, list(home.table(drop, "trajectory_verdicts", judge).rows(columns))
+
+    for drop, rows in without_damaged(drops, read, _log.warning):
+        for row in rows:
+            found.setdefault((drop, row["trajectory_id"]), []).append(row)
+    return found
+
+
+def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[Subject, list[float]]:
+    """A judge's scores by subject: of one criterion, or for whole trajectories the mean of its criteria.
+
+    Several where the judge repeats itself.
+    """
+    level, dot, name = criterion.partition(".")
+    found: dict[Subject, list[float]] = {}
+    for subject, rows in verdicts.items():
+        for row in rows:
+            if row["outcome"] != "scored" or row["subject"] != (level if dot else "trajectory"):
+                continue
+            given = row["scores"] or {}
+            values = given.values() if criterion == PASSED else [given.get(name if dot else criterion)]
+            known = [value for value in values if value is not None]
+            if known:
+                found.setdefault(subject, []).append(fmean(known))
+    return found
+
+
+def _means(samples: Mapping[Subject, Sequence[float]]) -> dict[Subject, float]:
+    return {subject: fmean(values) for subject, values in samples.items()}
+
+
+def _effective(truth: Mapping[Subject, float], scores: Mapping[str, Mapping[Subject, float]]) -> float | None:
+    if len(scores) < 2:
+        return None
+    subjects = sorted(truth)
+    table = table_of({judge: [own.get(subject) for subject in subjects] for judge, own in scores.items()})
+    return effective_judges(table, [truth[subject] for subject in subjects])
+
+
+def pass_rate_rows(
+    home: Installation, judges: Sequence[str], labels: Iterable[Row], settings: ReviewSettings
+) -> Iterator[Row]:
+    """Rows of `pass_rates`: the panel and every judge on every drop that was reviewed.
+
+    Labels count by the stratum of the drop's review queue: of what no rule chose, only those drawn at random.
+    """
+    truth = _by_criterion(labels).get(PASSED, {})
+
+    def read(drop: str) -> list[Row]:
+        queue = {
+            row["trajectory_id"]: row["stratum"]
+            for row in home.table(drop, "review_queue").rows(["trajectory_id", "stratum"])
+        }
+        panel = {
+            (drop, row["trajectory_id"]): row["adjusted_mean"]
+            for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
+            if row["criterion"] == "overall" and row["adjusted_mean"] is not None
+        }
+        by_judge = {PANEL: panel} | {
+            judge: _means(_samples(_verdicts(home, [drop], judge), PASSED)) for judge in judges
+        }
+        passed = {
+            judge: {subject: float(score >= settings.pass_score) for subject, score in scores.items()}
+            for judge, scores in by_judge.items()
+        }
+        return [{"drop": drop, "judge": judge, **_corrected(own, truth, queue)} for judge, own in passed.items()]
+
+    for rows in of_each_drop(home, "review_queue", read, _log.warning):
+        yield from rows
+
+
+def _corrected(judged: Mapping[Subject, float], truth: Mapping[Subject, float], queue: Mapping[str, str]) -> Row:
+    strata = []
+    for chosen in (True, False):
+        members = [subject for subject in judged if (queue.get(subject[1]) == "chosen") == chosen]
+        labelled = [
+            (float(truth[subject] >= 0.5), judged[subject])
+            for subject in members
+            if subject in truth and subject[1] in queue
+        ]
+        strata.append(Stratum([judged[subject] for subject in members], labelled))
+    found = asdict(pass_rate(strata))
+    return {"ci_low": found.pop("low"), "ci_high": found.pop("high"), **found}

@@ -1,0 +1,100 @@
+"""Which trajectories people should look at, and as a file to fill in."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+import orjson
+
+from evaluation_assets.core.gating.settings import ReviewSettings
+from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.plain_text import csv_cell
+from evaluation_assets.core.scoring.panel_scores import OVERALL
+
+Row = dict[str, Any]
+Reason = Literal["unscored", "low", "disagreement", "threshold", "random"]
+
+_EXCERPT = 500
+
+
+def chosen_for(
+    trajectory_id: str, score: float | None, spread: float | None, settings: ReviewSettings
+) -> Reason | None:
+    """Why a trajectory is reviewed; `None` when it is not.
+
+    The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
+    """
+    if score is None:
+        return "unscored"
+    if score < settings.pass_score:
+        return "low"
+    if spread is not None and spread >= settings.disagreement:
+        return "disagreement"
+    if score <= settings.pass_score + settings.near:
+        return "threshold"
+    return "random" if _fraction(trajectory_id) < settings.random_share else None
+
+
+def queue_rows(drop: str, trajectories: Stored, scores: Iterable[Row], settings: ReviewSettings) -> Iterator[Row]:
+    """Rows of `review_queue`, in an order drawn by hash: whoever labels the first so many has a random sample.
+
+    `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
+    such a trajectory was to be in the queue.
+    """
+    by_trajectory = Aligned(iter(scores))
+    columns = ["trajectory_id", "task_id", "task", "final_answer"]
+    found: list[Row] = []
+    for row in trajectories.rows(columns):
+        own = by_trajectory.at(row["trajectory_id"])
+        score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
+        spread = max((each["std"] for each in own if each["std"] is not None and each["n_scored"] > 1), default=None)
+        reason = chosen_for(row["trajectory_id"], score, spread, settings)
+        if reason is not None:
+            is_random = reason == "random"
+            found.append(
+                {
+                    "drop": drop,
+                    "trajectory_id": row["trajectory_id"],
+                    "task_id": row["task_id"],
+                    "reason": reason,
+                    "stratum": "random" if is_random else "chosen",
+                    "probability": settings.random_share if is_random else 1.0,
+                    "score": score,
+                    "spread": spread,
+                    "task": row["task"][:_EXCERPT],
+                    "final_answer": (row["final_answer"] or "")[:_EXCERPT],
+                }
+            )
+    yield from sorted(found, key=lambda row: _fraction(f"order {row['trajectory_id']}"))
+
+
+def _fraction(text: str) -> float:
+    """0 to below 1, spread evenly over texts."""
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
+
+
+def as_csv(rows: Iterable[Row]) -> bytes:
+    """The queue as a sheet with empty columns for criterion, label, annotator and comment.
+
+    A cell that a spreadsheet would run as a formula gets an apostrophe in front; reading labels takes it off.
+    """
+    sink = io.StringIO(newline="")
+    writer: csv.DictWriter[str] | None = None
+    for row in _to_fill_in(rows):
+        if writer is None:
+            writer = csv.DictWriter(sink, list(row))
+            writer.writeheader()
+        writer.writerow({name: csv_cell(value) if isinstance(value, str) else value for name, value in row.items()})
+    return sink.getvalue().encode("utf-8", "replace")
+
+
+def as_json_lines(rows: Iterable[Row]) -> bytes:
+    """The same as JSON Lines."""
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows))
+
+
+def _to_fill_in(rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        yield {**row, "criterion": "passed", "label": None, "annotator": None, "comment": None}

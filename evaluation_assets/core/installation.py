@@ -1,0 +1,131 @@
+"""Where everything of an installation lies."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from upath import UPath
+
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.tables import TABLES
+
+_DEFAULT = ".evaluation"
+
+
+def _is_local(path: UPath) -> bool:
+    return path.protocol in ("", "file", "local")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """The folder of an installation: drops, lake, reports, panel, Dagster's own files.
+
+    `root` and `lake` may be any universal_pathlib URL. What has to be a local file (Dagster's own storage, the SQLite
+    ledger) then lies in `.evaluation` of the working directory.
+    """
+
+    root: UPath
+    lake: UPath
+
+    @classmethod
+    def at(cls, url: str, lake_url: str | None = None) -> Self:
+        """The installation at a path or URL."""
+        root = UPath(url)
+        if _is_local(root):
+            root = UPath(Path(root.path).resolve())
+        return cls(root, UPath(lake_url) if lake_url else root / "lake")
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """The installation that `EVALUATION_HOME` and `EVALUATION_LAKE_URL` name; default `.evaluation`."""
+        return cls.at(os.environ.get("EVALUATION_HOME", _DEFAULT), os.environ.get("EVALUATION_LAKE_URL"))
+
+    @property
+    def drops(self) -> UPath:
+        """Where people put files of trajectories."""
+        return self.root / "drops"
+
+    @property
+    def suites(self) -> UPath:
+        """Files of cases, named as drops name their suite."""
+        return self.root / "suites"
+
+    @property
+    def agents(self) -> UPath:
+        """Files of agents that can be run on the suites."""
+        return self.root / "agents"
+
+    @property
+    def unfinished_runs(self) -> Path:
+        """Where runs of agents keep what they have done so far."""
+        return self._local / "agent_runs"
+
+    @property
+    def panel_file(self) -> UPath:
+        """The judges in use."""
+        return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
+
+    @property
+    def tool_types(self) -> UPath:
+        """The installation's own tool types."""
+        return self.root / "tool_types.yaml"
+
+    @property
+    def rubrics(self) -> UPath:
+        """The installation's own rubrics."""
+        return self.root / "rubrics"
+
+    @property
+    def gate_file(self) -> UPath:
+        """What gates, how surely, and when things run."""
+        return self.root / "gate.yaml"
+
+    @property
+    def baselines(self) -> UPath:
+        """The accepted scores of each suite."""
+        return self.root / "baselines"
+
+    @property
+    def labels(self) -> UPath:
+        """Where people put labels."""
+        return self.root / "labels"
+
+    @property
+    def ledger_url(self) -> str:
+        """The database of paid replies: `EVALUATION_LEDGER_URL`, else SQLite in the home folder."""
+        return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{self._local / 'ledger.sqlite'}"
+
+    @property
+    def has_ledger(self) -> bool:
+        """Whether there is a ledger to look into."""
+        return "EVALUATION_LEDGER_URL" in os.environ or (self._local / "ledger.sqlite").exists()
+
+    @property
+    def dagster(self) -> Path:
+        """DAGSTER_HOME."""
+        return self._local / "dagster"
+
+    @property
+    def _local(self) -> Path:
+        return Path(self.root.path) if _is_local(self.root) else Path(_DEFAULT).resolve()
+
+    def reports(self, name: str) -> UPath:
+        """The report files of a drop, by its key, or of a suite."""
+        return self.root / "reports" / name
+
+    def table(self, drop: str, *path: str) -> Stored:
+        """A table of a drop: the table's name, then the judge where there is one file a judge."""
+        return Stored(TABLES[path[0]], self.lake.joinpath(*path) / f"{drop}.parquet")
+
+    def whole_table(self, name: str) -> Stored:
+        """A table over all drops."""
+        return Stored(TABLES[name], self.lake / f"{name}.parquet")
+
+    def drops_with(self, table: str) -> list[str]:
+        """The drops that have a table, sorted by key."""
+        folder = self.lake / table
+        if not folder.exists():
+            return []
+        keys = (path.path.removeprefix(folder.path).strip("/") for path in folder.rglob("*.parquet"))
+        return sorted(key.removesuffix(".parquet") for key in keys if not key.rsplit("/", 1)[-1].startswith("."))

@@ -1,0 +1,126 @@
+"""Compare one call with one expected call, parameter by parameter, with reasons."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from evaluation_assets.core.suites.bounded import NotChecked, matches, schema_errors
+from evaluation_assets.core.suites.calls import Call
+from evaluation_assets.core.suites.suite import ExpectedCall, ParameterRule
+from evaluation_assets.core.trajectories.model import JsonObject
+
+ParameterStatus = Literal["right", "missing", "wrong", "invalid", "forbidden", "unexpected"]
+"""`wrong`: another value than accepted. `invalid`: it breaks the rule's schema or regular expression."""
+
+_PUNCTUATION = re.compile(r"[\s,./\-_*^]")
+_LONGEST_MATCHED = 10_000
+"""A regular expression is not tried on longer texts: they come from agents."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterOutcome:
+    """How one parameter came out, and why when it is not right."""
+
+    name: str
+    status: ParameterStatus
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallComparison:
+    """One call beside one expected call: an outcome for every parameter that was expected or is out of place."""
+
+    parameters: tuple[ParameterOutcome, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether every parameter is."""
+        return all(outcome.status == "right" for outcome in self.parameters)
+
+    def accuracy(self, wrong_value_credit: float = 0) -> float | None:
+        """Share of parameters that are right; `None` where there is none. A wrong value may count in part."""
+        if not self.parameters:
+            return None
+        right = sum(outcome.status == "right" for outcome in self.parameters)
+        wrong = sum(outcome.status == "wrong" for outcome in self.parameters)
+        return (right + wrong_value_credit * wrong) / len(self.parameters)
+
+
+def compare_call(expected: ExpectedCall, call: Call) -> CallComparison:
+    """The parameters of a call against the rules of an expected call. The names of the tools are not looked at."""
+    given: JsonObject = call.arguments or {}
+    outcomes: list[ParameterOutcome] = []
+    for name, rule in expected.parameters.items():
+        if rule.forbidden:
+            if name in given:
+                outcomes.append(ParameterOutcome(name, "forbidden", f"must not be given, is {shown(given[name])}"))
+        elif name in given:
+            outcomes.append(_outcome(name, rule, given[name]))
+        elif not rule.optional:
+            outcomes.append(ParameterOutcome(name, "missing", _missing(rule, call)))
+    if expected.other_parameters == "forbidden":
+        outcomes += [
+            ParameterOutcome(name, "unexpected", f"not expected, is {shown(value)}")
+            for name, value in given.items()
+            if name not in expected.parameters
+        ]
+    return CallComparison(tuple(outcomes))
+
+
+def _missing(rule: ParameterRule, call: Call) -> str:
+    expected = "" if rule.accepted is None else f"; expected {_any_of(rule)}"
+    return ("is missing: the arguments are no JSON object" if call.arguments is None else "is missing") + expected
+
+
+def _outcome(name: str, rule: ParameterRule, value: Any) -> ParameterOutcome:
+    if rule.accepted is not None and not any(same_value(accepted, value, rule) for accepted in rule.accepted):
+        return ParameterOutcome(name, "wrong", f"expected {_any_of(rule)}, got {shown(value)}")
+    try:
+        if rule.regex is not None:
+            text = value if isinstance(value, str) else shown(value, _LONGEST_MATCHED + 1)
+            if len(text) > _LONGEST_MATCHED or not matches(rule.regex, text, ignore_case=rule.ignore_case):
+                return ParameterOutcome(name, "invalid", f"{shown(value)} does not match {rule.regex!r}")
+        if rule.json_schema is not None and (problems := schema_errors(rule.json_schema, value)):
+            return ParameterOutcome(name, "invalid", _cut(problems[0].message))
+    except NotChecked as problem:
+        return ParameterOutcome(name, "invalid", f"{shown(value)} is {problem}")
+    return ParameterOutcome(name, "right")
+
+
+def same_value(expected: Any, actual: Any, rule: ParameterRule) -> bool:
+    """Whether two JSON values are equal as far as the rule asks. Numbers are equal by value, whatever their type."""
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    if isinstance(expected, int | float) and isinstance(actual, int | float):
+        return expected == actual or (rule.tolerance is not None and abs(expected - actual) <= rule.tolerance)
+    if isinstance(expected, str) and isinstance(actual, str):
+        return expected == actual or _loosened(expected, rule) == _loosened(actual, rule)
+    if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        return len(expected) == len(actual) and all(map(lambda a, b: same_value(a, b, rule), expected, actual))
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return expected.keys() == actual.keys() and all(
+            same_value(expected[key], actual[key], rule) for key in expected
+        )
+    return expected is None and actual is None
+
+
+def _loosened(text: str, rule: ParameterRule) -> str:
+    if rule.ignore_punctuation:
+        text = _PUNCTUATION.sub("", text)
+    return text.casefold() if rule.ignore_case else text
+
+
+def _any_of(rule: ParameterRule) -> str:
+    accepted = rule.accepted or ()
+    return " or ".join(shown(value) for value in accepted[:3]) + (" …" if len(accepted) > 3 else "")
+
+
+def shown(value: Any, limit: int = 80) -> str:
+    """A value as JSON for a message, cut to `limit` characters."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return _cut(text.encode("utf-8", "replace").decode(), limit)
+
+
+def _cut(text: str, limit: int = 200) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,267 @@
+"""Why cases fail: issues by class with a recommendation and the evidence it rests on; figures by category and tool."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from evaluation_assets.core.nullable import mean_of
+from evaluation_assets.core.suites.call_metrics import reaches
+from evaluation_assets.core.suites.case_results import IssueKind
+
+Row = Mapping[str, Any]
+
+FailureClass = Literal[
+    "parameter_error",
+    "wrong_tool",
+    "missing_call",
+    "over_calling",
+    "unknown_tool",
+    "schema_defect",
+    "order",
+    "loop",
+    "keywords",
+    "answer",
+    "not_completed",
+    "latency",
+    "cost",
+    "infrastructure",
+]
+
+FLAG_BELOW = 0.6
+"""Figures below it are flagged for a look."""
+
+MOST_EXAMPLES = 3
+
+CLASSES: Mapping[FailureClass, tuple[IssueKind, ...]] = {
+    "missing_call": ("missing_call",),
+    "wrong_tool": ("wrong_tool",),
+    "over_calling": ("unnecessary_call", "repeated_call", "call_not_allowed", "too_many_calls"),
+    "parameter_error": (
+        "missing_parameter",
+        "wrong_parameter",
+        "invalid_parameter",
+        "forbidden_parameter",
+        "unexpected_parameter",
+    ),
+    "unknown_tool": ("unknown_tool",),
+    "schema_defect": ("schema_defect", "not_checked"),
+    "order": ("wrong_order", "dangling_reference"),
+    "loop": ("loop",),
+    "keywords": ("missing_keywords",),
+    "answer": ("wrong_answer", "not_found"),
+    "not_completed": ("not_completed",),
+    "latency": ("latency_over_budget",),
+    "cost": ("cost_over_budget",),
+    "infrastructure": ("infrastructure",),
+}
+"""Every kind of issue belongs to one class."""
+
+RECOMMENDATIONS: Mapping[FailureClass, str] = {
+    "missing_call": "Say in the tool's description when it has to be used; add the words users ask with.",
+    "wrong_tool": "Tell the tools apart in their descriptions: what each is for, and when to use the other one.",
+    "over_calling": "Say in the system prompt when to answer without a tool, and what one call brings in full.",
+    "parameter_error": "Describe these parameters in the tool's schema, with format and an example value.",
+    "unknown_tool": "The agent made up a tool. Offer it, or name the one that does this in the system prompt.",
+    "schema_defect": "Make the schema strict and return its error to the agent, so that it can correct the call.",
+    "order": "Say in the descriptions which tool needs the result of which other one.",
+    "loop": "Return an error or a hint on a repeated call, and limit steps: the agent sees no change.",
+    "keywords": "Check whether the answers lack these words or the facts; loosen the keywords if only the words.",
+    "answer": "Read the runs: compare the results of the tools with the answer, to see where it went wrong.",
+    "not_completed": "Read how these runs ended: a refusal, no answer, or the step limit.",
+    "latency": "See which calls take the time; give the agent tools that bring more with one call.",
+    "infrastructure": "These runs do not count. Mend what broke and start the suite again: only they are tried again.",
+    "cost": "See which runs cost most; shorten tool results, or use a cheaper model for these cases.",
+}
+
+_CLASS_OF: Mapping[str, FailureClass] = {kind: name for name, kinds in CLASSES.items() for kind in kinds}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailurePattern:
+    """One class of issues over a suite.
+
+    `runs` and `failed_runs` count runs with such an issue. `cases`, `tools` and `parameters` are named once, most
+    frequent first; `examples` are details of issues with the case they come from.
+    """
+
+    failure_class: FailureClass
+    kinds: Mapping[str, int]
+    issues: int
+    hard_issues: int
+    runs: int
+    failed_runs: int
+    cases: tuple[str, ...]
+    tools: tuple[str, ...]
+    parameters: tuple[str, ...]
+    examples: tuple[str, ...]
+    recommendation: str
+
+
+@dataclass(slots=True)
+class _Found:
+    kinds: dict[str, int] = field(default_factory=dict)
+    hard: int = 0
+    runs: int = 0
+    failed_runs: int = 0
+    cases: dict[str, int] = field(default_factory=dict)
+    tools: dict[str, int] = field(default_factory=dict)
+    parameters: dict[str, int] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
+
+
+def failure_patterns(results: Iterable[Row]) -> list[FailurePattern]:
+    """The classes of issues that occur in rows of `tool_use_results`; those in most failed runs first."""
+    found: dict[FailureClass, _Found] = {}
+    for row in results:
+        seen: set[FailureClass] = set()
+        for issue in row["issues"]:
+            name = _CLASS_OF[issue["kind"]]
+            own = found.setdefault(name, _Found())
+            _count(own.kinds, issue["kind"])
+            _count(own.tools, issue["tool"])
+            own.hard += issue["hard"]
+            if issue["parameter"] is not None:
+                _count(own.parameters, f"{issue['tool']}.{issue['parameter']}")
+            if name not in seen:
+                seen.add(name)
+                own.runs += 1
+                own.failed_runs += row["passed"] is False
+                _count(own.cases, row["case_id"])
+                if len(own.examples) < MOST_EXAMPLES:
+                    own.examples.append(f"{row['case_id']}: {_example(issue)}")
+    patterns = [_pattern(name, own) for name, own in found.items()]
+    order = list(CLASSES)
+    return sorted(patterns, key=lambda each: (-each.failed_runs, -each.runs, order.index(each.failure_class)))
+
+
+def _example(issue: Row) -> str:
+    return f"{issue['parameter']} {issue['detail']}" if issue["parameter"] else issue["detail"]
+
+
+def _pattern(name: FailureClass, found: _Found) -> FailurePattern:
+    return FailurePattern(
+        failure_class=name,
+        kinds=dict(sorted(found.kinds.items())),
+        issues=sum(found.kinds.values()),
+        hard_issues=found.hard,
+        runs=found.runs,
+        failed_runs=found.failed_runs,
+        cases=_most_frequent(found.cases),
+        tools=_most_frequent(found.tools),
+        parameters=_most_frequent(found.parameters),
+        examples=tuple(found.examples),
+        recommendation=RECOMMENDATIONS[name],
+    )
+
+
+def _count(counts: dict[str, int], name: str | None) -> None:
+    if name is not None:
+        counts[name] = counts.get(name, 0) + 1
+
+
+def _most_frequent(counts: Mapping[str, int]) -> tuple[str, ...]:
+    return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryFigures:
+    """The cases of one category: runs, how many passed, and means over the runs that have the number."""
+
+    category: str | None
+    cases: int
+    runs: int
+    passed: int
+    score: float | None
+    precision: float | None
+    recall: float | None
+    parameter_accuracy: float | None
+
+    @property
+    def pass_rate(self) -> float | None:
+        """Share of runs that passed."""
+        return self.passed / self.runs if self.runs else None
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether pass rate or score deserve a look."""
+        return is_low(self.pass_rate, self.score)
+
+
+def by_category(results: Iterable[Row]) -> list[CategoryFigures]:
+    """Figures by category of the case, in the order of names; cases without category last."""
+    groups: dict[str | None, list[Row]] = {}
+    for row in results:
+        groups.setdefault(row["category"], []).append(row)
+    return [_category(name, groups[name]) for name in sorted(groups, key=lambda name: (name is None, name or ""))]
+
+
+def _category(name: str | None, rows: Sequence[Row]) -> CategoryFigures:
+    return CategoryFigures(
+        category=name,
+        cases=len({row["case_id"] for row in rows}),
+        runs=sum(row["passed"] is not None for row in rows),
+        passed=sum(row["passed"] is True for row in rows),
+        score=mean_of(row["score"] for row in rows),
+        precision=mean_of(row["precision"] for row in rows),
+        recall=mean_of(row["recall"] for row in rows),
+        parameter_accuracy=mean_of(row["parameter_accuracy"] for row in rows),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTotals:
+    """One tool over all runs.
+
+    `matched` calls answer an expected one. `parameter_accuracy` is the mean over the runs in which the tool was
+    matched and had parameters to check; `defective` calls break the tool's definition, `errors` failed.
+    """
+
+    tool: str
+    expected: int
+    called: int
+    matched: int
+    parameter_accuracy: float | None
+    defective: int
+    errors: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the calls that were expected."""
+        return self.matched / self.called if self.called else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the expected calls that were made."""
+        return self.matched / self.expected if self.expected else None
+
+    @property
+    def is_flagged(self) -> bool:
+        """Whether recall or parameter accuracy deserve a look."""
+        return is_low(self.recall, self.parameter_accuracy)
+
+
+_COUNTS = ("expected", "called", "matched", "defective", "errors")
+
+
+def by_tool(results: Iterable[Row]) -> list[ToolTotals]:
+    """Figures by tool, in the order of names."""
+    groups: dict[str, list[Row]] = {}
+    for row in results:
+        for figures in row["tools"]:
+            groups.setdefault(figures["tool"], []).append(figures)
+    return [
+        ToolTotals(
+            tool=tool,
+            **{
+                name: sum(row[name] for row in rows)
+                for name in ("expected", "called", "matched", "defective", "errors")
+            },
+            parameter_accuracy=mean_of(row["parameter_accuracy"] for row in rows),
+        )
+        for tool, rows in sorted(groups.items())
+    ]
+
+
+def is_low(*figures: float | None) -> bool:
+    """Whether any of the figures that are known deserves a look."""
+    return any(figure is not None and not reaches(figure, FLAG_BELOW) for figure in figures)

@@ -1,0 +1,176 @@
+"""Suite files as text and JSON values with line numbers: JSON, JSON Lines and YAML, without surprises.
+
+A key that stands twice in an object is an error, since one of its values would be lost. YAML gives the types of JSON
+only: dates stay text, and only `true` and `false` are booleans.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import yaml
+from upath import UPath
+
+from evaluation_assets.core.suites.formats.base import Item, Source
+from evaluation_assets.core.suites.suite import InvalidSuite
+
+EXTENSIONS = (".yaml", ".yml", ".json", ".jsonl", ".xml")
+_GAP = re.compile(r"[\s,]*")
+
+
+def read_source(path: UPath) -> Source:
+    """A suite file.
+
+    Raises:
+        InvalidSuite: it is no text, or no YAML, JSON or XML.
+    """
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise InvalidSuite(f"{path.name}: it is not text in UTF-8 ({problem.reason} at byte {problem.start})") from None
+    except OSError as problem:
+        raise InvalidSuite(f"{path}: {problem.strerror or problem}") from problem
+    source = Source(path, text, ())
+    if not text.strip():
+        raise source.broken(1, "the file is empty")
+    if source.is_xml:
+        return source
+    is_yaml = path.suffix.lower() in (".yaml", ".yml")
+    try:
+        return Source(path, text, _yaml(source) if is_yaml else _json(source))
+    except RecursionError:
+        raise source.broken(None, "it is nested too deeply") from None
+
+
+def _json(source: Source) -> tuple[Item, ...]:
+    """A value a line where the first line is one, else one document; of an array, its items."""
+    lines = [(number, line) for number, line in enumerate(source.text.splitlines(), 1) if line.strip()]
+    if len(lines) > 1 and _is_json(lines[0][1]):
+        return tuple(Item(number, _parsed(source, line, number)) for number, line in lines)
+    document = _parsed(source, source.text, 1)
+    if not isinstance(document, list):
+        return (Item(lines[0][0], document),)
+    starts = _item_lines(source.text)
+    return tuple(Item(next(starts), data) for data in document)
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except json.JSONDecodeError:
+        return False
+    return True
+
+
+def _parsed(source: Source, text: str, first_line: int) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_no_number)
+    except json.JSONDecodeError as problem:
+        line = first_line + problem.lineno - 1
+        raise source.broken(line, f"no JSON: {problem.msg} in column {problem.colno}") from None
+    except _NotJson as problem:
+        raise source.broken(first_line if "\n" not in text.strip() else None, str(problem)) from None
+
+
+class _NotJson(ValueError):
+    """What Python's reader takes, but would lose or change something."""
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in data:
+            raise _NotJson(f"the key {key!r} stands twice in one object")
+        data[key] = value
+    return data
+
+
+def _no_number(name: str) -> None:
+    raise _NotJson(f"{name} is no JSON")
+
+
+def _item_lines(text: str) -> Iterator[int]:
+    """The lines in which the items of a valid array start."""
+    decoder = json.JSONDecoder()
+    position, line, counted = text.index("[") + 1, 1, 0
+    while True:
+        position = _GAP.match(text, position).end()  # type: ignore[union-attr]
+        line, counted = line + text.count("\n", counted, position), position
+        yield line
+        _, position = decoder.raw_decode(text, position)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with JSON's types."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for index, key in enumerate(keys):
+            if not isinstance(key, str):
+                place = node.value[index][0].start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} is no text; quote it", place)
+            if key in keys[:index]:
+                place = node.value[index][0].start_mark
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", place)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, pattern)
+        for tag, pattern in resolvers
+        if tag not in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:bool", "tag:yaml.org,2002:merge")
+    ]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"^(?:true|false)$"), list("tf"))
+
+
+def _yaml(source: Source) -> tuple[Item, ...]:
+    try:
+        documents = list(yaml.load_all(source.text, _Loader))
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        raise source.broken(None if mark is None else mark.line + 1, f"no YAML: {problem.problem}") from None
+    except yaml.YAMLError as problem:
+        raise source.broken(None, f"no YAML: {problem}") from None
+    if len(documents) == 1 and isinstance(documents[0], list):
+        nodes = yaml.compose(source.text, _Loader)
+        return tuple(
+            Item(node.start_mark.line + 1, data)
+            for node, data in zip(nodes.value if nodes else [], documents[0], strict=True)
+        )
+    return tuple(Item(1, document) for document in documents)
+
+
+class Lines:
+    """Finds the lines of values in a file; the file is looked through again when the first line is asked for."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def at(self, *path: str | int) -> int | None:
+        """The line of the value at a path of keys and positions, or of the last part of the path that is there."""
+        node: Any = self._root
+        line = None if node is None else node.start_mark.line + 1
+        for step in path:
+            if isinstance(node, yaml.MappingNode):
+                pair = next(((key, value) for key, value in node.value if key.value == step), None)
+                if pair is None:
+                    break
+                line, node = pair[0].start_mark.line + 1, pair[1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+                node = node.value[step]
+                line = node.start_mark.line + 1
+            else:
+                break
+        return line
+
+    @cached_property
+    def _root(self) -> yaml.Node | None:
+        try:
+            return yaml.compose(self._source.text.replace("\t", " "), _Loader)
+        except yaml.YAMLError:
+            return None

@@ -1,0 +1,62 @@
+"""This project's own suites: YAML or JSON in the shape of the published JSON Schema."""
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from evaluation_assets.core.suites.formats.base import Draft, Source
+from evaluation_assets.core.suites.formats.files import Lines
+from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
+
+NAME = "suite"
+DESCRIPTION = "YAML or JSON with a list of cases; `evaluation-assets suite schema` prints its JSON Schema."
+DETECTION = "an object with `cases`"
+
+
+def detect(source: Source) -> bool:
+    """Whether the file is one."""
+    return len(source.items) == 1 and isinstance(source.items[0].data, dict) and "cases" in source.items[0].data
+
+
+def read(source: Source) -> Draft:
+    """The cases. All faults of the file are in one error.
+
+    Raises:
+        InvalidSuite: something in the file is not as the schema says.
+    """
+    lines = Lines(source)
+    data = dict(source.items[0].data)
+    given = data.pop("cases")
+    if not isinstance(given, list):
+        raise source.broken(lines.at("cases"), "cases is not a list")
+    faults = _faults(Suite, {"name": source.path.stem, **data}, source, lines, ())
+    draft = Draft(fields=data)
+    first: dict[str, int] = {}
+    for index, item in enumerate(given):
+        found = _faults(Case, item, source, lines, ("cases", index))
+        faults += found
+        if found:
+            continue
+        case = Case.model_validate(item)
+        if case.id in first:
+            reason = f"cases.{index}: the id {case.id!r} is that of cases.{first[case.id]} already"
+            faults.append(str(source.broken(lines.at("cases", index, "id"), reason)))
+        first.setdefault(case.id, index)
+        draft.add(source, lines.at("cases", index) if case.lacks else None, case)
+    if faults:
+        raise InvalidSuite("\n".join(faults))
+    return draft
+
+
+def _faults(model: type[BaseModel], data: Any, source: Source, lines: Lines, place: tuple[str | int, ...]) -> list[str]:
+    try:
+        model.model_validate(data)
+    except ValidationError as problem:
+        faults: list[str] = []
+        for fault in problem.errors(include_url=False, include_context=False, include_input=False):
+            path = (*place, *fault["loc"])
+            name = ".".join(map(str, path))
+            message = fault["msg"].removeprefix("Value error, ")
+            faults.append(str(source.broken(lines.at(*path), f"{name}: {message}" if name else message)))
+        return faults
+    return []
