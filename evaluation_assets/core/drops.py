@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.records import COMPRESSIONS, EXTENSIONS
+from evaluation_assets.core.formats.files.opening import COMPRESSIONS, EXTENSIONS
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
 from evaluation_assets.core.regular_files import LEADS_OUT, is_local, leads_out, why_not_of, why_not_regular
 from evaluation_assets.core.trajectories.identity import LONGEST_FILE_NAME

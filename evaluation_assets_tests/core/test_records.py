@@ -22,12 +22,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.formats import records, unpacking
 from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.files import json_values, opening, records, unpacking
+from evaluation_assets.core.formats.files.records import read_items, read_records, read_value
+from evaluation_assets.core.formats.files.samples import sample_of
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import inspect_ai
 from evaluation_assets.core.formats.readers.tagged import trajectory_of as trajectory_of_tagged
-from evaluation_assets.core.formats.records import read_items, read_records, read_value, sample_of, usable
 from evaluation_assets.core.formats.registry import format_of, read_by, read_trajectories
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets_tests.core.making import answer
@@ -464,7 +466,7 @@ def test_what_no_table_can_hold_is_rejected_with_the_reason(strange: dict[Any, A
 
 @pytest.fixture
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (records, unpacking, inspect_ai):
+    for module in (records, json_values, opening, unpacking, inspect_ai):
         monkeypatch.setattr(module, "LARGEST_RECORD", 1 << 20)
     monkeypatch.setattr(unpacking, "ALWAYS_UNPACKED", 4 << 20)
 

@@ -12,8 +12,8 @@ from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Record, Rejection, Sample
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.readers.tagged import detect, trajectory_of, without_evaluations
-from evaluation_assets.core.formats.records import usable
 from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.reporting.results import embed, result_records
 from evaluation_assets.core.reporting.summary import DropTables

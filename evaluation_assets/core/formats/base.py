@@ -23,6 +23,10 @@ class UnreadableDrop(ValueError):
     """A drop no reader can make anything of; the message says what was tried and what to do."""
 
 
+SHOWN = 2000
+"""Characters that are shown of what is too long to be told whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """A record that was left out: where it stood, why, and all of it. `line` counts records of the file from 1."""

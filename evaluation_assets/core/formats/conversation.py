@@ -6,8 +6,9 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
 from evaluation_assets.core.formats.context import Context
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import type_name
-from evaluation_assets.core.formats.records import read_records, usable
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, total, written
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, Usage

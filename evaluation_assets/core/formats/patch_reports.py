@@ -10,7 +10,9 @@ from itertools import islice
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
-from evaluation_assets.core.formats.records import each_own_record, read_records, sample_of
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.files.samples import sample_of
+from evaluation_assets.core.formats.isolation import each_own_record
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 _LISTS = (("resolved_ids", True), ("unresolved_ids", False))

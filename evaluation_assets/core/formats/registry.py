@@ -5,6 +5,9 @@ from dataclasses import replace
 from itertools import islice
 
 from evaluation_assets.core.formats.base import DropFile, Format, Handed, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.files.samples import sample_of
+from evaluation_assets.core.formats.isolation import reader_failed
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import (
     agent_session,
@@ -28,7 +31,6 @@ from evaluation_assets.core.formats.readers import (
     tau_bench,
     who_and_when,
 )
-from evaluation_assets.core.formats.records import read_records, reader_failed, sample_of
 from evaluation_assets.core.formats.unrecognised import WHOLE, why_unrecognised
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory

@@ -13,8 +13,8 @@ from evaluation_assets.core.formats.base import DropFile, Record
 from evaluation_assets.core.formats.chat import content_of, events_of, role_of, split_thought, system_of
 from evaluation_assets.core.formats.context import Context, reference
 from evaluation_assets.core.formats.conversation import Conversation
+from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import read_records
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
 from evaluation_assets.core.formats.usage import usage, usage_of

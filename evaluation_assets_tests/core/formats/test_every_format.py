@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.records import sample_of
 from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, check_is_stored, files_of, trajectories
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evaluation_assets.core.formats.base import Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import jaeger, openinference, otlp
-from evaluation_assets.core.formats.spans import Span, trace_of
+from evaluation_assets.core.formats.spans.tree import Span, trace_of
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data

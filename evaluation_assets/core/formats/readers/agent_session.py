@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.files.records import read_items, read_records
+from evaluation_assets.core.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import own_files, read_items, read_records, sample_of, usable
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,

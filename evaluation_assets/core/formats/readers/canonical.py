@@ -8,8 +8,8 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.isolation import each_record
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.records import each_record
 from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
 
 NAME = "canonical"

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.files.opening import read_text
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import own_files, read_records, read_text, sample_of, usable
 from evaluation_assets.core.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.formats.transcript import Asked, Said, final_message, written
 from evaluation_assets.core.formats.usage import usage

@@ -12,16 +12,11 @@ from zipfile import BadZipFile, ZipFile
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
 from evaluation_assets.core.formats.chat import tools_of
+from evaluation_assets.core.formats.files.records import read_items, read_value, record_of, too_large
+from evaluation_assets.core.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses, type_name
-from evaluation_assets.core.formats.records import (
-    own_files,
-    read_items,
-    read_value,
-    record_of,
-    sample_of,
-    too_large,
-    usable,
-)
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
@@ -33,7 +28,6 @@ from evaluation_assets.core.formats.transcript import (
     total,
     written,
 )
-from evaluation_assets.core.formats.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.files.records import is_document, read_items, read_records
+from evaluation_assets.core.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses, type_name
-from evaluation_assets.core.formats.records import is_document, own_files, read_items, read_records, sample_of, usable
-from evaluation_assets.core.formats.span_transcripts import trajectory_of
-from evaluation_assets.core.formats.spans import Event, Span, trace_of
+from evaluation_assets.core.formats.spans.transcripts import trajectory_of
+from evaluation_assets.core.formats.spans.tree import Event, Span, trace_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "jaeger"

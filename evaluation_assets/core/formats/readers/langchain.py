@@ -14,8 +14,9 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.chat import events_of, system_of
 from evaluation_assets.core.formats.context import Context, context_of, merged
 from evaluation_assets.core.formats.conversation import Conversation, grouped, not_a_record, trajectory_from
+from evaluation_assets.core.formats.files.json_values import as_json
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import as_json, usable
 from evaluation_assets.core.formats.run_trees import (
     QUESTIONS,
     Traces,

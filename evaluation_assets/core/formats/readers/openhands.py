@@ -13,8 +13,10 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.definitions import tools_of
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.files.samples import own_files
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import own_files, read_records, usable
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,

@@ -13,10 +13,11 @@ from datetime import datetime
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.isolation import attempted, usable
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import attempted, read_records, usable
-from evaluation_assets.core.formats.span_transcripts import trajectory_of
-from evaluation_assets.core.formats.spans import Event, Span, SpanSpool, Trace, trace_in, trace_of
+from evaluation_assets.core.formats.spans.transcripts import trajectory_of
+from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, Trace, trace_in, trace_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"

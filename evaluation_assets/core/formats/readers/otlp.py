@@ -10,18 +10,13 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.formats.files.json_values import as_line
+from evaluation_assets.core.formats.files.records import is_document, read_parts, read_records
+from evaluation_assets.core.formats.files.samples import own_files
+from evaluation_assets.core.formats.isolation import attempted, usable
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.records import (
-    as_line,
-    attempted,
-    is_document,
-    own_files,
-    read_parts,
-    read_records,
-    usable,
-)
-from evaluation_assets.core.formats.span_transcripts import trajectory_of
-from evaluation_assets.core.formats.spans import Event, Span, SpanSpool, trace_in
+from evaluation_assets.core.formats.spans.transcripts import trajectory_of
+from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, trace_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.isolation import each_record
 from evaluation_assets.core.formats.losses import Losses, type_name
-from evaluation_assets.core.formats.records import each_record
 from evaluation_assets.core.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.identity import task_id_of

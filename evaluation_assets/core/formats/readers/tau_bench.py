@@ -11,8 +11,8 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.chat import events_of, system_of
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.formats.isolation import each_record
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import each_record
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "tau_bench"

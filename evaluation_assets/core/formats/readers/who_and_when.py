@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.isolation import each_own_record
 from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.records import each_own_record
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory

@@ -12,7 +12,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import UnusableRecord
 from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.span_attributes import (
+from evaluation_assets.core.formats.spans.attributes import (
     Message,
     ModelCall,
     ToolRun,
@@ -22,7 +22,7 @@ from evaluation_assets.core.formats.span_attributes import (
     model_call,
     tool_run,
 )
-from evaluation_assets.core.formats.spans import Span, Trace, as_utc
+from evaluation_assets.core.formats.spans.tree import Span, Trace, as_utc
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,

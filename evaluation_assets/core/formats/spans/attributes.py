@@ -13,7 +13,7 @@ import orjson
 
 from evaluation_assets.core.formats.chat import tools_of
 from evaluation_assets.core.formats.losses import Fields
-from evaluation_assets.core.formats.spans import Span
+from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import Call, as_text
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Usage

@@ -1,0 +1,59 @@
+"""The files of a drop, opened: plain or compressed, without a byte order mark, and what is said of damaged ones."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from upath import UPath
+
+from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.formats.files.unpacking import (
+    COMPRESSION_MAGIC,
+    LARGEST_RECORD,
+    TooLarge,
+    read_at_most,
+    unpacked,
+)
+
+COMPRESSIONS = (".gz", ".zst")
+EXTENSIONS = (".jsonl", ".ndjson", ".json", ".parquet", ".traj", ".eval", ".txt", ".log")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@contextmanager
+def opened(path: UPath) -> Iterator[io.BufferedReader]:
+    """The plain bytes of a file."""
+    with path.open("rb") as raw:
+        magic = raw.read(4)
+        raw.seek(0)
+        compression = next((name for start, name in COMPRESSION_MAGIC.items() if magic.startswith(start)), None)
+        stream: Any = raw if compression is None else unpacked(raw, compression)
+        opened = io.BufferedReader(stream, 1 << 20)
+        if opened.peek(3)[:3] == _BYTE_ORDER_MARK:
+            opened.read(3)
+        yield opened
+
+
+def read_text(path: UPath, source: str) -> str:
+    """A whole file as text; bytes that are no UTF-8 are written as escapes.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    try:
+        with opened(path) as stream:
+            content = read_at_most(stream, LARGEST_RECORD)
+            if content is None:
+                raise TooLarge(f"is a text of more than {LARGEST_RECORD >> 20} MB")
+            return content.decode("utf-8", "backslashreplace")
+    except (EOFError, OSError, pa.ArrowException) as problem:
+        raise damaged(source, problem) from problem
+
+
+def damaged(source: str, problem: Exception) -> UnreadableDrop:
+    """The error for a file that cannot be read on."""
+    if isinstance(problem, TooLarge):
+        return UnreadableDrop(f"{source} {problem}. Split it into smaller records, or remove it.")
+    return UnreadableDrop(f"{source} is damaged: {problem}. Copy it again, or remove it.")

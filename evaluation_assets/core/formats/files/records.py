@@ -1,0 +1,193 @@
+"""Records out of files: JSON Lines, JSON documents and parquet, plain or compressed, as a stream.
+
+Memory holds one record at a time (one row group for parquet), never the file. A line that is no JSON, or a record that
+is too large, becomes a rejection and the rest goes on. Lines of white space are not records. Of a document that is one
+large object, the items of a list inside it can be records.
+"""
+
+import io
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import IO, Any
+
+import ijson
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+from upath import UPath
+
+from evaluation_assets.core.formats.base import SHOWN, DropFile, Record, Rejection
+from evaluation_assets.core.formats.files.json_values import Oversized, are_lines, as_line, starts_with_value, values_at
+from evaluation_assets.core.formats.files.lenient import (
+    reread,
+    reread_document,
+    reread_items,
+    reread_parts,
+    reread_value,
+)
+from evaluation_assets.core.formats.files.opening import damaged, opened
+from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge
+
+_LINES = {".jsonl", ".ndjson"}
+
+
+def read_records(file: DropFile) -> Iterator[Record | Rejection]:
+    """The records of one file in order.
+
+    Raises:
+        UnreadableDrop: the file as a whole is damaged: cut compression, broken parquet.
+    """
+    return file.handed.over(_records(file.path, file.source))
+
+
+def _records(path: UPath, source: str) -> Iterator[Record | Rejection]:
+    given = 0
+    try:
+        with opened(path) as stream:
+            if stream.peek(4)[:4] == b"PAR1":
+                records = parquet_rows(path, source)
+            elif _is_document(stream, path):
+                records = _items(stream, source, "item" if _starts_with(stream, b"[") else "")
+            else:
+                records = _lines(stream, source)
+            for record in records:
+                given += 1
+                yield record
+    except (ijson.JSONError, UnicodeDecodeError):
+        yield from reread_document(path, source, given)
+    except (EOFError, OSError, pa.ArrowException) as problem:
+        if isinstance(problem, FileNotFoundError | PermissionError):
+            raise
+        raise damaged(source, problem) from problem
+
+
+def read_items(file: DropFile, *prefixes: str) -> Iterator[Record | Rejection]:
+    """The items of the first list in a JSON document that stands at one of these places, e.g. `data.simulations`.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    return file.handed.over(_items_of(file.path, file.source, prefixes))
+
+
+def _items_of(path: UPath, source: str, prefixes: Sequence[str]) -> Iterator[Record | Rejection]:
+    for prefix in prefixes:
+        number = 0
+        try:
+            with opened(path) as stream:
+                for record in _items(stream, source, f"{prefix}.item"):
+                    number = record.line
+                    yield record
+        except (ijson.JSONError, UnicodeDecodeError):
+            yield from islice(reread_items(path, source, prefix), number, None)
+            return
+        except (EOFError, OSError, pa.ArrowException) as problem:
+            raise damaged(source, problem) from problem
+        if number:
+            return
+
+
+def is_document(path: UPath) -> bool:
+    """Whether a file is one JSON value, and not one a line."""
+    with opened(path) as stream:
+        return _is_document(stream, path)
+
+
+def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, Any]]:
+    """All values of a JSON document that stand at these places, in the order of the document, each with its place.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    given = 0
+    try:
+        with opened(path) as stream:
+            for place, value in values_at(stream, frozenset(prefixes)):
+                if isinstance(value, Oversized):
+                    raise TooLarge(f"holds a value of more than {LARGEST_RECORD >> 20} MB at {place}")
+                given += 1
+                yield place, value
+    except (ijson.JSONError, UnicodeDecodeError):
+        yield from islice(reread_parts(path, source, prefixes), given, None)
+    except (EOFError, OSError, pa.ArrowException) as problem:
+        raise damaged(source, problem) from problem
+
+
+def read_value(path: UPath, source: str, prefix: str) -> Any:
+    """The value in a JSON document that stands at this place, e.g. `info`; `None` where there is none.
+
+    Raises:
+        UnreadableDrop: the file is damaged.
+    """
+    try:
+        with opened(path) as stream:
+            value = next((value for _, value in values_at(stream, frozenset([prefix]))), None)
+            return None if isinstance(value, Oversized) else value
+    except (ijson.JSONError, UnicodeDecodeError):
+        return reread_value(path, source, prefix)
+    except (EOFError, OSError, pa.ArrowException) as problem:
+        raise damaged(source, problem) from problem
+
+
+def record_of(raw: bytes, source: str, number: int) -> Record | Rejection:
+    """The JSON value that some bytes are, as a record, or why they are none."""
+    try:
+        return Record(source, number, orjson.loads(raw), raw)
+    except orjson.JSONDecodeError as problem:
+        return reread(source, number, raw, problem)
+
+
+def too_large(source: str, number: int, beginning: bytes) -> Rejection:
+    """The rejection of a record beyond the limit, of which only the beginning is kept."""
+    shown = beginning[:SHOWN].decode("utf-8", "backslashreplace")
+    return Rejection(source, number, "too_large", f"the record has more than {LARGEST_RECORD >> 20} MB", shown)
+
+
+def _starts_with(stream: io.BufferedReader, start: bytes) -> bool:
+    return stream.peek(1 << 16).lstrip().startswith(start)
+
+
+def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
+    """Whether the file is one JSON value (an array or a printed object) and not one value a line."""
+    start = stream.peek(1 << 16).lstrip()
+    if start.startswith(b"["):
+        return not are_lines(start)
+    names = {suffix.lower() for suffix in path.suffixes}
+    return not names & _LINES and start.startswith(b"{") and b"\n" in start and not starts_with_value(start)
+
+
+def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejection]:
+    loads, number = orjson.loads, 0
+    while line := stream.readline(LARGEST_RECORD + 1):
+        number += 1
+        if len(line) > LARGEST_RECORD:
+            yield too_large(source, number, line)
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(1 << 20)
+            continue
+        try:
+            yield Record(source, number, loads(line), line)
+        except orjson.JSONDecodeError as problem:
+            if line.isspace():
+                continue
+            yield reread(source, number, line, problem)
+
+
+def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Rejection]:
+    """The values at one place of a document as records."""
+    for number, (_, data) in enumerate(values_at(stream, frozenset([place])), 1):
+        if isinstance(data, Oversized):
+            yield too_large(source, number, b"")
+        else:
+            yield Record(source, number, data, as_line(data))
+
+
+def parquet_rows(path: UPath, source: str) -> Iterator[Record]:
+    """Values JSON does not have (decimals, bytes, durations) come as text."""
+    number = 0
+    with path.open("rb") as raw:
+        for batch in pq.ParquetFile(raw).iter_batches(batch_size=64):
+            for row in batch.to_pylist():
+                number += 1
+                line = orjson.dumps(row, default=str)
+                yield Record(source, number, orjson.loads(line), line)

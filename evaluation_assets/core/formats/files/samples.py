@@ -1,0 +1,120 @@
+"""The beginnings of files, by which formats recognise their own."""
+
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import ijson
+import pyarrow as pa
+
+from evaluation_assets.core.formats.base import SHOWN, DropFile, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.formats.files.json_values import are_lines, events_in, loaded, starts_with_value
+from evaluation_assets.core.formats.files.opening import damaged, opened
+from evaluation_assets.core.formats.files.records import parquet_rows
+
+_BEGINNING = 1 << 20
+_SAMPLED = 20
+_CUT_ESCAPE = re.compile(rb"\\(?:u[0-9A-Fa-f]{0,3})?$")
+_HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9A-Fa-f]{2}$")
+
+
+def sample_of(file: DropFile) -> Sample:
+    """The beginning of a file, at most a megabyte of it.
+
+    Raises:
+        UnreadableDrop: the file is damaged there.
+    """
+    path = file.path
+    try:
+        with opened(path) as stream:
+            magic = stream.peek(4)[:4]
+            if magic == b"PAR1":
+                return Sample(records=tuple(record.data for record in islice(parquet_rows(path, path.name), _SAMPLED)))
+            if magic == b"PK\x03\x04":
+                with path.open("rb") as archive, ZipFile(archive) as unzipped:
+                    return Sample(members=tuple(unzipped.namelist()))
+            beginning = stream.read(_BEGINNING)
+    except (EOFError, OSError, pa.ArrowException, BadZipFile) as problem:
+        if isinstance(problem, FileNotFoundError | PermissionError):
+            raise
+        raise damaged(file.source, problem) from problem
+    if _looks_like_utf_16(beginning[:SHOWN]):
+        raise UnreadableDrop(f"{file.source} looks like UTF-16. Convert it to UTF-8.")
+    return Sample(records=_first_records(beginning), text=beginning.decode("utf-8", "replace"))
+
+
+def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name: str) -> Iterator[DropFile | Rejection]:
+    """The files that hold the format called `name`; another file among several of a drop is one rejection.
+
+    A file that is a whole drop is not asked: it came here because it was recognised, or because somebody said so.
+    """
+    for file in files:
+        sample = sample_of(file) if len(files) > 1 else None
+        if sample is None or detect(sample):
+            yield file
+        else:
+            yield Rejection(
+                file.source, 1, "not_this_format", f"the file is not in the format {name}", sample.text[:SHOWN]
+            )
+
+
+def _looks_like_utf_16(beginning: bytes) -> bool:
+    """Whether many bytes are zero, or some are after a byte order mark."""
+    return beginning.count(0) * 4 > len(beginning) or (beginning[:2] in (b"\xff\xfe", b"\xfe\xff") and 0 in beginning)
+
+
+def _first_records(beginning: bytes) -> tuple[Any, ...]:
+    """The values of an array, or of the lines; a first line that is no value may be the start of a long one."""
+    if are_lines(beginning) or (starts_with_value(beginning) and not beginning.lstrip().startswith(b"[")):
+        return _values_of_lines(beginning)
+    whole, is_intact = _cut_document(beginning)
+    values = whole[:_SAMPLED] if isinstance(whole, list) else [whole] if whole else []
+    is_array = beginning.lstrip().startswith(b"[")
+    return tuple(values) if is_intact or is_array else (*_values_of_lines(beginning), *values)
+
+
+def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
+    found: list[Any] = []
+    for line in beginning.split(b"\n", 50 * _SAMPLED)[: 50 * _SAMPLED]:
+        with suppress(ValueError):
+            found.append(loaded(line))
+        if len(found) == _SAMPLED:
+            break
+    return tuple(found)
+
+
+def _cut_document(beginning: bytes) -> tuple[Any, bool]:
+    """A JSON value whose end may be missing, as far as it goes, and whether nothing else is amiss with it.
+
+    A text in it that is longer than the beginning is closed where the beginning ends.
+    """
+    if len(beginning) < _BEGINNING:
+        with suppress(ValueError):
+            return loaded(beginning), True
+    else:
+        whole = beginning.decode("utf-8", "ignore").encode()  # without the first bytes of a character
+        beginning = _without_end(_without_end(whole, _CUT_ESCAPE), _HALF_PAIR) + b'"'
+    builder = ijson.ObjectBuilder()
+    is_document = True
+    try:
+        for event, value in events_in(io.BytesIO(beginning)):
+            builder.event(event, value)
+    except ijson.JSONError as problem:
+        is_document = "premature EOF" in str(problem)
+    except UnicodeDecodeError:
+        is_document = False
+    return getattr(builder, "value", None), is_document
+
+
+def _without_end(text: bytes, escape: re.Pattern[bytes]) -> bytes:
+    """A JSON text without an escape at its end; a backslash that is escaped itself begins none."""
+    found = escape.search(text, max(0, len(text) - 6))
+    if found is None:
+        return text
+    before = text[: found.start()]
+    backslashes = len(before) - len(before.rstrip(b"\\"))
+    return text if backslashes % 2 else before
