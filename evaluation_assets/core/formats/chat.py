@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_assets.core.formats.losses import Fields
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
 from evaluation_assets.core.formats.usage import usage_of
-from evaluation_assets.core.trajectories.model import Tool, Usage
+from evaluation_assets.core.trajectories.model import Usage
 
 ROLES = {
     "system": "system", "developer": "system", "user": "user", "human": "user", "assistant": "assistant",
@@ -104,10 +104,11 @@ def calls_of(message: Fields) -> Iterator[Call]:
     """The tool calls of a message, under any of the names they have."""
     for call in message.objects("tool_calls", "toolCalls"):
         function = call.object("function", "custom")
+        inside, beside = function.value("arguments", "input"), call.value("arguments", "args", "input")
         call.set_aside("type", "index")
         yield Call(
             name=function.text("name") or call.text("name") or "unnamed",
-            arguments=_first(function.value("arguments", "input"), call.value("arguments", "args", "input")),
+            arguments=beside if inside is None else inside,
             id=call.name("id", "call_id", "tool_call_id"),
         )
     for call in message.objects("invalid_tool_calls"):
@@ -182,30 +183,6 @@ def split_thought(content: str) -> tuple[str | None, str]:
     return "\n\n".join(thought for thought in thoughts if thought) or None, content[position:].lstrip()
 
 
-def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
-    """The tools in the first of these fields that is a list of them; `None` where there is no list."""
-    if not any(key in fields for key in keys):
-        return None
-    found: list[Tool] = []
-    for tool in fields.objects(*keys):
-        function = tool.object("function", "custom")
-        kind = tool.text("type")
-        name = function.text("name") or tool.text("name") or tool.text("server_label") or kind
-        if name is None:
-            continue
-        parameters = _first(function.value("parameters"), tool.value("parameters", "input_schema", "inputSchema"))
-        tool.set_aside("cache_control", "strict", "format")
-        function.set_aside("strict", "format")
-        found.append(
-            Tool(
-                name=name,
-                description=function.text("description") or tool.text("description") or "",
-                parameters=parameters if isinstance(parameters, dict) else None,
-            )
-        )
-    return tuple(found)
-
-
 def _reasoning(message: Fields) -> str | None:
     for key in ("reasoning_content", "reasoning", "thinking", "thought"):
         pieces = [
@@ -217,7 +194,3 @@ def _reasoning(message: Fields) -> str | None:
             message.set_aside("reasoning_details")  # the same once more, with signatures
             return found
     return None
-
-
-def _first(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)

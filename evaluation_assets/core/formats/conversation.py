@@ -9,7 +9,7 @@ from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import type_name
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, total, written
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, flags_of, total, written
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, Usage
 
@@ -75,7 +75,7 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         started_at=context.started_at,
         duration_s=context.duration_s,
         usage=conversation.usage or total(event.usage for event in said),
-        flags=_flags(context.cut_off, len(turns) == 1 and final_answer is None),
+        flags=flags_of(cut_off=context.cut_off, unanswered=len(turns) == 1 and final_answer is None),
         labels=context.labels,
         extra=context.extra,
     )
@@ -110,7 +110,7 @@ def each_conversation(
         if isinstance(group, Rejection):
             yield group
             continue
-        yield usable(_joined(group), lambda record: trajectory_of(record.data))
+        yield usable(joined(group), lambda record: trajectory_of(record.data))
 
 
 def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
@@ -125,7 +125,7 @@ def not_a_record(data: Any, wanted: str) -> UnusableRecord:
     return UnusableRecord("wrong_type", f"a record is {wanted}, this is {type_name(data)}")
 
 
-def _joined(group: list[Record]) -> Record:
+def joined(group: Sequence[Record]) -> Record:
     """The records of a conversation as one, which stands where the first does."""
     return Record(
         group[0].source,
@@ -154,7 +154,3 @@ def _agents(said: list[Said], conversation: Conversation, context: Context) -> t
         )
         for index, name in enumerate(names)
     )
-
-
-def _flags(cut_off: bool, unanswered: bool) -> tuple[str, ...]:
-    return tuple(flag for flag, applies in (("step_limit", cut_off), ("no_answer", unanswered)) if applies)

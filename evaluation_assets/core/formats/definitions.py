@@ -1,34 +1,42 @@
-"""Tools as APIs describe them to a model: OpenAI functions, Anthropic and MCP tools, JSON Schema by name."""
+"""Tools as APIs describe them to a model: OpenAI functions, Anthropic and MCP tools."""
 
-from collections.abc import Iterable
 from typing import Any
 
-from evaluation_assets.core.trajectories.model import Tool, json_object
-
-_SCHEMA = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "json_schema")
-
-
-def tools_of(definitions: Iterable[Any]) -> tuple[Tool, ...]:
-    """The tools in a list of definitions, each once; what is none is left out."""
-    found = {tool.name: tool for tool in map(_tool, definitions) if tool is not None}
-    return tuple(found.values())
+from evaluation_assets.core.formats.losses import Fields
+from evaluation_assets.core.formats.untyped import at, decoded, list_in
+from evaluation_assets.core.trajectories.model import Tool
 
 
-def _tool(definition: Any) -> Tool | None:
-    if isinstance(definition, str):
-        definition = json_object(definition)
-    if not isinstance(definition, dict):
+def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
+    """The tools in the first of these fields that is a list of them; `None` where there is no list."""
+    if not any(key in fields for key in keys):
         return None
-    if isinstance(function := definition.get("function"), dict):
-        definition = function
-    name, description = definition.get("name"), definition.get("description")
-    if not isinstance(name, str) or not name.strip():
-        return None
-    schema = next((definition[key] for key in _SCHEMA if definition.get(key)), None)
-    if isinstance(schema, str):
-        schema = json_object(schema)
-    return Tool(
-        name=name,
-        description=description if isinstance(description, str) else "",
-        parameters=schema if isinstance(schema, dict) else None,
-    )
+    found: list[Tool] = []
+    for tool in fields.objects(*keys):
+        function = tool.object("function", "custom")
+        kind = tool.text("type")
+        name = function.text("name") or tool.text("name") or tool.text("server_label") or kind
+        if name is None:
+            continue
+        inside, beside = function.value("parameters"), tool.value("parameters", "input_schema", "inputSchema")
+        parameters = beside if inside is None else inside
+        tool.set_aside("cache_control", "strict", "format")
+        function.set_aside("strict", "format")
+        found.append(
+            Tool(
+                name=name,
+                description=function.text("description") or tool.text("description") or "",
+                parameters=parameters if isinstance(parameters, dict) else None,
+            )
+        )
+    return tuple(found)
+
+
+def tools_in(definitions: Any) -> tuple[Tool, ...]:
+    """The tools in a list of definitions, each of them, or its parameters, perhaps as a JSON text. Counts no losses."""
+    tools = [decoded(definition) for definition in list_in(decoded(definitions))]
+    schemas = [
+        {**tool, "parameters": decoded(tool["parameters"])} if isinstance(at(tool, "parameters"), str) else tool
+        for tool in tools
+    ]
+    return tools_of(Fields({"tools": schemas}, "", {}), "tools") or ()

@@ -12,13 +12,14 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Record
 from evaluation_assets.core.formats.chat import content_of, events_of, role_of, split_thought, system_of
 from evaluation_assets.core.formats.context import Context, reference
-from evaluation_assets.core.formats.conversation import Conversation
+from evaluation_assets.core.formats.conversation import Conversation, joined
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
+from evaluation_assets.core.formats.untyped import as_object
 from evaluation_assets.core.formats.usage import usage, usage_of
-from evaluation_assets.core.trajectories.model import JsonObject, Usage, json_object
+from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
 QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input", "content")
 """Where people put what they ask."""
@@ -64,8 +65,8 @@ class Traces:
         if self._left[trace] > 0:
             return None
         del self._runs[trace]
-        joined = together(runs)
-        return replace(joined, data={"runs": joined.data})
+        whole = joined(runs)
+        return replace(whole, data={"runs": whole.data})
 
     def _count(self) -> None:
         self._parents = {}
@@ -224,7 +225,7 @@ class _Story:
         if call_id is None:
             call_id = self._name()
             given = arguments.get("input") if set(arguments) == {"input"} else arguments
-            given = json_object(given) or given if isinstance(given, str) else given
+            given = as_object(given) or given
             self.events.append(Said(calls=(Call(name=name, arguments=given, id=call_id),)))
         error = run.text("error")
         failed = error or (content[:200] or "error" if message.get("status") == "error" else None)
@@ -233,7 +234,7 @@ class _Story:
             Result(
                 content=content or error or "",
                 call_id=call_id,
-                error=None if failed is None else " ".join(failed[:1000].split())[:200],
+                error=one_line(failed),
                 latency_ms=latency,
             )
         )
@@ -349,13 +350,3 @@ def set_copies_aside(message: Fields) -> None:
         "token_usage", "usage", "model_name", "model", "finish_reason", "stop_reason", "system_fingerprint", "id",
         "logprobs", "service_tier", "model_provider", "stop_sequence", "type", "role", "object", "created",
     )  # fmt: skip
-
-
-def together(group: Sequence[Record]) -> Record:
-    """Several records as one that is a list of them."""
-    return Record(
-        group[0].source,
-        group[0].line,
-        [record.data for record in group],
-        b"\n".join(record.raw.strip() for record in group),
-    )

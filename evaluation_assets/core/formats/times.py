@@ -13,13 +13,17 @@ def moment(fields: Fields, *keys: str) -> str | None:
         recorded = fields.name(key) if isinstance(fields.value(key), str) else None
         if recorded is not None:
             return recorded
-        seconds = fields.number(key)
-        if seconds is not None:
-            try:
-                return datetime.fromtimestamp(seconds, UTC).isoformat()
-            except (ValueError, OverflowError, OSError):
-                continue
+        if (found := as_utc(fields.number(key))) is not None:
+            return found
     return None
+
+
+def as_utc(seconds: float | None) -> str | None:
+    """Seconds since 1970 as ISO 8601."""
+    try:
+        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def elapsed_ms(start: str | None, end: str | None) -> float | None:

@@ -297,6 +297,16 @@ def _server_in(name: str) -> str | None:
     return None if found is None else found[1]
 
 
+def flags_of(*, cut_off: bool, unanswered: bool) -> tuple[str, ...]:
+    """What is flagged of a trajectory: that somebody stopped it, and that it ends without an answer."""
+    return tuple(flag for flag, applies in (("step_limit", cut_off), ("no_answer", unanswered)) if applies)
+
+
+def one_line(text: str | None) -> str | None:
+    """How an error that a source recorded is told: in one line, at most 200 characters of it."""
+    return None if text is None else " ".join(text[:1000].split())[:200]
+
+
 def as_text(value: Any) -> str:
     """A JSON value as text: texts as they are, nothing as nothing, everything else as JSON.
 

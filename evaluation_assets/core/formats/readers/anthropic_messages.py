@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import content_of, first_line, part_kinds, part_text, tools_of
+from evaluation_assets.core.formats.chat import content_of, first_line, part_kinds, part_text
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -19,6 +19,7 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.usage import usage_of

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import tools_of
+from evaluation_assets.core.formats.context import success_of
+from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
@@ -33,6 +34,7 @@ from evaluation_assets.core.formats.transcript import (
     total,
     written,
 )
+from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -219,7 +221,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
             for outcome in _OUTCOMES:
                 if outcome in extra:
                     root["labels"][outcome] = extra.value(outcome)
-            outcomes = (_success(outcome) for outcome in root["labels"].values())
+            outcomes = (success_of(outcome) for outcome in root["labels"].values())
             root["success"] = next((outcome for outcome in outcomes if outcome is not None), None)
             ids = (("version", version), ("session_id", session), ("trajectory_id", name))
             root |= {key: value for key, value in ids if value is not None}
@@ -389,11 +391,6 @@ def _content(value: Any, path: str, reading: _Reading) -> str:
     return "\n".join(pieces)
 
 
-def _success(outcome: Any) -> bool | None:
-    """True, 1 and false, 0 say whether the task was done; a part of a reward says neither."""
-    return bool(outcome) if isinstance(outcome, bool | int | float) and outcome in (0, 1) else None
-
-
 def _usage(metrics: Fields) -> Usage | None:
     metrics.set_aside("prompt_token_ids", "completion_token_ids", "logprobs")
     return usage(
@@ -459,18 +456,13 @@ def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
     if isinstance(continued, str):
         yield {"trajectory_path": continued}
         yield {"trajectory_id": continued}
-    for step in _objects(data.get("steps")):
+    for step in objects_in(data.get("steps")):
         observation = step.get("observation")
-        for result in _objects(observation.get("results") if isinstance(observation, dict) else None):
+        for result in objects_in(observation.get("results") if isinstance(observation, dict) else None):
             references = result.get("subagent_trajectory_ref")
-            yield from _objects(references if isinstance(references, list) else [references])
-    for child in _objects(data.get("subagent_trajectories") if depth < _DEPTH else None):
+            yield from objects_in(references if isinstance(references, list) else [references])
+    for child in objects_in(data.get("subagent_trajectories") if depth < _DEPTH else None):
         yield from _references(child, depth + 1)
-
-
-def _objects(items: Any) -> Iterator[JsonObject]:
-    if isinstance(items, list):
-        yield from (item for item in items if isinstance(item, dict))
 
 
 def _is_below(source: str, other: str) -> bool:

@@ -17,7 +17,17 @@ from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript, final_message, total
+from evaluation_assets.core.formats.transcript import (
+    Asked,
+    Call,
+    Result,
+    Said,
+    Transcript,
+    final_message,
+    flags_of,
+    total,
+)
+from evaluation_assets.core.formats.untyped import first_text
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
@@ -199,10 +209,7 @@ class _Session:
             started_at=self._times[0] if self._times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
             usage=usage(used.input_tokens, used.output_tokens, spent, cached_tokens=used.cached_tokens),
-            flags=(
-                *(("step_limit",) if self._stopped else ()),
-                *(("no_answer",) if answer is None and len(turns) == 1 else ()),
-            ),
+            flags=flags_of(cut_off=self._stopped, unanswered=answer is None and len(turns) == 1),
             extra=self._extra,
         )
 
@@ -465,8 +472,4 @@ def _is_entry(record: Any) -> bool:
 
 
 def _session_of(record: Any) -> str | None:
-    if not isinstance(record, dict):
-        return None
-    return next(
-        (name for key in ("sessionId", "session_id") if isinstance(name := record.get(key), str) and name), None
-    )
+    return first_text(record, "sessionId", "session_id")

@@ -11,7 +11,8 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
-from evaluation_assets.core.formats.chat import tools_of
+from evaluation_assets.core.formats.context import success_of
+from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
@@ -25,9 +26,12 @@ from evaluation_assets.core.formats.transcript import (
     Said,
     as_text,
     final_submission,
+    flags_of,
+    one_line,
     total,
     written,
 )
+from evaluation_assets.core.formats.untyped import object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
@@ -116,10 +120,10 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
     data = record.data
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"a sample is a JSON object, this is {type_name(data)}")
-    about = Fields(_object(log.get("eval")), "eval.", {})
+    about = Fields(object_in(log.get("eval")), "eval.", {})
     with losses.reading(data) as sample:
         old = sample.object("transcript")
-        attachments = {**_object(sample.value("attachments")), **_object(old.value("content"))}
+        attachments = {**object_in(sample.value("attachments")), **object_in(old.value("content"))}
         resolved = _Resolved(attachments)
         asked = _model_calls([*sample.objects("events"), *old.objects("events")], losses)
         sample.set_aside(
@@ -164,7 +168,7 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
             started_at=sample.text("started_at") or asked.started_at,
             duration_s=sample.amount("total_time"),
             usage=_usage_of(sample, turns, final),
-            flags=tuple(flag for flag, on in (("step_limit", limit is not None), ("no_answer", answer is None)) if on),
+            flags=flags_of(cut_off=limit is not None, unanswered=answer is None),
             labels=scores,
             extra={key: value for key, value in own.items() if value is not None},
         )
@@ -210,7 +214,7 @@ def _events(sample: Fields, resolved: _Resolved, asked: _Asked, prompts: list[st
             error.set_aside("type")
             told = error.text("message")
             yield Result(
-                content=content.said or resolved.text(told), call_id=message.name("tool_call_id"), error=_line(told)
+                content=content.said or resolved.text(told), call_id=message.name("tool_call_id"), error=one_line(told)
             )
         else:
             used, seconds = asked.usages.get(name or "", (None, None))
@@ -271,7 +275,7 @@ def _server_call(part: JsonObject, content: _Content, resolved: _Resolved) -> No
     )
     told = resolved.text(error) if error else None
     content.results.append(
-        Result(content=resolved.text(part.get("result")) or told or "", call_id=call_id, error=_line(told))
+        Result(content=resolved.text(part.get("result")) or told or "", call_id=call_id, error=one_line(told))
     )
 
 
@@ -368,9 +372,7 @@ def _success(scores: JsonObject) -> bool | None:
 
 
 def _correct(value: Any) -> bool | None:
-    if isinstance(value, str):
-        return _GRADES.get(value)
-    return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
+    return _GRADES.get(value) if isinstance(value, str) else success_of(value)
 
 
 def _target(sample: Fields) -> str | None:
@@ -409,14 +411,6 @@ def _usage(fields: Fields) -> Usage | None:
 
 def _described(agent: Agent, prompts: list[str]) -> Agent:
     return Agent(id=agent.id, model=agent.model, tools=agent.tools, description="\n".join(prompts).strip() or None)
-
-
-def _line(text: str | None) -> str | None:
-    return None if text is None else " ".join(text[:1000].split())[:200]
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _is_log(data: Any) -> bool:

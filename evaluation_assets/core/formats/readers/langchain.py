@@ -13,7 +13,7 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.chat import events_of, system_of
 from evaluation_assets.core.formats.context import Context, context_of, merged
-from evaluation_assets.core.formats.conversation import Conversation, grouped, not_a_record, trajectory_from
+from evaluation_assets.core.formats.conversation import Conversation, grouped, joined, not_a_record, trajectory_from
 from evaluation_assets.core.formats.files.json_values import as_json
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
@@ -26,10 +26,10 @@ from evaluation_assets.core.formats.run_trees import (
     nested_trace,
     set_copies_aside,
     text_in,
-    together,
 )
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
-from evaluation_assets.core.trajectories.model import JsonObject, Trajectory, json_object
+from evaluation_assets.core.formats.untyped import as_object
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "langchain"
 DESCRIPTION = "LangChain agent results (intermediate_steps), LangGraph messages, LangSmith run trees, nested or flat"
@@ -71,7 +71,7 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             if isinstance(group, Rejection):
                 yield group
                 continue
-            for record in group if len(group) == 1 else [together(group)]:
+            for record in group if len(group) == 1 else [joined(group)]:
                 complete = runs.add(record) if is_flat(record.data) else record
                 if complete is not None:
                     yield usable(complete, partial(trajectory_of, losses))
@@ -196,9 +196,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if value.get("type") in _ROLES and isinstance(value.get("additional_kwargs"), dict):
         value = _lifted(value)
     if isinstance(value.get("run_type"), str):
-        parsed = {
-            key: json_object(text) for key in ("inputs", "outputs", "extra") if isinstance(text := value.get(key), str)
-        }
+        parsed = {key: as_object(value.get(key)) for key in ("inputs", "outputs", "extra")}
         value = value | {key: found for key, found in parsed.items() if found is not None}
     return {key: _plain(item, depth + 1) for key, item in value.items()}
 

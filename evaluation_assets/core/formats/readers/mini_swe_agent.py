@@ -13,7 +13,7 @@ from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.formats.templates import filled_in
 from evaluation_assets.core.formats.times import moment
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, total, written
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, flags_of, total, written
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -90,7 +90,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Lo
             success=None if report is None else report.resolved,
             started_at=conversation.started_at,
             usage=_total([event.usage for event in conversation.events if isinstance(event, Said)], cost),
-            flags=(*(("step_limit",) if stopped else ()), *(("no_answer",) if patch is None else ())),
+            flags=flags_of(cut_off=stopped, unanswered=patch is None),
             labels={} if report is None else report.labels,
             extra=extra,
         )

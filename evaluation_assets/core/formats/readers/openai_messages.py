@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import ROLES, events_of, part_kinds, system_of, tools_of
+from evaluation_assets.core.formats.chat import ROLES, events_of, part_kinds, system_of
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -18,6 +18,7 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
 from evaluation_assets.core.formats.readers.openai_responses import is_item

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.definitions import tools_of
+from evaluation_assets.core.formats.definitions import tools_in
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import usable
@@ -26,6 +26,7 @@ from evaluation_assets.core.formats.transcript import (
     Transcript,
     final_message,
     final_submission,
+    flags_of,
     total,
 )
 from evaluation_assets.core.formats.usage import usage, usage_of
@@ -128,7 +129,7 @@ def _output_record(record: Record, losses: Losses) -> Trajectory:
             final_answer=answer,
             success=resolved,
             usage=used,
-            flags=_flags(stopped, answer),
+            flags=flags_of(cut_off=stopped, unanswered=not answer),
             labels={"report": tests} if tests else {},
             extra={"error": error} if error else {},
         )
@@ -196,7 +197,7 @@ class _Run:
             started_at=self._times[0] if self._times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
             usage=self._total(total(step.usage for step in steps)),
-            flags=_flags(self._stopped, answer),
+            flags=flags_of(cut_off=self._stopped, unanswered=not answer),
         )
 
     def _add(self, event: JsonObject, fields: Fields) -> None:
@@ -229,7 +230,7 @@ class _Run:
     def _describe(self, arguments: Fields) -> None:
         """The system event: who the agent is."""
         arguments.set_aside("disabled_microagents")
-        tools: tuple[Tool, ...] | None = tools_of(arguments.items("tools")) if "tools" in arguments else None
+        tools: tuple[Tool, ...] | None = tools_in(arguments.items("tools")) if "tools" in arguments else None
         self._session.agent = replace(
             self._session.agent,
             name=arguments.text("agent_class") or self._session.agent.name,
@@ -355,10 +356,6 @@ class _Run:
         return Result(
             content=content.strip("\n"), error=error if failed else None, latency_ms=latency, succeeded=succeeded
         )
-
-
-def _flags(stopped: bool, answer: str | None) -> tuple[str, ...]:
-    return tuple(flag for flag, applies in (("step_limit", stopped), ("no_answer", not answer)) if applies)
 
 
 def _is_event(record: Any) -> bool:

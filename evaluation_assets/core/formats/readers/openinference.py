@@ -18,6 +18,7 @@ from evaluation_assets.core.formats.isolation import attempted, usable
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, Trace, trace_in, trace_of
+from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"
@@ -185,15 +186,11 @@ def _labelled(trace: Trace, annotations: _Annotations, losses: Losses) -> Trajec
         fields.set_aside("trace_id")
         steps = run.extra.get("spans", {})
         errors = [
-            {**error, "step": steps.get(str(error.get("location")))} for error in _objects(fields.items("errors"))
+            {**error, "step": steps.get(str(error.get("location")))} for error in objects_in(fields.items("errors"))
         ]
-        scores = list(_objects(fields.items("scores")))
+        scores = list(objects_in(fields.items("scores")))
     labels = {"errors": errors, "scores": scores[0] if len(scores) == 1 else scores}
     return replace(run, labels={**run.labels, **labels})
-
-
-def _objects(items: list[Any]) -> Iterator[JsonObject]:
-    yield from (item for item in items if isinstance(item, dict))
 
 
 def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -13,10 +13,11 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.formats.templates import filled_in
-from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript
+from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
+from evaluation_assets.core.formats.untyped import as_object
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
-from evaluation_assets.core.trajectories.model import Agent, Trajectory, json_object
+from evaluation_assets.core.trajectories.model import Agent, Trajectory
 
 NAME = "swe_agent"
 DESCRIPTION = "SWE-agent trajectories (.traj), with the test reports of the same drop"
@@ -94,7 +95,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Lo
             final_answer=patch,
             success=None if report is None else report.resolved,
             usage=usage(sent, received, stats.number("instance_cost")),
-            flags=(*(("step_limit",) if stopped else ()), *(("no_answer",) if patch is None else ())),
+            flags=flags_of(cut_off=stopped, unanswered=patch is None),
             labels={} if report is None else report.labels,
             extra={} if status is None else {"exit_status": status},
         )
@@ -164,8 +165,7 @@ def _tool_calls(message: Fields) -> list[Call]:
 
 def _config_of(data: dict[str, Any]) -> dict[str, Any]:
     """How the run was set up: an object, or one written as text."""
-    config = data.get("replay_config")
-    return (json_object(config) if isinstance(config, str) else config if isinstance(config, dict) else None) or {}
+    return as_object(data.get("replay_config")) or {}
 
 
 def _stem(source: str) -> str:

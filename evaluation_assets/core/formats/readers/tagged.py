@@ -16,6 +16,8 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.isolation import each_record
 from evaluation_assets.core.formats.losses import Losses, type_name
 from evaluation_assets.core.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
+from evaluation_assets.core.formats.transcript import flags_of
+from evaluation_assets.core.formats.untyped import as_object, first_text
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import (
@@ -81,7 +83,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
     if not text.strip():
         raise UnusableRecord("no_trajectory_text", f"{field} is empty")
     structure = read_structure(text, servers)
-    task = _first_text(data, _TASK) or _first_text(data.get("sft_data"), ("input", *_TASK)) or ""
+    task = first_text(data, *_TASK) or first_text(data.get("sft_data"), "input", *_TASK) or ""
     final_result = _string(data.get("final_result"))
     answer = next((text[b.inner : b.inner_end].strip() for b in structure.blocks if b.kind == ANSWER), None)
     stopped = final_result is not None and _STEP_LIMIT.match(final_result) is not None
@@ -99,12 +101,12 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
         agents=(Agent(id="agent"),),
         turns=turns,
         final_answer=answer or (None if stopped else final_result),
-        reference_answer=_first_text(data, ("reference_answer", "ground_truth")),
+        reference_answer=first_text(data, "reference_answer", "ground_truth"),
         success=data["success"] if isinstance(data.get("success"), bool) else None,
         started_at=_string(data.get("timestamp")),
         duration_s=_number(data.get("duration")),
         repairs=tuple(repairs),
-        flags=_flags(stopped, answer),
+        flags=flags_of(cut_off=stopped, unanswered=not answer),
         labels=labelled(_recorded(evaluations, turns) if unjudged == text else [])
         | ({"recorded_evaluation": data["evaluation_metadata"]} if "evaluation_metadata" in data else {}),
         extra=_own_fields(data, field),
@@ -296,8 +298,7 @@ def _json_call(text: str, raw: Span) -> ToolCall:
     if data is None:
         return ToolCall(name=JSON_CALL, raw=raw)
     arguments = data.get("arguments", data.get("parameters", {}))
-    if isinstance(arguments, str):
-        arguments = json_object(arguments) or arguments
+    arguments = as_object(arguments) or arguments
     return ToolCall(
         name=_string(data.get("name")) or JSON_CALL,
         id=_string(data.get("id")),
@@ -323,10 +324,6 @@ def _stripped(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def _flags(stopped: bool, answer: str | None) -> tuple[str, ...]:
-    return tuple(flag for flag, applies in (("step_limit", stopped), ("no_answer", not answer)) if applies)
-
-
 def _own_fields(data: JsonObject, text_field: str) -> JsonObject:
     """The record's fields without its text, so that a result record can give them back."""
     dropped = {"raw_response", "evaluation_metadata", *_JUDGED_TEXT}
@@ -341,12 +338,6 @@ def _missing_text(data: JsonObject) -> str:
         if field in data:
             return f"{field} is {type_name(data[field])}, not a text"
     return "none of raw_response, sft_data.output, full_response_with_evaluation(s) is there"
-
-
-def _first_text(data: Any, fields: tuple[str, ...]) -> str | None:
-    if not isinstance(data, dict):
-        return None
-    return next((value for field in fields if isinstance(value := data.get(field), str) and value), None)
 
 
 def _string(value: Any) -> str | None:

@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import calls_of, content_of, first_line, result_of, said_of, tools_of
+from evaluation_assets.core.formats.chat import calls_of, content_of, first_line, result_of, said_of
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
+from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.files.records import read_items, read_value
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import usable

@@ -22,7 +22,8 @@ from evaluation_assets.core.formats.spans.attributes import (
     model_call,
     tool_run,
 )
-from evaluation_assets.core.formats.spans.tree import Span, Trace, as_utc
+from evaluation_assets.core.formats.spans.tree import Span, Trace
+from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
@@ -33,6 +34,7 @@ from evaluation_assets.core.formats.transcript import (
     final_message,
     final_submission,
     hands_in,
+    one_line,
     total,
 )
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -252,7 +254,7 @@ class _Telling:
             self._seen.update(_key(message) for message in call.outputs)
         elif span.error is not None:
             self._observe(
-                Result(content=span.error, error=_line(span.error), agent_id=agent_id, latency_ms=span.duration_ms)
+                Result(content=span.error, error=one_line(span.error), agent_id=agent_id, latency_ms=span.duration_ms)
             )
         else:
             del self.places[span.id]
@@ -295,7 +297,7 @@ class _Telling:
         if run.result is None:
             self._took(place, span.duration_ms)
         else:
-            self._answer(place, Result(content=run.result, error=_line(run.error), latency_ms=span.duration_ms))
+            self._answer(place, Result(content=run.result, error=one_line(run.error), latency_ms=span.duration_ms))
         self.places[span.id] = place
         self._introduce(agent_id, tools=(Tool(name=run.call.name, description=run.description or ""),))
         return agent_id if any(kind_of(child) == "agent" for child in span.walk()) else run.call.name
@@ -324,11 +326,11 @@ class _Telling:
                 words = re.sub(r"\s*(?:Code:)?\s*$", "", entry.event.message[: entry.event.message.index("```")])
                 call = Call(name=_CODE_TOOL, arguments="\n\n".join(part.rstrip() for part in code))
                 entry.event = replace(entry.event, message=words or None, calls=(call,))
-                entry.results = [Result(content=content, error=_line(span.error))] if content else [None]
+                entry.results = [Result(content=content, error=one_line(span.error))] if content else [None]
                 self._remember(content)
                 return
         if content and not self._is_known(content):
-            self._observe(Result(content=content, error=_line(span.error)))
+            self._observe(Result(content=content, error=one_line(span.error)))
             self._remember(content)
 
     def _introduce(
@@ -424,10 +426,6 @@ def _merged(span: Span, wrapper: Span | None) -> Span:
 def _key(message: Message) -> str:
     calls = [(call.name, call.id) for call in message.calls]
     return f"{message.role} {message.text.strip()} {calls if calls else message.call_id or ''}"
-
-
-def _line(error: str | None) -> str | None:
-    return None if error is None else " ".join(error[:1000].split())[:200]
 
 
 def _dataset_items(logs: Iterable[Any]) -> Iterator[JsonObject]:

@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import IO, Any, Self
@@ -159,11 +158,3 @@ def trace_in(record: Record) -> Trace:
 def _span_of(data: JsonObject) -> Span:
     data["events"] = [Event(**event) for event in data["events"]]
     return Span(**data)
-
-
-def as_utc(seconds: float | None) -> str | None:
-    """Seconds since 1970 as ISO 8601."""
-    try:
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
-    except (ValueError, OverflowError, OSError):
-        return None

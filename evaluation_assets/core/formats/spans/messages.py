@@ -1,0 +1,199 @@
+"""Messages, calls, tools and results in the shapes that spans hold them in, whatever attribute they stand under."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.formats.definitions import tools_in
+from evaluation_assets.core.formats.transcript import Call, as_text
+from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in
+from evaluation_assets.core.trajectories.model import JsonObject, Tool
+
+_ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "tool-response": "tool"}
+_TEXT_KEYS = ("content", "text", "value")
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a model's input or output."""
+
+    role: str
+    text: str = ""
+    thought: str | None = None
+    calls: tuple[Call, ...] = ()
+    call_id: str | None = None
+
+
+def messages_of(value: Any, role: str) -> Iterator[Message]:
+    """The messages in a value: one, a list of them, or the text of one. `role` is that of messages without one."""
+    if isinstance(value, dict):
+        yield from messages_from(value, role)
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict):
+                yield from messages_from(item, role)
+            elif isinstance(item, str) and item.strip():
+                yield Message(role=role, text=item)
+    elif isinstance(value, str) and value.strip():
+        yield Message(role=role, text=value)
+
+
+def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
+    """A message in any of the shapes; one that holds results of several tools is one message each."""
+    data = {key.removeprefix("message."): value for key, value in item.items()}
+    if isinstance(inner := data.get("message"), dict):
+        data = {**data, **inner}
+    named = data.get("role") if isinstance(data.get("role"), str) else role
+    named = _ROLES.get(named.lower(), named.lower()) if isinstance(named, str) else role
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[Call] = []
+    for part in (*_parts(data.get("content")), *_parts(data.get("contents")), *_parts(data.get("parts"))):
+        result = _response(part)
+        if result is not None:
+            yield result
+        elif (call := _part_call(part)) is not None:
+            calls.append(call)
+        elif isinstance(part, str):
+            texts.append(part)
+        elif part.get("type") in ("reasoning", "thinking") or part.get("thought") is True:
+            thoughts.append(_text_in(part))
+        else:
+            texts.append(_text_in(part))
+    calls += map(_call, list_in(data.get("tool_calls")))
+    text, thought = "\n".join(filter(None, texts)), "\n".join(filter(None, thoughts))
+    extra = data.get("reasoning_content") or data.get("reasoning") or data.get("thinking")
+    thought = thought or (extra if isinstance(extra, str) else "")
+    if text.strip() or thought.strip() or calls or named == "tool":
+        call_id = data.get("tool_call_id") or (data.get("id") if named == "tool" else None)
+        if text or thought or calls or call_id:
+            yield Message(
+                role=named,
+                text=text,
+                thought=thought or None,
+                calls=tuple(calls),
+                call_id=call_id if isinstance(call_id, str) else None,
+            )
+
+
+def messages_in(value: Any, role: str = "user") -> Any:
+    """The messages in a record of a whole request or reply."""
+    if isinstance(value, dict):
+        if isinstance(choices := value.get("choices"), list):
+            return choices
+        found = next((value[key] for key in ("messages", "contents", "message") if value.get(key)), None)
+        if found is not None:
+            return found
+        return value if "content" in value or "tool_calls" in value else None
+    return value if isinstance(value, list | str) and role == "assistant" else None
+
+
+def _parts(value: Any) -> Iterator[str | JsonObject]:
+    if isinstance(value, str):
+        found = decoded(value) if value.lstrip().startswith(('[{"type"', '[{"text"')) else value
+        if isinstance(found, list):
+            yield from _parts(found)
+        elif value:
+            yield value
+    elif isinstance(value, dict):
+        yield from _parts(value["parts"]) if isinstance(value.get("parts"), list) else [value]
+    elif isinstance(value, list):
+        for item in value:
+            if isinstance(item, dict):
+                yield {key.removeprefix("message_content."): inner for key, inner in item.items()}
+            elif isinstance(item, str):
+                yield item
+
+
+def _text_in(part: str | JsonObject) -> str:
+    if isinstance(part, str):
+        return part
+    for key in (*_TEXT_KEYS, "thinking", "reasoning"):
+        if isinstance(part.get(key), str):
+            return part[key]
+    kind = part.get("type")
+    return f"[{kind}]" if isinstance(kind, str) and kind != "text" else ""
+
+
+def _response(part: str | JsonObject) -> Message | None:
+    """The result of a tool as a part of a message."""
+    if isinstance(part, str):
+        return None
+    response = part.get("function_response") or part.get("functionResponse")
+    if isinstance(response, dict):
+        text, _ = result_of(response.get("response"))
+    elif part.get("type") in ("tool_call_response", "tool_result", "tool-result"):
+        response = part
+        keys = ("response", "result", "content", "output")
+        text, _ = result_of(next((part[key] for key in keys if part.get(key) is not None), None))
+    else:
+        return None
+    name = next((response[key] for key in ("id", "tool_use_id", "toolCallId") if response.get(key)), None)
+    return Message(role="tool", text=text or "", call_id=name if isinstance(name, str) else None)
+
+
+def _part_call(part: str | JsonObject) -> Call | None:
+    """A call as a part of a message."""
+    if isinstance(part, str):
+        return None
+    inner = part.get("function_call") or part.get("functionCall")
+    if isinstance(inner, dict):
+        return _call(inner)
+    return _call(part) if part.get("type") in ("tool_call", "tool_use", "tool-call") else None
+
+
+def _call(value: Any) -> Call:
+    data = {key.removeprefix("tool_call."): inner for key, inner in value.items()} if isinstance(value, dict) else {}
+    function = data.get("function")
+    if isinstance(function, dict):
+        data = {**data, **function}
+    names = ("function.name", "name", "toolName", "tool_name")
+    keys = ("function.arguments", "arguments", "args", "input")
+    call_id = data.get("id") or data.get("toolCallId")
+    return Call(
+        name=first_text(data, *names) or "unknown",
+        arguments=next((data[key] for key in keys if data.get(key) is not None), None),
+        id=call_id if isinstance(call_id, str) else None,
+    )
+
+
+def tools_from(value: Any) -> tuple[Tool, ...]:
+    """Tools from their definitions, where OpenInference has them under a key of their own."""
+    return tools_in([at(decoded(item), "tool.json_schema") or item for item in list_in(decoded(value))])
+
+
+def arguments_of(value: Any) -> Any:
+    """The arguments of a call; those of a Python function by their names where all have one."""
+    data = decoded(value)
+    if isinstance(data, dict) and data.keys() <= {"args", "kwargs", "sanitize_inputs_outputs"} and "kwargs" in data:
+        return data["kwargs"] if not data.get("args") else {"args": data["args"], **object_in(data["kwargs"])}
+    return data
+
+
+def result_of(value: Any) -> tuple[str | None, str | None]:
+    """What a tool returned as text, and its failure; results of MCP servers are taken out of their envelope."""
+    data = decoded(value)
+    if isinstance(data, dict) and isinstance(data.get("content"), list):
+        texts = [
+            part["text"] for part in data["content"] if isinstance(part, dict) and isinstance(part.get("text"), str)
+        ]
+        if len(texts) == len(data["content"]):
+            text = "\n".join(texts)
+            return text, " ".join(text.split())[:200] or "isError" if data.get("isError") is True else None
+    return (None if value is None else as_text(value)), None
+
+
+def plain_text(value: Any, keys: tuple[str, ...], depth: int = 0) -> str | None:
+    """The words in a record of an input or output: the text itself, or what stands in a field of a known name."""
+    data = decoded(value)
+    if isinstance(data, str):
+        return data if data.strip() else None
+    if isinstance(data, list) and data and depth < _DEEPEST:
+        return plain_text(data[-1], keys, depth + 1)
+    if isinstance(data, dict) and depth < _DEEPEST:
+        for key in (*keys, *_TEXT_KEYS, "kwargs", "parts"):
+            if data.get(key) and (found := plain_text(data[key], keys, depth + 1)):
+                return found
+        return as_text(data) if depth == 0 else None
+    return None
