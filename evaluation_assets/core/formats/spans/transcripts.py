@@ -7,13 +7,12 @@ message stands once, where it was first said.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import UnusableRecord
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.spans.attributes import (
-    Message,
     ModelCall,
     ToolRun,
     agent_run,
@@ -22,10 +21,11 @@ from evaluation_assets.core.formats.spans.attributes import (
     model_call,
     tool_run,
 )
+from evaluation_assets.core.formats.spans.messages import Message
+from evaluation_assets.core.formats.spans.pending import PendingEvents, Place
 from evaluation_assets.core.formats.spans.tree import Span, Trace
 from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.formats.transcript import (
-    Asked,
     Call,
     Result,
     Said,
@@ -56,9 +56,6 @@ _CODE_TOOL = "python_interpreter"
 _REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observation|Error):)")
 """How smolagents tells a model which calls it made and what came of them."""
 
-_KNOWN_FROM = 30
-"""A piece of text of this length that occurs again is a repetition."""
-
 
 def trajectory_of(trace: Trace, name: str, losses: Losses) -> Trajectory:
     """The trajectory of a trace.
@@ -72,7 +69,7 @@ def trajectory_of(trace: Trace, name: str, losses: Losses) -> Trajectory:
     if trace.repeated:
         losses.count("spans[] (exported twice)", trace.repeated)
     transcript = Transcript()
-    steps = telling.write(transcript)
+    steps = telling.events.write(transcript)
     text, turns = transcript.finished()
     if not any(turn.interactions for turn in turns):
         raise UnusableRecord("no_trajectory_text", "no span of the trace has words of a model or a call of a tool")
@@ -109,30 +106,19 @@ def trajectory_of(trace: Trace, name: str, losses: Losses) -> Trajectory:
     )
 
 
-@dataclass(slots=True)
-class _Entry:
-    """One event on its way into the transcript; results come as the spans that hold them are met."""
-
-    event: Asked | Said | Result
-    results: list[Result | None] = field(default_factory=list)
-
-
 class _Telling:
     """What the spans of a trace have told so far, in order."""
 
     def __init__(self, losses: Losses) -> None:
         self._losses = losses
-        self._entries: list[_Entry] = []
+        self.events = PendingEvents()
         self._agents: dict[str, Agent] = {}
-        self._open: list[tuple[int, int]] = []
-        self._made: set[str] = set()
         self._seen: set[str] = set()
-        self._known: list[str] = []
         self._model_usage: list[Usage | None] = []
         self._agent_usage: list[Usage | None] = []
         self.task: str | None = None
         self.answer: str | None = None
-        self.places: dict[str, tuple[int, int]] = {}
+        self.places: dict[str, Place] = {}
 
     def tell(self, root: Span, agent_id: str) -> None:
         """Take in a span and all below it. Traces may be nested deeper than Python functions may call each other."""
@@ -144,25 +130,9 @@ class _Telling:
             else:
                 open_spans.append(self._span(*child))
 
-    def write(self, transcript: Transcript) -> list[int]:
-        """Write everything, and give the number of the first step of every entry."""
-        steps, count = [], 0
-        for entry in self._entries:
-            steps.append(count)
-            if isinstance(entry.event, Asked):
-                transcript.asked(entry.event)
-                continue
-            if isinstance(entry.event, Said):
-                transcript.said(entry.event, entry.results)
-                count += max(1, len(entry.event.calls))
-            else:
-                transcript.observed(entry.event)
-                count += 1
-        return steps
-
     def participants(self) -> tuple[Agent, ...]:
         """Everyone who said something."""
-        speaking = {entry.event.agent_id for entry in self._entries if not isinstance(entry.event, Asked)}
+        speaking = self.events.speakers()
         return tuple(agent for name, agent in self._agents.items() if name in speaking)
 
     def usage(self) -> Usage | None:
@@ -172,7 +142,7 @@ class _Telling:
     def _span(self, span: Span, agent_id: str, wrapper: Span | None) -> Iterator[tuple[Span, str, Span | None]]:
         """Tell a span, and give each of its children to be told before it goes on."""
         kind = kind_of(span)
-        first, answered = len(self._entries), None
+        first, answered = len(self.events), None
         if kind == "model":
             inner = list(_inner_models(span))
             if not inner:
@@ -193,7 +163,7 @@ class _Telling:
             self._losses.count("spans[] (chain)")
         if answered is not None:
             self._handed_in(answered, first)
-        if kind != "other" and len(self._entries) > first:
+        if kind != "other" and len(self.events) > first:
             self.places.setdefault(span.id, (first, 0))
 
     def _agent(self, span: Span, caller: str) -> tuple[str, str | None]:
@@ -206,10 +176,10 @@ class _Telling:
         if run.asked is not None:
             if outermost:
                 self.task = self.task or run.asked
-                self._ask(run.asked)
-            elif not self._is_known(run.asked):
-                self._say(Said(agent_id=caller, message=run.asked))
-            self._remember(run.asked)
+                self.events.ask(run.asked)
+            elif not self.events.is_known(run.asked):
+                self.events.say(Said(agent_id=caller, message=run.asked))
+            self.events.remember(run.asked)
         if outermost:
             self._agent_usage.append(run.usage)
             self.answer = run.answered or self.answer
@@ -217,9 +187,9 @@ class _Telling:
 
     def _handed_in(self, answered: str, first: int) -> None:
         """The call by which an agent hands in its answer returns it, also where the tool's span does not say so."""
-        for place in list(self._open):
-            if place[0] >= first and hands_in(self._call_at(place).name):
-                self._answer(place, Result(content=answered))
+        for place, call in self.events.open_calls():
+            if place[0] >= first and hands_in(call.name):
+                self.events.answer(place, Result(content=answered))
 
     def _model(self, span: Span, agent_id: str) -> None:
         with self._losses.reading(grouped(span.attributes), "spans[].") as fields:
@@ -240,7 +210,7 @@ class _Telling:
         texts = [message.text for message in call.outputs if message.text.strip()]
         thoughts = [message.thought for message in call.outputs if message.thought]
         calls = tuple(made for message in call.outputs for made in message.calls)
-        self.places[span.id] = (len(self._entries), 0)
+        self.places[span.id] = (len(self.events), 0)
         if texts or thoughts or calls:
             said = Said(
                 agent_id=agent_id,
@@ -250,10 +220,10 @@ class _Telling:
                 latency_ms=span.duration_ms,
                 usage=call.usage,
             )
-            self._say(said)
+            self.events.say(said)
             self._seen.update(_key(message) for message in call.outputs)
         elif span.error is not None:
-            self._observe(
+            self.events.observe(
                 Result(content=span.error, error=one_line(span.error), agent_id=agent_id, latency_ms=span.duration_ms)
             )
         else:
@@ -262,28 +232,28 @@ class _Telling:
 
     def _given(self, message: Message, agent_id: str) -> None:
         """A message the model was given; what was said before is left out."""
-        if message.role == "tool" and message.call_id in self._made:
-            place = next((one for one in self._open if self._call_at(one).id == message.call_id), None)
+        if message.role == "tool" and message.call_id in self.events.made:
+            place = next((one for one, call in self.events.open_calls() if call.id == message.call_id), None)
             if place is not None:
-                self._answer(place, Result(content=message.text))
+                self.events.answer(place, Result(content=message.text))
             return
         key = _key(message)
         if key in self._seen:
             return
         self._seen.add(key)
-        if message.role in ("system", "developer", "tool-call") or (self._entries and _REPEATED.match(message.text)):
+        if message.role in ("system", "developer", "tool-call") or (self.events and _REPEATED.match(message.text)):
             return
-        if self._is_known(message.text) and not message.calls:
+        if self.events.is_known(message.text) and not message.calls:
             return
         if message.role == "assistant":
-            self._say(
+            self.events.say(
                 Said(agent_id=agent_id, thought=message.thought, message=message.text or None, calls=message.calls)
             )
         elif message.role == "user" and self.task is None:
-            self._ask(message.text)
+            self.events.ask(message.text)
         else:
-            self._observe(Result(content=message.text, agent_id=agent_id))
-        self._remember(message.text)
+            self.events.observe(Result(content=message.text, agent_id=agent_id))
+        self.events.remember(message.text)
 
     def _tool(self, span: Span, agent_id: str) -> str:
         """A tool that ran: its result goes to the call that asked for it. What it asks a model is told in its name."""
@@ -292,19 +262,21 @@ class _Telling:
             fields.set_aside(*_SESSION)
         place = self._asked_for(run)
         if place is None:
-            place = (len(self._entries), 0)
-            self._say(Said(agent_id=agent_id, calls=(run.call,)))
+            place = (len(self.events), 0)
+            self.events.say(Said(agent_id=agent_id, calls=(run.call,)))
         if run.result is None:
-            self._took(place, span.duration_ms)
+            self.events.took(place, span.duration_ms)
         else:
-            self._answer(place, Result(content=run.result, error=one_line(run.error), latency_ms=span.duration_ms))
+            self.events.answer(
+                place, Result(content=run.result, error=one_line(run.error), latency_ms=span.duration_ms)
+            )
         self.places[span.id] = place
         self._introduce(agent_id, tools=(Tool(name=run.call.name, description=run.description or ""),))
         return agent_id if any(kind_of(child) == "agent" for child in span.walk()) else run.call.name
 
-    def _asked_for(self, run: ToolRun) -> tuple[int, int] | None:
+    def _asked_for(self, run: ToolRun) -> Place | None:
         """The call of a model that this tool run answers: by its id, else by the tool's name."""
-        calls = [(place, self._call_at(place)) for place in self._open]
+        calls = self.events.open_calls()
         if run.call.id is not None:
             for place, call in calls:
                 if call.id == run.call.id:
@@ -318,7 +290,7 @@ class _Telling:
         """The code in a model's words was run: that is a call, and the step's output is its result."""
         output = span.attributes.get("output.value")
         content = output if isinstance(output, str) else span.error or ""
-        for entry in self._entries[first:]:
+        for entry in self.events.since(first):
             if not isinstance(entry.event, Said) or entry.event.calls or not entry.event.message:
                 continue
             code = _CODE.findall(entry.event.message)
@@ -327,11 +299,11 @@ class _Telling:
                 call = Call(name=_CODE_TOOL, arguments="\n\n".join(part.rstrip() for part in code))
                 entry.event = replace(entry.event, message=words or None, calls=(call,))
                 entry.results = [Result(content=content, error=one_line(span.error))] if content else [None]
-                self._remember(content)
+                self.events.remember(content)
                 return
-        if content and not self._is_known(content):
-            self._observe(Result(content=content, error=one_line(span.error)))
-            self._remember(content)
+        if content and not self.events.is_known(content):
+            self.events.observe(Result(content=content, error=one_line(span.error)))
+            self.events.remember(content)
 
     def _introduce(
         self,
@@ -357,51 +329,6 @@ class _Telling:
             model=agent.model or model,
             tools=tuple(known.values()) or None,
         )
-
-    def _ask(self, text: str) -> None:
-        self._entries.append(_Entry(Asked(text=text)))
-
-    def _observe(self, result: Result) -> None:
-        self._entries.append(_Entry(result))
-
-    def _say(self, said: Said) -> None:
-        number = len(self._entries)
-        self._entries.append(_Entry(said, [None] * len(said.calls)))
-        self._open += [(number, index) for index in range(len(said.calls))]
-        self._made.update(call.id for call in said.calls if call.id)
-        for piece in (said.thought, said.message, *(as_text(call.arguments) for call in said.calls)):
-            self._remember(piece or "")
-
-    def _answer(self, place: tuple[int, int], result: Result) -> None:
-        entry, call = place
-        self._entries[entry].results[call] = result
-        self._open.remove(place)
-        self._remember(result.content)
-
-    def _took(self, place: tuple[int, int], latency_ms: float | None) -> None:
-        """Keep what a call took that has no result."""
-        entry = self._entries[place[0]]
-        assert isinstance(entry.event, Said)
-        calls = list(entry.event.calls)
-        calls[place[1]] = replace(calls[place[1]], latency_ms=latency_ms)
-        entry.event = replace(entry.event, calls=tuple(calls))
-
-    def _call_at(self, place: tuple[int, int]) -> Call:
-        event = self._entries[place[0]].event
-        assert isinstance(event, Said)
-        return event.calls[place[1]]
-
-    def _remember(self, text: str) -> None:
-        if len(text.strip()) >= _KNOWN_FROM:
-            self._known.append(text.strip())
-
-    def _is_known(self, text: str) -> bool:
-        """Whether most of a text was said before: frameworks wrap what they repeat in a few words of their own."""
-        rest = text
-        for piece in self._known:
-            if piece in rest:
-                rest = rest.replace(piece, "")
-        return len(rest) < len(text) and len(rest.strip()) <= max(len(text) // 4, 2 * _KNOWN_FROM)
 
 
 def _inner_models(span: Span) -> Iterator[Span]:
