@@ -9,12 +9,11 @@ The fields are read one by one and not with the pydantic models of the format: t
 field they do not know, a step number out of order or a result of an unknown call.
 """
 
-import posixpath
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluation_assets.core.formats.atif_documents import DEEPEST, Documents, is_document
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.context import success_of
 from evaluation_assets.core.formats.definitions import tools_of
@@ -34,7 +33,6 @@ from evaluation_assets.core.formats.transcript import (
     total,
     written,
 )
-from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -49,114 +47,31 @@ _NO_CALL = "no call"
 
 _KINDS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
 
-_DEPTH = 50
-"""Sub-agents of sub-agents; deeper nesting is not written by agents."""
-
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(_is_document(record) for record in sample.records)
+    return any(is_document(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """One trajectory a document that no other document points at, or one rejection."""
-    library = Library(files)
+    documents = Documents(files)
     for file in files:
-        if file.source not in library.sources:
+        if file.source not in documents.sources:
             yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
             continue
         for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
-            elif not library.is_part(record):
-                yield usable(record, lambda record: _trajectory_of(record, library, losses))
-
-
-class Library:
-    """Where the documents of a drop are, and which of them are parts of others."""
-
-    def __init__(self, files: Sequence[DropFile]) -> None:
-        self._files = {file.source: file for file in files}
-        self._places: list[tuple[str, int]] = []
-        self._by_id: dict[str, list[int]] = defaultdict(list)
-        self._by_session: dict[str, list[int]] = defaultdict(list)
-        self._by_source: dict[str, list[int]] = defaultdict(list)
-        references: list[list[JsonObject]] = []
-        for file in files:
-            for record in read_records(file):
-                if isinstance(record, Record) and _is_document(record.data):
-                    self._add(record)
-                    references.append(list(_references(record.data)))
-        self.sources = {source for source, _ in self._places}
-        self._parts = self._joined(references)
-
-    def is_part(self, record: Record) -> bool:
-        """Whether another document points at this one."""
-        return (record.source, record.line) in self._parts
-
-    def find(self, reference: Mapping[str, Any], source: str) -> tuple[str, int] | None:
-        """Where the document of a reference in `source` is, if it is in the drop."""
-        found = self._find(reference, source)
-        return None if found is None else self._places[found]
-
-    def load(self, place: tuple[str, int]) -> JsonObject:
-        """A document, read again from its file."""
-        source, line = place
-        file = self._files[source]
-        return next(record.data for record in read_records(file) if isinstance(record, Record) and record.line == line)
-
-    def _add(self, record: Record) -> None:
-        number = len(self._places)
-        self._places.append((record.source, record.line))
-        self._by_source[record.source].append(number)
-        for key, names in (("trajectory_id", self._by_id), ("session_id", self._by_session)):
-            if isinstance(name := record.data.get(key), str):
-                names[name].append(number)
-
-    def _find(self, reference: Mapping[str, Any], source: str) -> int | None:
-        path, name, session = (reference.get(key) for key in ("trajectory_path", "trajectory_id", "session_id"))
-        candidates: list[int] = []
-        beside = ""
-        if isinstance(path, str):
-            beside = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
-            near = [one for one in self._by_source if _same_file(one, path) and _is_below(one, source)]
-            known = [beside] if beside in self._by_source else near
-            candidates = [number for one in known for number in self._by_source[one]]
-        if isinstance(name, str) and len(candidates) != 1:
-            candidates = [number for number in self._by_id.get(name, ()) if number in candidates or not candidates]
-        if isinstance(session, str) and not candidates:
-            candidates = self._by_session.get(session, [])
-        if isinstance(path, str):  # runs in folders of their own have files, ids and sessions of the same names
-            own = (beside, *(one for one in self._by_source if _is_below(one, source)))
-            candidates = [number for number in candidates if self._places[number][0] in own]
-        return candidates[0] if len(candidates) == 1 else None
-
-    def _joined(self, references: list[list[JsonObject]]) -> set[tuple[str, int]]:
-        """Documents that are read with the one that points at them; of a circle, the first is nobody's part."""
-        edges = [
-            [found for reference in own if (found := self._find(reference, place[0])) not in (None, number)]
-            for number, (place, own) in enumerate(zip(self._places, references, strict=True))
-        ]
-        pointed_at = {target for own in edges for target in own}
-        parts: set[int] = set()
-        roots = [number for number in range(len(edges)) if number not in pointed_at]
-        for root in (*roots, *sorted(pointed_at)):
-            if root in parts:
-                continue
-            waiting = [root]
-            while waiting:
-                for target in edges[waiting.pop()]:
-                    if target is not None and target != root and target not in parts:
-                        parts.add(target)
-                        waiting.append(target)
-        return {self._places[number] for number in parts}
+            elif not documents.is_part(record):
+                yield usable(record, lambda record: _trajectory_of(record, documents, losses))
 
 
 @dataclass(slots=True)
 class _Reading:
     """What is gathered while a document and the documents it points at are read."""
 
-    library: Library
+    documents: Documents
     losses: Losses
     agents: dict[str, Agent] = field(default_factory=dict)
     times: list[str] = field(default_factory=list)
@@ -176,9 +91,9 @@ class _Part:
     continues: str | None = None
 
 
-def _trajectory_of(record: Record, library: Library, losses: Losses) -> Trajectory:
+def _trajectory_of(record: Record, documents: Documents, losses: Losses) -> Trajectory:
     data = record.json_object()
-    reading = _Reading(library, losses, seen={(record.source, record.line)})
+    reading = _Reading(documents, losses, seen={(record.source, record.line)})
     root: JsonObject = {}
     text, turns = written(_events(_Part(data, record.source), reading, root))
     if not any(turn.interactions for turn in turns):
@@ -338,9 +253,9 @@ def _observation(
         name = reference.get("trajectory_id")
         if isinstance(name, str) and name in children:
             yield from _sub_agent(children.pop(name), part, agent_id, said, reading)
-        elif (place := reading.library.find(reference, part.source)) is not None and place not in reading.seen:
+        elif (place := reading.documents.find(reference, part.source)) is not None and place not in reading.seen:
             reading.seen.add(place)
-            data = reading.library.load(place)
+            data = reading.documents.load(place)
             yield from _sub_agent(data, part, agent_id, said, reading, place[0])
         else:
             reading.losses.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
@@ -349,7 +264,7 @@ def _observation(
 def _sub_agent(
     data: JsonObject, part: _Part, caller: str, said: str, reading: _Reading, source: str | None = None
 ) -> Iterator[Event]:
-    if part.depth == _DEPTH:
+    if part.depth == DEEPEST:
         reading.losses.count("subagent_trajectories[] (nested too deeply)")
         return
     yield from _events(_Part(data, source or part.source, caller, said, part.depth + 1), reading)
@@ -357,12 +272,12 @@ def _sub_agent(
 
 def _continuation(reference: str, part: _Part, agent_id: str, reading: _Reading) -> Iterator[Event]:
     found = {"trajectory_path": reference}, {"trajectory_id": reference}
-    place = next((place for one in found if (place := reading.library.find(one, part.source)) is not None), None)
+    place = next((place for one in found if (place := reading.documents.find(one, part.source)) is not None), None)
     if place is None or place in reading.seen:
         reading.losses.count("continued_trajectory_ref (not in the drop)")
         return
     reading.seen.add(place)
-    data = reading.library.load(place)
+    data = reading.documents.load(place)
     yield from _events(_Part(data, place[0], part.caller, part.said_to_it, part.depth, continues=agent_id), reading)
 
 
@@ -437,39 +352,3 @@ def _seconds(times: list[str]) -> float | None:
     """From the first to the last time stamp."""
     elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
     return None if elapsed is None else elapsed / 1000
-
-
-def _is_document(data: Any) -> bool:
-    if not isinstance(data, dict):
-        return False
-    version = data.get("schema_version")
-    if isinstance(version, str) and version.upper().startswith("ATIF"):
-        return True
-    steps = data.get("steps")
-    first = steps[0] if isinstance(steps, list) and steps else None
-    return isinstance(data.get("agent"), dict) and isinstance(first, dict) and {"step_id", "source"} <= first.keys()
-
-
-def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
-    """Everything a document and those embedded in it point at."""
-    continued = data.get("continued_trajectory_ref")
-    if isinstance(continued, str):
-        yield {"trajectory_path": continued}
-        yield {"trajectory_id": continued}
-    for step in objects_in(data.get("steps")):
-        observation = step.get("observation")
-        for result in objects_in(observation.get("results") if isinstance(observation, dict) else None):
-            references = result.get("subagent_trajectory_ref")
-            yield from objects_in(references if isinstance(references, list) else [references])
-    for child in objects_in(data.get("subagent_trajectories") if depth < _DEPTH else None):
-        yield from _references(child, depth + 1)
-
-
-def _is_below(source: str, other: str) -> bool:
-    """Whether a file lies in the folder of another one, or in a folder of that."""
-    folder = posixpath.dirname(other)
-    return source.startswith(f"{folder}/" if folder else "")
-
-
-def _same_file(source: str, path: str) -> bool:
-    return posixpath.basename(source) == posixpath.basename(path)
