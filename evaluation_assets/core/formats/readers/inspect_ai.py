@@ -5,8 +5,8 @@ are referred to. Events repeat the messages, once per model call; only usage, ti
 """
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
@@ -16,11 +16,11 @@ from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
+from evaluation_assets.core.formats.inspect_messages import Resolved, calls_of, content_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.transcript import (
     Asked,
-    Call,
     Event,
     Result,
     Said,
@@ -41,7 +41,6 @@ DESCRIPTION = "Inspect AI logs (.json, .eval): messages, scores and target of ev
 DETECTION = "an object with eval.task, eval.dataset and status; or an archive with header.json or _journal/start.json"
 
 _HEADERS = ("header.json", "_journal/start.json")
-_REFERENCES = ("attachment://", "tc://")
 _GRADES = {"C": True, "I": False, "N": False}
 """Correct, incorrect, no answer. Partially correct (P) is neither."""
 
@@ -124,7 +123,7 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
     with losses.reading(data) as sample:
         old = sample.object("transcript")
         attachments = {**object_in(sample.value("attachments")), **object_in(old.value("content"))}
-        resolved = _Resolved(attachments)
+        resolved = Resolved(attachments)
         asked = _model_calls([*sample.objects("events"), *old.objects("events")], losses)
         sample.set_aside(
             "events_data", "timelines", "working_time", "completed_at", "choices", "sandbox", "files", "setup"
@@ -161,7 +160,7 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
             task=task,
             text=text,
             turns=turns,
-            agents=(_described(agent, prompts),),
+            agents=(replace(agent, description="\n".join(prompts).strip() or None),),
             final_answer=answer,
             reference_answer=_target(sample),
             success=_success(scores.get("scores", {})),
@@ -174,35 +173,13 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
         )
 
 
-class _Resolved:
-    """Texts of a sample, with what they refer to in their place."""
-
-    def __init__(self, attachments: Mapping[str, Any]) -> None:
-        self._attachments = attachments
-
-    def text(self, value: Any) -> str:
-        """A value as text."""
-        text = as_text(value)
-        for scheme in _REFERENCES:
-            if text.startswith(scheme):
-                found = self._attachments.get(text.removeprefix(scheme))
-                return found if isinstance(found, str) else text
-        return text
-
-    def value(self, value: Any) -> Any:
-        """The arguments of a call."""
-        if isinstance(value, dict):
-            return {key: self.text(inner) if isinstance(inner, str) else inner for key, inner in value.items()}
-        return self.text(value) if isinstance(value, str) else value
-
-
-def _events(sample: Fields, resolved: _Resolved, asked: _Asked, prompts: list[str], losses: Losses) -> Iterator[Event]:
+def _events(sample: Fields, resolved: Resolved, asked: _Asked, prompts: list[str], losses: Losses) -> Iterator[Event]:
     """What was said, in order. System prompts are put aside."""
     for message in sample.objects("messages"):
         role = message.text("role")
         name = message.name("id")
         message.set_aside("source", "model", "metadata")
-        content = _content(message.value("content"), resolved, losses)
+        content = content_of(message.value("content"), resolved, losses)
         if role == "system":
             prompts.append(content.said)
         elif role == "user":
@@ -221,69 +198,11 @@ def _events(sample: Fields, resolved: _Resolved, asked: _Asked, prompts: list[st
             yield Said(
                 thought=content.thought or message.text("reasoning"),
                 message=content.said if content.said.strip() else None,
-                calls=(*content.calls, *_calls(message, resolved)),
+                calls=(*content.calls, *calls_of(message, resolved)),
                 usage=used,
                 latency_ms=None if seconds is None else seconds * 1000,
             )
             yield from content.results
-
-
-@dataclass(slots=True)
-class _Content:
-    """The parts of a message."""
-
-    said: str = ""
-    thought: str | None = None
-    calls: list[Call] = field(default_factory=list)
-    results: list[Result] = field(default_factory=list)
-
-
-def _content(value: Any, resolved: _Resolved, losses: Losses) -> _Content:
-    if not isinstance(value, list):
-        return _Content(said=resolved.text(value))
-    content = _Content()
-    said, thoughts = [], []
-    for part in value:
-        if not isinstance(part, dict):
-            said.append(resolved.text(part))
-            continue
-        kind = part.get("type")
-        if isinstance(part.get("text"), str):
-            said.append(resolved.text(part["text"]))
-        elif kind == "reasoning":
-            thoughts.append(resolved.text(part.get("summary") if part.get("redacted") else part.get("reasoning")))
-        elif kind == "tool_use":
-            _server_call(part, content, resolved)
-        else:
-            losses.count(f"messages[].content[] ({kind})")
-            said.append(f"[{kind}]")
-    content.said = "\n".join(said)
-    content.thought = "\n".join(thought for thought in thoughts if thought) or None
-    return content
-
-
-def _server_call(part: JsonObject, content: _Content, resolved: _Resolved) -> None:
-    """A call the model's provider made itself, in the middle of the message: web search, code, MCP."""
-    name, call_id, error = part.get("name"), part.get("id"), part.get("error")
-    call_id = call_id if isinstance(call_id, str) else None
-    content.calls.append(
-        Call(
-            name=name if isinstance(name, str) and name else "unknown",
-            arguments=resolved.value(part.get("arguments")),
-            id=call_id,
-        )
-    )
-    told = resolved.text(error) if error else None
-    content.results.append(
-        Result(content=resolved.text(part.get("result")) or told or "", call_id=call_id, error=one_line(told))
-    )
-
-
-def _calls(message: Fields, resolved: _Resolved) -> Iterator[Call]:
-    for call in message.objects("tool_calls"):
-        call.set_aside("type", "view", "parse_error")
-        arguments = call.value("arguments")
-        yield Call(name=call.text("function") or "unknown", arguments=resolved.value(arguments), id=call.name("id"))
 
 
 def _model_calls(events: list[Fields], losses: Losses) -> _Asked:
@@ -311,16 +230,16 @@ def _model_calls(events: list[Fields], losses: Losses) -> _Asked:
     return asked
 
 
-def _task(sample: Fields, resolved: _Resolved) -> str:
+def _task(sample: Fields, resolved: Resolved) -> str:
     """The input; of several messages the last one of the user."""
     value = sample.value("input")
     if not isinstance(value, list):
         return resolved.text(value)
     asked = [one.get("content") for one in value if isinstance(one, dict) and one.get("role") == "user"]
-    return _content(asked[-1], resolved, Losses()).said if asked else ""
+    return content_of(asked[-1], resolved, Losses()).said if asked else ""
 
 
-def _answer(output: Fields, resolved: _Resolved, text: str, turns: tuple[Turn, ...]) -> tuple[str | None, Usage | None]:
+def _answer(output: Fields, resolved: Resolved, text: str, turns: tuple[Turn, ...]) -> tuple[str | None, Usage | None]:
     """What the sample was scored for, and what its last model call used."""
     output.set_aside("model", "time", "metadata", "error")
     choices = output.objects("choices")
@@ -328,7 +247,7 @@ def _answer(output: Fields, resolved: _Resolved, text: str, turns: tuple[Turn, .
     for index, choice in enumerate(choices):
         choice.set_aside("stop_reason", "logprobs")
         message = choice.object("message")
-        content = _content(message.value("content"), resolved, Losses())
+        content = content_of(message.value("content"), resolved, Losses())
         if index == 0 and not message.items("tool_calls"):
             said = content.said
         message.rest()
@@ -407,10 +326,6 @@ def _usage(fields: Fields) -> Usage | None:
         cost_usd=fields.number("total_cost"),
         cached_tokens=fields.whole("input_tokens_cache_read"),
     )
-
-
-def _described(agent: Agent, prompts: list[str]) -> Agent:
-    return Agent(id=agent.id, model=agent.model, tools=agent.tools, description="\n".join(prompts).strip() or None)
 
 
 def _is_log(data: Any) -> bool:

@@ -16,8 +16,7 @@ from evaluation_assets.core.formats.context import Context, context_of, merged
 from evaluation_assets.core.formats.conversation import Conversation, grouped, joined, not_a_record, trajectory_from
 from evaluation_assets.core.formats.files.json_values import as_json
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import Fields, Losses
-from evaluation_assets.core.formats.run_trees import (
+from evaluation_assets.core.formats.langsmith_runs import (
     QUESTIONS,
     Traces,
     flat_trace,
@@ -27,6 +26,7 @@ from evaluation_assets.core.formats.run_trees import (
     set_copies_aside,
     text_in,
 )
+from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
 from evaluation_assets.core.formats.untyped import as_object
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory

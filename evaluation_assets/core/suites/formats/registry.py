@@ -7,23 +7,17 @@ from typing import Any
 from pydantic import ValidationError
 from upath import UPath
 
-from evaluation_assets.core.suites.formats import (
-    bfcl,
-    native,
-    nestful,
-    qa_pair_xml,
-    task_xml,
-    tau_bench,
-    tooltalk,
-)
+from evaluation_assets.core.suites.formats import bfcl, native, nestful, tau_bench, tooltalk, xml_tasks
 from evaluation_assets.core.suites.formats.base import Draft, Incomplete, Source, SuiteFormat
 from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
 from evaluation_assets.core.suites.suite import Case, InvalidSuite, Suite
 
-SUITE_FORMATS: dict[str, SuiteFormat] = {
-    module.NAME: SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
-    for module in (native, task_xml, qa_pair_xml, bfcl, tooltalk, nestful, tau_bench)
-}
+_NATIVE, *_BENCHMARKS = (
+    SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
+    for module in (native, bfcl, tooltalk, nestful, tau_bench)
+)
+SUITE_FORMATS: dict[str, SuiteFormat] = {known.name: known for known in (_NATIVE, *xml_tasks.DIALECTS, *_BENCHMARKS)}
+"""In the order in which they are asked whether a file is theirs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Tasks out of XML files, safely: no document type, no entities, nothing fetched. What both XML dialects share.
+"""XML: elements with a prompt and an answer inside, at any depth, in two dialects that differ in the names of these.
 
-The parser is expat behind defusedxml. A task is an element with a prompt and an answer inside, at any depth.
+Files are read safely, by expat behind defusedxml: no document type, no entities, nothing fetched.
 """
 
 import re
@@ -12,7 +12,7 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml import DefusedXmlException
 from defusedxml.sax import parseString
 
-from evaluation_assets.core.suites.formats.base import Draft, Source
+from evaluation_assets.core.suites.formats.base import Draft, Source, SuiteFormat
 from evaluation_assets.core.suites.suite import Case, ReferenceAnswer
 
 _DECLARATION = re.compile(r"\A\s*(?:<\?xml[^>]*\?>)?")
@@ -32,8 +32,23 @@ class Task:
     texts: dict[str, list[str]] = field(default_factory=dict)
 
 
-def read_tasks(source: Source, element: str, prompt: str, answer: str) -> Draft:
-    """The cases of the elements of that name; one without prompt or answer is listed as incomplete.
+def _dialect(name: str, element: str, prompt: str, answer: str, description: str) -> SuiteFormat:
+    """The dialect whose tasks are elements of that name."""
+    return SuiteFormat(
+        name=name,
+        description=description,
+        detection=f"an XML file with <{element}> elements",
+        detect=lambda source: _has_elements(source, element),
+        read=lambda source: _read(source, element, prompt, answer),
+    )
+
+
+def _has_elements(source: Source, name: str) -> bool:
+    return source.is_xml and re.search(rf"<{name}[\s>/]", source.text) is not None
+
+
+def _read(source: Source, element: str, prompt: str, answer: str) -> Draft:
+    """A case for every element of that name; one without prompt or answer is listed as incomplete.
 
     Raises:
         InvalidSuite: the file is no XML, or has a document type or entities.
@@ -53,11 +68,6 @@ def _problem(child: str, texts: list[str]) -> str | None:
     if not any(texts):
         return f"it has no {child}"
     return f"it has more than one {child}" if len(texts) > 1 else None
-
-
-def has_tasks(source: Source, element: str) -> bool:
-    """Whether a file is XML with elements of that name."""
-    return source.is_xml and re.search(rf"<{element}[\s>/]", source.text) is not None
 
 
 def _tasks(source: Source, element: str) -> list[Task]:
@@ -111,3 +121,9 @@ class _Tasks(ContentHandler):
         elif self._depth == self._task_depth:
             self._task = None
         self._depth -= 1
+
+
+DIALECTS = (
+    _dialect("task-xml", "task", "prompt", "response", "XML: task elements with prompt and response."),
+    _dialect("qa-pair-xml", "qa_pair", "question", "answer", "XML: qa_pair elements with question and answer."),
+)

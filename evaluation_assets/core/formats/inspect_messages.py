@@ -1,0 +1,93 @@
+"""Messages of Inspect AI: their content in parts, their calls, and texts that are stored elsewhere in the sample."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.transcript import Call, Result, as_text, one_line
+from evaluation_assets.core.trajectories.model import JsonObject
+
+_REFERENCES = ("attachment://", "tc://")
+
+
+class Resolved:
+    """Texts of a sample, with what they refer to in their place."""
+
+    def __init__(self, attachments: Mapping[str, Any]) -> None:
+        self._attachments = attachments
+
+    def text(self, value: Any) -> str:
+        """A value as text."""
+        text = as_text(value)
+        for scheme in _REFERENCES:
+            if text.startswith(scheme):
+                found = self._attachments.get(text.removeprefix(scheme))
+                return found if isinstance(found, str) else text
+        return text
+
+    def value(self, value: Any) -> Any:
+        """The arguments of a call."""
+        if isinstance(value, dict):
+            return {key: self.text(inner) if isinstance(inner, str) else inner for key, inner in value.items()}
+        return self.text(value) if isinstance(value, str) else value
+
+
+@dataclass(slots=True)
+class Content:
+    """The parts of a message."""
+
+    said: str = ""
+    thought: str | None = None
+    calls: list[Call] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
+
+
+def content_of(value: Any, resolved: Resolved, losses: Losses) -> Content:
+    """The content of a message; what is no text is named in brackets, and counted as lost."""
+    if not isinstance(value, list):
+        return Content(said=resolved.text(value))
+    content = Content()
+    said, thoughts = [], []
+    for part in value:
+        if not isinstance(part, dict):
+            said.append(resolved.text(part))
+            continue
+        kind = part.get("type")
+        if isinstance(part.get("text"), str):
+            said.append(resolved.text(part["text"]))
+        elif kind == "reasoning":
+            thoughts.append(resolved.text(part.get("summary") if part.get("redacted") else part.get("reasoning")))
+        elif kind == "tool_use":
+            _server_call(part, content, resolved)
+        else:
+            losses.count(f"messages[].content[] ({kind})")
+            said.append(f"[{kind}]")
+    content.said = "\n".join(said)
+    content.thought = "\n".join(thought for thought in thoughts if thought) or None
+    return content
+
+
+def _server_call(part: JsonObject, content: Content, resolved: Resolved) -> None:
+    """A call the model's provider made itself, in the middle of the message: web search, code, MCP."""
+    name, call_id, error = part.get("name"), part.get("id"), part.get("error")
+    call_id = call_id if isinstance(call_id, str) else None
+    content.calls.append(
+        Call(
+            name=name if isinstance(name, str) and name else "unknown",
+            arguments=resolved.value(part.get("arguments")),
+            id=call_id,
+        )
+    )
+    told = resolved.text(error) if error else None
+    content.results.append(
+        Result(content=resolved.text(part.get("result")) or told or "", call_id=call_id, error=one_line(told))
+    )
+
+
+def calls_of(message: Fields, resolved: Resolved) -> Iterator[Call]:
+    """The calls the model asked the agent for."""
+    for call in message.objects("tool_calls"):
+        call.set_aside("type", "view", "parse_error")
+        arguments = call.value("arguments")
+        yield Call(name=call.text("function") or "unknown", arguments=resolved.value(arguments), id=call.name("id"))
