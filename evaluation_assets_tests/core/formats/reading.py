@@ -1,7 +1,9 @@
 """Reading of drops in tests: the fixtures of a format, files made on the spot, and what has to hold for all of them."""
 
 from pathlib import Path
+from typing import Any
 
+import orjson
 from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
@@ -18,41 +20,52 @@ from evaluation_assets.core.trajectories.model import Span, Step, Trajectory, fr
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "formats"
 
 
-def files_of(drop: Path) -> list[DropFile]:
-    """The files of a drop: of a folder, or one file."""
-    paths = sorted(path for path in drop.rglob("*") if path.is_file()) if drop.is_dir() else [drop]
-    return [DropFile(UPath(path), path.relative_to(drop).as_posix() if drop.is_dir() else path.name) for path in paths]
+def loaded(name: str) -> dict[str, Any]:
+    """The JSON files of a format's fixture, by their names."""
+    return {path.name: orjson.loads(path.read_bytes()) for path in sorted((FIXTURES / name).glob("*.json"))}
 
 
-def read(drop: Path, losses: Losses | None = None, format_name: str | None = None) -> list[Trajectory | Rejection]:
-    """Everything a drop holds, in the format that recognises it."""
-    return list(read_trajectories(files_of(drop), losses or Losses(), format_name))
+def files_of(*paths: Path) -> list[DropFile]:
+    """Files, and all files in folders, as the files of one drop."""
+    return [
+        DropFile(UPath(inner), inner.relative_to(path).as_posix() if path.is_dir() else path.name)
+        for path in paths
+        for inner in (sorted(path.rglob("*")) if path.is_dir() else [path])
+        if inner.is_file()
+    ]
 
 
-def trajectories(drop: Path, losses: Losses | None = None) -> list[Trajectory]:
+def read(*paths: Path, losses: Losses | None = None, format_name: str | None = None) -> list[Trajectory | Rejection]:
+    """Everything a drop of these files and folders holds, in the format that recognises it."""
+    return list(read_trajectories(files_of(*paths), losses or Losses(), format_name))
+
+
+def trajectories(*paths: Path, losses: Losses | None = None) -> list[Trajectory]:
     """The trajectories of a drop in which nothing is amiss."""
-    items = read(drop, losses)
+    items = read(*paths, losses=losses)
     assert [item for item in items if isinstance(item, Rejection)] == []
     return [item for item in items if isinstance(item, Trajectory)]
 
 
 def check(item: Trajectory | Rejection) -> None:
-    """What holds for everything a reader gives."""
+    """What holds for all a reader gives: steps tile the text, spans lie in it, clips join to it, JSON gives it back."""
     if isinstance(item, Rejection):
-        assert item.reason
+        assert item.reason and item.detail
         return
     assert item.text.strip()
     assert item.task_id
     position = 0
     for step in item.steps:
-        assert step.start == position
+        assert step.start == position <= step.end
         position = step.end
         for start, end in _spans(step):
             assert step.start <= start <= end <= step.end
         assert step.latency_ms is None or step.latency_ms >= 0
-        for usage in (step.usage, item.usage):
-            assert usage is None or usage.cost_usd is None or usage.cost_usd >= 0
     assert position <= len(item.text)
+    for usage in (item.usage, *(step.usage for step in item.steps)):
+        if usage is not None:
+            amounts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.cost_usd)
+            assert all(amount is None or amount >= 0 for amount in amounts)
     clips = clips_of(item)
     assert "".join(clip.content for clip in clips) == item.text
     assert sum(not clip.is_final for clip in clips) == len(item.calls)

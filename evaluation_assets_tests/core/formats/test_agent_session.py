@@ -1,52 +1,42 @@
 """Sessions of several agents, and simple traces, as trajectories."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
 
 from evaluation_assets.core.formats.base import Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.agent_session import detect
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.formats.mutations import (
-    FIXTURES,
-    check_reads,
-    check_run,
-    loaded,
-    mutated,
-    read_all,
-    runs_of,
-)
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, loaded, read, trajectories
 
 FIXTURE = FIXTURES / "agent_session" / "sessions.json"
 
 
-def read(folder: Path, document: Any) -> list[Trajectory | Rejection]:
+def read_saved(folder: Path, document: Any) -> list[Trajectory | Rejection]:
     (folder / "sessions.json").write_bytes(orjson.dumps(document))
-    return read_all(folder / "sessions.json")
+    return read(folder / "sessions.json")
 
 
 @pytest.fixture
 def session() -> Trajectory:
-    found = read_all(FIXTURE)[0]
+    found = read(FIXTURE)[0]
     assert isinstance(found, Trajectory)
     return found
 
 
 def test_everything_in_a_session_and_in_a_trace_is_represented() -> None:
     losses = Losses()
-    for run in runs_of(FIXTURE, losses=losses):
-        check_run(run)
+    for run in trajectories(FIXTURE, losses=losses):
+        check(run)
     assert losses.table() == []
 
 
 def test_a_session_in_which_nobody_does_anything_is_rejected(tmp_path: Path) -> None:
     sessions = loaded("agent_session")["sessions.json"]
-    *_, empty = read(tmp_path, [*sessions, {"id": "empty", "agents": [], "turns": [{"agent_interactions": []}]}])
+    *_, empty = read_saved(tmp_path, [*sessions, {"id": "empty", "agents": [], "turns": [{"agent_interactions": []}]}])
     assert isinstance(empty, Rejection) and empty.reason == "no_trajectory_text"
 
 
@@ -96,7 +86,7 @@ def test_calls_stand_with_their_own_results(session: Trajectory) -> None:
 def test_a_call_keeps_its_latency_whatever_came_back(tmp_path: Path, called: Any, observed: Any) -> None:
     step = {"tool_call": {"tool_name": "send", "parameters": {}, "latency_ms": 85, **called}, **observed}
     part = {"agent_id": "a", "agent_steps": [step]}
-    (run,) = read(tmp_path, [{"turns": [{"user_message": "go", "agent_interactions": [part]}]}])
+    (run,) = read_saved(tmp_path, [{"turns": [{"user_message": "go", "agent_interactions": [part]}]}])
     assert isinstance(run, Trajectory)
     assert [call.latency_ms for call in run.calls] == [85]
 
@@ -105,7 +95,7 @@ def test_a_tool_that_ran_after_the_steps_brings_its_latency(tmp_path: Path) -> N
     for executed in ({"tool_name": "send", "latency_ms": 85}, {"tool_name": "send", "latency_ms": 85, "result": "x"}):
         steps = [{"tool_call": {"tool_name": "send", "parameters": {}}}]
         part = {"agent_id": "a", "agent_steps": steps, "tool_execution_result": executed}
-        (run,) = read(tmp_path, [{"turns": [{"user_message": "go", "agent_interactions": [part]}]}])
+        (run,) = read_saved(tmp_path, [{"turns": [{"user_message": "go", "agent_interactions": [part]}]}])
         assert isinstance(run, Trajectory)
         assert [call.latency_ms for call in run.calls] == [85]
 
@@ -132,7 +122,7 @@ def test_recorded_analyses_stay_out_of_the_text(session: Trajectory) -> None:
 
 
 def test_a_trace_is_a_session_of_one_turn_and_one_agent() -> None:
-    trace = read_all(FIXTURE)[1]
+    trace = read(FIXTURE)[1]
     assert isinstance(trace, Trajectory)
     assert (trace.task, trace.final_answer) == ("How high is the Zugspitze?", "2962 metres.")
     assert [trace.piece(step.thought) for step in trace.steps if step.thought] == ["I look it up."]
@@ -140,7 +130,7 @@ def test_a_trace_is_a_session_of_one_turn_and_one_agent() -> None:
 
 def test_an_object_may_hold_the_list_of_sessions(tmp_path: Path) -> None:
     sessions = loaded("agent_session")["sessions.json"]
-    items = read(tmp_path, {"name": "refunds", "sessions": sessions})
+    items = read_saved(tmp_path, {"name": "refunds", "sessions": sessions})
     assert [type(item) for item in items] == [Trajectory, Trajectory]
 
 
@@ -151,7 +141,7 @@ def test_a_tool_run_after_the_steps_is_a_call_of_its_own_where_no_step_called_it
         "tool_execution_result": {"tool_name": "send", "parameters": {"to": "b"}, "error": "refused"},
         "agent_response": "Sent.",
     }
-    (run,) = read(tmp_path, [{"turns": [{"user_message": "Send", "agent_interactions": [interaction]}]}])
+    (run,) = read_saved(tmp_path, [{"turns": [{"user_message": "Send", "agent_interactions": [interaction]}]}])
     assert isinstance(run, Trajectory)
     (call,) = run.calls
     assert call.call is not None and (call.call.name, call.result and call.result.error) == ("send", "refused")
@@ -160,7 +150,7 @@ def test_a_tool_run_after_the_steps_is_a_call_of_its_own_where_no_step_called_it
 
 def test_a_negative_latency_is_unknown(tmp_path: Path) -> None:
     interaction = {"agent_id": "a", "agent_response": "Hello", "latency_ms": -3}
-    (run,) = read(tmp_path, [{"turns": [{"agent_interactions": [interaction]}], "total_latency_ms": -3}])
+    (run,) = read_saved(tmp_path, [{"turns": [{"agent_interactions": [interaction]}], "total_latency_ms": -3}])
     assert isinstance(run, Trajectory)
     assert (run.turns[0].interactions[0].latency_ms, run.duration_s) == (None, None)
 
@@ -170,9 +160,3 @@ def test_a_negative_latency_is_unknown(tmp_path: Path) -> None:
 )
 def test_other_records_are_not_taken(record: dict[str, Any]) -> None:
     assert not detect(Sample(records=(record,)))
-
-
-@given(mutated(loaded("agent_session")["sessions.json"]))
-def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(document: Any) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        check_reads(Path(folder), {"sessions.json": document}, "agent_session")

@@ -30,7 +30,7 @@ def document(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 def test_documents_that_belong_together_are_one_trajectory() -> None:
     losses = Losses()
-    (run,) = trajectories(FIXTURE, losses)
+    (run,) = trajectories(FIXTURE, losses=losses)
     check(run)
     assert (run.task_id, run.task) == ("count-lines", "Count the lines of notes.txt")
     assert run.final_answer == "notes.txt has 12 lines."
@@ -119,7 +119,7 @@ def test_a_missing_sub_agent_is_not_taken_from_the_folder_of_another_run(tmp_pat
     child = document({"source": "agent", "message": "child spoke"}, **names)
     (tmp_path / "two" / "sub.json").write_bytes(orjson.dumps(child))
     losses = Losses()
-    one, two = trajectories(tmp_path, losses)
+    one, two = trajectories(tmp_path, losses=losses)
     assert "child spoke" not in one.text and "child spoke" in two.text
     assert losses.counts["steps[].observation.results[].subagent_trajectory_ref (not in the drop)"] == 1
 
@@ -129,7 +129,7 @@ def test_a_reference_to_nothing_is_counted(tmp_path: Path) -> None:
         orjson.dumps(document({"source": "agent", "message": "x"}, continued_trajectory_ref="gone.json"))
     )
     losses = Losses()
-    (run,) = trajectories(tmp_path, losses)
+    (run,) = trajectories(tmp_path, losses=losses)
     assert run.final_answer == "x"
     assert losses.counts["continued_trajectory_ref (not in the drop)"] == 1
 

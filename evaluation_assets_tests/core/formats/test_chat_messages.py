@@ -64,7 +64,7 @@ def test_outcome_and_reference_never_reach_the_text() -> None:
 
 def test_what_is_no_text_is_named_and_counted() -> None:
     losses = Losses()
-    run = trajectories(FIXTURES / "openai_messages", losses)[1]
+    run = trajectories(FIXTURES / "openai_messages", losses=losses)[1]
     assert run.task == "What is in this picture?\n[image]"
     assert losses.table() == [("messages[].content[].image_url", 1)]
 
@@ -175,7 +175,7 @@ def test_a_call_id_that_comes_twice_gets_both_results() -> None:
 
 def test_recorded_airline_runs() -> None:
     losses = Losses()
-    runs = trajectories(data(TAU), losses)
+    runs = trajectories(data(TAU), losses=losses)
     assert len(runs) == 100
     assert sum(len(run.calls) for run in runs) == 577
     assert sum(len(run.labels["expected_calls"]) for run in runs) == 336

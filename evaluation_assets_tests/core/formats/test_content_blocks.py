@@ -48,8 +48,8 @@ def test_tools_on_the_server_are_calls_with_their_results() -> None:
 
 def test_nothing_of_these_fixtures_is_lost() -> None:
     losses = Losses()
-    trajectories(ANTHROPIC, losses)
-    trajectories(RESPONSES, losses)
+    trajectories(ANTHROPIC, losses=losses)
+    trajectories(RESPONSES, losses=losses)
     assert losses.table() == []
 
 

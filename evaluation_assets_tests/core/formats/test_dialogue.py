@@ -1,6 +1,5 @@
 """Plain texts in which lines name the speakers, as trajectories."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,7 @@ from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.dialogue import detect
 from evaluation_assets.core.formats.speakers import markers_in
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets_tests.core.formats.mutations import (
-    FIXTURES,
-    check_reads,
-    check_run,
-    loaded,
-    mutated,
-    read_all,
-    runs_of,
-)
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 CHAT = FIXTURES / "dialogue" / "chat.txt"
@@ -31,8 +22,8 @@ TRACES = FIXTURES / "dialogue" / "traces.json"
 
 def of_text(text: str, folder: Path) -> Trajectory:
     (folder / "run.log").write_text(text, "utf-8")
-    (run,) = runs_of(folder / "run.log")
-    check_run(run)
+    (run,) = trajectories(folder / "run.log")
+    check(run)
     assert run.text == text
     return run
 
@@ -49,12 +40,12 @@ def said(run: Trajectory) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def traces() -> list[Trajectory]:
-    return runs_of(TRACES)
+    return trajectories(TRACES)
 
 
 def test_a_chat_is_turns_of_a_user_and_an_agent() -> None:
-    (run,) = runs_of(CHAT)
-    check_run(run)
+    (run,) = trajectories(CHAT)
+    check(run)
     assert [turn.user_message for turn in run.turns] == [
         "How high is the Zugspitze?\nNote: in metres, please.",
         "And in feet?",
@@ -112,7 +103,7 @@ def test_calls_in_a_log_stand_with_their_results(tmp_path: Path) -> None:
 
 def test_the_text_of_a_trace_is_kept_and_its_framework_says_nothing(traces: list[Trajectory]) -> None:
     run = traces[0]
-    check_run(run)
+    check(run)
     assert said(run) == [("Programmer", 'print("game")'), ("Code Reviewer", "It runs.")]
     assert (run.task, run.final_answer) == ("Write a game.", None)
     assert run.labels == {"human_labels": {"1.1": 1, "1.2": 0}, "human_label_summary": {"total_failures": 1}}
@@ -121,7 +112,7 @@ def test_the_text_of_a_trace_is_kept_and_its_framework_says_nothing(traces: list
 
 def test_a_document_in_the_text_gives_its_log_and_its_labels(traces: list[Trajectory]) -> None:
     run = traces[1]
-    check_run(run)
+    check(run)
     assert said(run) == [("Planner", "Thought: Look first.\n\nThen edit."), ("Navigator", "It is in game.py.")]
     assert (run.task_id, run.task, run.success) == ("game-2", "Add a score.\nIt starts at 0.", False)
     assert run.labels["note"]["text"] == ["Too short."]
@@ -130,7 +121,7 @@ def test_a_document_in_the_text_gives_its_log_and_its_labels(traces: list[Trajec
 
 def test_a_document_may_hold_messages(traces: list[Trajectory]) -> None:
     run = traces[2]
-    check_run(run)
+    check(run)
     assert said(run) == [
         ("mathproxyagent", "Let us use Python.\nWhat is 1 + 1?"),
         ("assistant", "It is \\boxed{2}."),
@@ -141,7 +132,7 @@ def test_a_document_may_hold_messages(traces: list[Trajectory]) -> None:
 def test_what_tests_found_is_a_label_and_no_text(tmp_path: Path) -> None:
     log = 'Response from A Agent\n  x\nResponse from B Agent\n  y\n\n\nEvaluation\n{\n  "success": true\n}'
     (tmp_path / "run.log").write_text(log)
-    (run,) = runs_of(tmp_path / "run.log")
+    (run,) = trajectories(tmp_path / "run.log")
     assert (run.success, run.labels) == (True, {"evaluation": {"success": True}})
     assert "Evaluation" not in run.text
 
@@ -153,13 +144,13 @@ def test_a_named_final_answer_is_the_answer(tmp_path: Path) -> None:
 
 def test_nothing_of_a_record_is_lost() -> None:
     losses = Losses()
-    runs_of(TRACES, losses=losses)
+    trajectories(TRACES, losses=losses)
     assert losses.table() == []
 
 
 def test_a_blank_text_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "traces.json").write_bytes(orjson.dumps([{"trace_text": "User: a"}, {"trace_text": "  "}]))
-    _, blank = read_all(tmp_path / "traces.json")
+    _, blank = read(tmp_path / "traces.json")
     assert isinstance(blank, Rejection) and blank.reason == "no_trajectory_text"
 
 
@@ -186,24 +177,12 @@ def test_markers_come_in_order_and_lie_in_the_text(text: str) -> None:
         position = marker.start
 
 
-@given(mutated(loaded("dialogue")["traces.json"]))
-def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(document: Any) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        check_reads(Path(folder), {"traces.json": document}, "dialogue")
-
-
-@given(mutated(orjson.loads(loaded("dialogue")["traces.json"][1]["trace_text"])))
-def test_documents_inside_texts_too(document: Any) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        check_reads(Path(folder), {"traces.json": [{"trace_text": orjson.dumps(document).decode()}]}, "dialogue")
-
-
 def test_recorded_logs_of_seven_frameworks() -> None:
     losses = Losses()
-    runs = runs_of(data("mast/final_iaa_19_traces.json.gz"), losses=losses)
+    runs = trajectories(data("mast/final_iaa_19_traces.json.gz"), losses=losses)
     assert (len(runs), losses.table()) == (19, [])
     for run in runs:
-        check_run(run)
+        check(run)
         assert run.labels["human_labels"]
         assert "human_labels" not in run.text
         assert len({name for name, _ in said(run)}) > 1 or run.extra["benchmark_name"] == "OpenManus"

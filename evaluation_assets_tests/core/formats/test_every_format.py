@@ -1,7 +1,8 @@
 """What holds for the reader of every format, tried on its fixtures whole and damaged."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from itertools import product
 from random import Random
@@ -29,7 +30,7 @@ STRANGE = (
     [{"role": 1}], DEEP, 10**30, -(10**30), 10**400, float("nan"), float("-inf"), "\ud800", "²", "9999-99-99",
     "tool='t' tool_input={[]: 1} log='x'", "tool='t' tool_input={1: [10**30, 2**70]} log='x'",
     "tool='t' tool_input={'n': " + "9" * 40 + "} log='\\ud83d'", "tool='t' tool_input=" + "[" * 900 + " log='x'",
-    {"lc": 1, "id": [[]], "kwargs": {}}, {"$ref": "#"},
+    {"lc": 1, "id": [[]], "kwargs": {}}, {"$ref": "#"}, 2**53, "{", "x\x00é", {"a": []},
 )  # fmt: skip
 """Values that stand where others are expected."""
 
@@ -60,17 +61,17 @@ def test_a_drop_of_the_same_bytes_is_read_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(random=st.randoms(use_true_random=False), hits=st.integers(1, 6))
-def test_damaged_fields_never_raise(name: str, random: Random, hits: int) -> None:
-    _read_damaged(name, lambda content: _with_damaged_fields(content, random, hits))
+def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(name: str, random: Random, hits: int) -> None:
+    _read_damaged(name, lambda source, content: _with_damaged_fields(source, content, random, hits))
 
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=30)
 @given(random=st.randoms(use_true_random=False))
 def test_damaged_bytes_never_raise_anything_but_that_the_drop_is_unreadable(name: str, random: Random) -> None:
-    _read_damaged(name, lambda content: _with_damaged_bytes(content, random))
+    _read_damaged(name, lambda _, content: _with_damaged_bytes(content, random))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,13 +84,13 @@ def test_a_file_of_another_format_is_rejected(name: str) -> None:
     assert all(isinstance(item, Rejection) and item.reason for item in items)
 
 
-def _read_damaged(name: str, damaged: Any) -> None:
+def _read_damaged(name: str, damaged: Callable[[str, bytes], bytes]) -> None:
     """Read a format's fixtures, each file damaged, by its own reader."""
     files = []
     for file in files_of(FIXTURES / name):
         path = UPath(f"memory://formats/{name}/{file.source}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(damaged(file.path.read_bytes()))
+        path.write_bytes(damaged(file.source, file.path.read_bytes()))
         files.append(DropFile(path, file.source))
     try:
         for file, known in product(files, FORMATS.values()):
@@ -101,20 +102,48 @@ def _read_damaged(name: str, damaged: Any) -> None:
         assert str(problem) and "the reader of" not in str(problem)  # one record is never the whole drop
 
 
-def _with_damaged_fields(content: bytes, random: Random, hits: int) -> bytes:
+def _with_damaged_fields(source: str, content: bytes, random: Random, hits: int) -> bytes:
     """A file of JSON whose fields were deleted, doubled, cut or exchanged; other files lose bytes."""
+    is_lines = source.endswith(".jsonl")
     try:
-        documents, is_lines = [orjson.loads(content)], False
+        documents = [orjson.loads(part) for part in (content.splitlines() if is_lines else [content]) if part.strip()]
     except orjson.JSONDecodeError:
-        try:
-            documents, is_lines = [orjson.loads(line) for line in content.splitlines() if line.strip()], True
-        except orjson.JSONDecodeError:
-            return _with_damaged_bytes(content, random)
+        return _with_damaged_bytes(content, random)
+    documents = [_opened(document, random) for document in documents]
     for _ in range(hits):
         _hit(documents, random)
+    if random.randrange(5) == 0:  # the writer was stopped
+        written = documents if is_lines or not documents or not isinstance(documents[0], list) else documents[0]
+        del written[random.randint(0, len(written)) :]
+    documents = [_closed(document) for document in documents]
     if is_lines:
         return b"".join(json.dumps(document).encode() + b"\n" for document in documents)
     return json.dumps(documents[0] if documents else None, indent=random.choice((None, 1))).encode()
+
+
+class _JsonText(list[Any]):
+    """A text that is JSON: the one value in it, so that its fields are damaged like all others."""
+
+
+def _opened(value: Any, random: Random) -> Any:
+    """A value with some of the JSON texts in it opened."""
+    if isinstance(value, dict):
+        return {key: _opened(inner, random) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_opened(inner, random) for inner in value]
+    if isinstance(value, str) and value.startswith(("{", "[")) and random.randrange(2):
+        with suppress(orjson.JSONDecodeError):
+            return _JsonText([_opened(orjson.loads(value), random)])
+    return value
+
+
+def _closed(value: Any) -> Any:
+    """A value with its JSON texts as texts again; one whose value was deleted is empty."""
+    if isinstance(value, _JsonText):
+        return "".join(json.dumps(_closed(inner)) for inner in value)
+    if isinstance(value, dict):
+        return {key: _closed(inner) for key, inner in value.items()}
+    return [_closed(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _hit(documents: list[Any], random: Random) -> None:

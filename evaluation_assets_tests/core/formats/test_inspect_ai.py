@@ -126,7 +126,7 @@ def test_a_log_with_nan_as_python_writes_it_is_read(tmp_path: Path) -> None:
 
 def test_what_is_not_represented_is_counted() -> None:
     losses = Losses()
-    trajectories(FIXTURE, losses)
+    trajectories(FIXTURE, losses=losses)
     assert losses.table() == [
         ("events[] (sample_init)", 1),
         ("events[] (score)", 1),

@@ -59,7 +59,7 @@ def test_a_tool_that_ran_answers_the_call_of_the_model() -> None:
 
 def test_runs_around_models_and_tools_are_counted_as_left_out() -> None:
     losses = Losses()
-    trajectories(DROP, losses)
+    trajectories(DROP, losses=losses)
     assert losses.table() == [("child_runs[] (parser)", 1)]
 
 

@@ -1,18 +1,15 @@
 """mini-SWE-agent trajectories, and the test reports that say whether their patches are right."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.formats.mutations import FIXTURES, check_reads, check_run, mutated, read_all, runs_of
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "mini_swe_agent"
@@ -21,18 +18,18 @@ FAILED, CUT_OFF = (FIXTURE / "trajs" / f"repo__{number}.traj.json" for number in
 
 @pytest.fixture
 def failed() -> Trajectory:
-    return runs_of(FIXTURE)[0]
+    return trajectories(FIXTURE)[0]
 
 
 @pytest.fixture
 def cut_off() -> Trajectory:
-    return runs_of(FIXTURE)[1]
+    return trajectories(FIXTURE)[1]
 
 
 def test_everything_in_a_run_is_represented() -> None:
     losses = Losses()
-    for run in runs_of(FIXTURE, losses=losses):
-        check_run(run)
+    for run in trajectories(FIXTURE, losses=losses):
+        check(run)
     assert losses.table() == []
 
 
@@ -77,7 +74,7 @@ def test_the_outcome_is_the_test_report_s_and_not_the_exit_status(failed: Trajec
 
 def test_without_a_report_the_outcome_is_unknown(cut_off: Trajectory) -> None:
     assert (cut_off.success, cut_off.labels) == (None, {})
-    (alone,) = runs_of(FAILED)
+    (alone,) = trajectories(FAILED)
     assert alone.success is None
 
 
@@ -104,30 +101,22 @@ def test_a_run_without_a_patch_gave_no_answer(failed: Trajectory, cut_off: Traje
 )
 def test_reports_come_in_several_shapes(report: dict[str, Any], outcome: bool | None, tmp_path: Path) -> None:
     (tmp_path / "report.json").write_bytes(orjson.dumps(report))
-    (run,) = runs_of(tmp_path / "report.json", FAILED)
+    (run,) = trajectories(tmp_path / "report.json", FAILED)
     assert run.success is outcome
 
 
 def test_another_file_of_the_drop_is_one_rejection(tmp_path: Path) -> None:
     (tmp_path / "preds.json").write_text('{"repo__1": {"model_patch": "diff"}}')
-    rejected, run = read_all(tmp_path / "preds.json", FAILED)
+    rejected, run = read(tmp_path / "preds.json", FAILED)
     assert isinstance(rejected, Rejection) and rejected.reason == "not_this_format"
     assert isinstance(run, Trajectory)
 
 
-@given(st.data())
-def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(drawn: st.DataObject) -> None:
-    report = FIXTURE / "logs" / "repo__1" / "report.json"
-    documents = {path.name: drawn.draw(mutated(orjson.loads(path.read_bytes()))) for path in (FAILED, CUT_OFF, report)}
-    with tempfile.TemporaryDirectory() as folder:
-        check_reads(Path(folder), documents, "mini_swe_agent")
-
-
 def test_recorded_runs_of_swe_bench() -> None:
     losses = Losses()
-    runs = runs_of(data("mini-swe-agent"), losses=losses)
+    runs = trajectories(data("mini-swe-agent"), losses=losses)
     for run in runs:
-        check_run(run)
+        check(run)
     assert (len(runs), len([run for run in runs if run.success])) == (26, 13)
     assert [path.rpartition(".")[2] for path, _ in losses.table()] == ["video_tokens"]
     assert all(run.success is not None and run.extra["exit_status"] == "Submitted" for run in runs)

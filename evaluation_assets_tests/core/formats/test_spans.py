@@ -122,7 +122,7 @@ def test_tokens_count_once_over_the_models_and_not_again_for_agents() -> None:
 
 def test_plumbing_is_counted_by_the_library_that_wrote_it() -> None:
     losses = Losses()
-    trajectories(OTEL, losses)
+    trajectories(OTEL, losses=losses)
     assert losses.table() == [("spans[] (http.server)", 2), ("spans[] (chain)", 1)]
 
 
@@ -241,7 +241,7 @@ def test_conventions_of_messages(tmp_path: Path, attributes: Any, events: Any) -
 
 def test_a_nested_trace_becomes_steps() -> None:
     losses = Losses()
-    (run,) = trajectories(OPENINFERENCE, losses)
+    (run,) = trajectories(OPENINFERENCE, losses=losses)
     check(run)
     assert (run.task_id, run.task) == ("prime-20", "What is the largest prime below 20?")
     assert (run.final_answer, run.reference_answer) == ("19", "19")
@@ -289,7 +289,7 @@ def test_an_annotation_without_an_id_is_about_the_trace_its_file_is_named_by(tmp
         orjson.dumps({"errors": [{"category": "Loop", "location": "s1"}], "scores": []})
     )
     losses = Losses()
-    (run,) = trajectories(tmp_path, losses)
+    (run,) = trajectories(tmp_path, losses=losses)
     assert [error["category"] for error in run.labels["errors"]] == ["Loop"]
     assert losses.counts["annotations (of a trace that is not in the drop)"] == 0
 
@@ -299,7 +299,7 @@ def test_an_annotation_of_an_unknown_trace_is_counted(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
     (tmp_path / "trace.json").write_bytes((OPENINFERENCE / "trace.json").read_bytes())
     losses = Losses()
-    (run,) = trajectories(tmp_path, losses)
+    (run,) = trajectories(tmp_path, losses=losses)
     assert run.labels == {}
     assert losses.counts["annotations (of a trace that is not in the drop)"] == 1
 
@@ -357,7 +357,7 @@ def test_a_tool_that_brought_nothing_keeps_its_latency(tmp_path: Path, asked: bo
 
 def test_a_clients_call_in_a_frameworks_call_is_one_call_of_a_model() -> None:
     losses = Losses()
-    (run,) = trajectories(JAEGER, losses)
+    (run,) = trajectories(JAEGER, losses=losses)
     check(run)
     assert (run.task, run.final_answer) == ("List releases", "I may not list them.")
     assert calls_of(run) == [("list_releases", {"all": True}, "denied")]
@@ -402,7 +402,7 @@ def test_names_of_any_text_are_read(tmp_path_factory: pytest.TempPathFactory, na
 
 def test_trail() -> None:
     losses = Losses()
-    runs = trajectories(data("trail"), losses)
+    runs = trajectories(data("trail"), losses=losses)
     assert len(runs) == 12
     for run in runs:
         check(run)
@@ -420,8 +420,8 @@ def test_trail() -> None:
 
 def test_agentevals() -> None:
     losses = Losses()
-    (helm,) = trajectories(data("otel-agentevals/helm.json"), losses)
-    (k8s,) = trajectories(data("otel-agentevals/k8s.json"), losses)
+    (helm,) = trajectories(data("otel-agentevals/helm.json"), losses=losses)
+    (k8s,) = trajectories(data("otel-agentevals/k8s.json"), losses=losses)
     check(helm)
     check(k8s)
     assert helm.usage is not None and k8s.usage is not None

@@ -1,19 +1,17 @@
 """SWE-agent trajectories."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
 
 from evaluation_assets.core.formats.base import Sample
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.swe_agent import detect
 from evaluation_assets.core.formats.templates import filled_in
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.formats.mutations import FIXTURES, check_reads, check_run, mutated, runs_of
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "swe_agent"
@@ -21,11 +19,11 @@ FIXTURE = FIXTURES / "swe_agent"
 
 @pytest.fixture
 def run() -> Trajectory:
-    return runs_of(FIXTURE)[0]
+    return trajectories(FIXTURE)[0]
 
 
 def test_steps_are_thought_action_and_observation(run: Trajectory) -> None:
-    check_run(run)
+    check(run)
     called = [(step.call.name, run.arguments(step.call)) for step in run.calls if step.call]
     assert called == [
         ("find_file", {"file_name": "app.py"}),
@@ -63,7 +61,7 @@ def test_outcome_answer_and_usage(run: Trajectory) -> None:
 def test_without_configuration_the_file_names_the_task(tmp_path: Path) -> None:
     document = orjson.loads((FIXTURE / "repo__1" / "repo__1.traj").read_bytes())
     (tmp_path / "repo__7.traj").write_bytes(orjson.dumps({"trajectory": document["trajectory"]}))
-    (run,) = runs_of(tmp_path / "repo__7.traj")
+    (run,) = trajectories(tmp_path / "repo__7.traj")
     assert (run.task_id, run.success, run.flags) == ("repo__7", None, ("no_answer",))
 
 
@@ -94,16 +92,10 @@ def test_other_trajectories_are_not_taken(record: dict[str, Any]) -> None:
     assert not detect(Sample(records=(record,)))
 
 
-@given(mutated(orjson.loads((FIXTURE / "repo__1" / "repo__1.traj").read_bytes())))
-def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(document: Any) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        check_reads(Path(folder), {"repo__1.traj": document}, "swe_agent")
-
-
 def test_a_recorded_run() -> None:
     losses = Losses()
-    (run,) = runs_of(data("swe-agent"), losses=losses)
-    check_run(run)
+    (run,) = trajectories(data("swe-agent"), losses=losses)
+    check(run)
     assert [step.call.name for step in run.calls if step.call] == ["find_file", "open", "edit", "bash", "submit"]
     assert run.usage == Usage(input_tokens=7141, output_tokens=243, cost_usd=0.019520000000000006)
     assert all(path.startswith("info.edited_files") for path, _ in losses.table())

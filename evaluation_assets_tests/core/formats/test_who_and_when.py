@@ -1,27 +1,16 @@
 """Histories of speakers as trajectories, and the mistakes people found in them."""
 
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection, Sample
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.who_and_when import detect, mistake
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets_tests.core.formats.mutations import (
-    FIXTURES,
-    check_reads,
-    check_run,
-    loaded,
-    mutated,
-    read_all,
-    runs_of,
-)
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, loaded, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "who_and_when"
@@ -29,12 +18,12 @@ FIXTURE = FIXTURES / "who_and_when"
 
 @pytest.fixture
 def captain() -> Trajectory:
-    return runs_of(FIXTURE / "captain.json")[0]
+    return trajectories(FIXTURE / "captain.json")[0]
 
 
 @pytest.fixture
 def orchestrator() -> Trajectory:
-    return runs_of(FIXTURE / "orchestrator.json")[0]
+    return trajectories(FIXTURE / "orchestrator.json")[0]
 
 
 def speaking(run: Trajectory) -> list[str]:
@@ -43,8 +32,8 @@ def speaking(run: Trajectory) -> list[str]:
 
 def test_everything_in_a_history_is_represented() -> None:
     losses = Losses()
-    for run in runs_of(FIXTURE, losses=losses):
-        check_run(run)
+    for run in trajectories(FIXTURE, losses=losses):
+        check(run)
     assert losses.table() == []
 
 
@@ -97,7 +86,7 @@ def test_answers_and_outcomes(captain: Trajectory, orchestrator: Trajectory) -> 
 def test_a_bare_history_is_read_without_labels(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     file.write_bytes(orjson.dumps({"history": loaded("who_and_when")["orchestrator.json"]["history"]}))
-    (run,) = runs_of(file)
+    (run,) = trajectories(file)
     assert (run.format, run.task, run.success, run.labels) == ("who_and_when", "Who wrote the letter?", None, {})
 
 
@@ -105,7 +94,7 @@ def test_an_answer_that_never_came_is_flagged(tmp_path: Path) -> None:
     document = loaded("who_and_when")["orchestrator.json"]
     file = tmp_path / "run.json"
     file.write_bytes(orjson.dumps({**document, "history": document["history"][:5]}))
-    (run,) = runs_of(file)
+    (run,) = trajectories(file)
     assert (run.final_answer, run.flags) == (None, ("no_answer",))
 
 
@@ -125,25 +114,18 @@ def test_other_histories_are_not_taken(record: dict[str, Any]) -> None:
 def test_another_file_of_the_drop_is_one_rejection(tmp_path: Path) -> None:
     (tmp_path / "notes.jsonl").write_text('{"note": 1}\n{"note": 2}\n')
     (tmp_path / "run.json").write_bytes((FIXTURE / "captain.json").read_bytes())
-    notes, run = read_all(tmp_path / "notes.jsonl", tmp_path / "run.json")
+    notes, run = read(tmp_path / "notes.jsonl", tmp_path / "run.json")
     assert isinstance(notes, Rejection) and notes.reason == "not_this_format"
     assert isinstance(run, Trajectory)
 
 
-@given(st.data())
-def test_whatever_is_missing_or_mistyped_a_record_or_a_reason_comes_back(drawn: st.DataObject) -> None:
-    documents = {name: drawn.draw(mutated(document)) for name, document in loaded("who_and_when").items()}
-    with tempfile.TemporaryDirectory() as folder:
-        check_reads(Path(folder), documents, "who_and_when")
-
-
 def test_every_labelled_step_of_recorded_failures_is_found() -> None:
     losses = Losses()
-    runs = runs_of(data("who-and-when"), losses=losses)
+    runs = trajectories(data("who-and-when"), losses=losses)
     assert (len(runs), losses.table()) == (17, [])
     at_fault = 0
     for run in runs:
-        check_run(run)
+        check(run)
         who, number = mistake(run)
         assert number is not None
         starts = [interaction for turn in run.turns for interaction in turn.interactions for _ in interaction.steps]
