@@ -81,7 +81,7 @@ class Sample:
         return any(isinstance(record, dict) and all(key in record for key in keys) for record in self.records)
 
 
-class Handed:
+class RecordWatch:
     """The records that a reader is handed, and the rejections it is handed in place of those that it broke on."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class DropFile:
 
     path: UPath
     source: str
-    handed: Handed = field(default_factory=Handed, compare=False, repr=False)
+    watch: RecordWatch = field(default_factory=RecordWatch, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,18 @@ _DEEPEST = 150
 _TOLD = 300
 """Characters of an exception's message that a rejection tells."""
 Made = TypeVar("Made")
+RecordsOf = Callable[[DropFile], Iterator[Record | Rejection]]
+"""How a format finds the records in one of its files."""
 
 
 def each_record(
-    files: Sequence[DropFile], trajectory_of: Callable[[Record], Trajectory]
+    files: Sequence[DropFile],
+    trajectory_of: Callable[[Record], Trajectory],
+    records_of: RecordsOf = read_records,
 ) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a record, file after file."""
     for file in files:
-        for record in read_records(file):
+        for record in records_of(file):
             yield record if isinstance(record, Rejection) else usable(record, trajectory_of)
 
 
@@ -38,13 +42,14 @@ def each_own_record(
     detect: Callable[[Sample], bool],
     name: str,
     trajectory_of: Callable[[Record], Trajectory],
+    records_of: RecordsOf = read_records,
 ) -> Iterator[Trajectory | Rejection]:
     """As `each_record`, over the files that hold the format."""
     for file in own_files(files, detect, name):
         if isinstance(file, Rejection):
             yield file
         else:
-            yield from each_record([file], trajectory_of)
+            yield from each_record([file], trajectory_of, records_of)
 
 
 def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:

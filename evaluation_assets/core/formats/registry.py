@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from evaluation_assets.core.formats.base import DropFile, Format, Handed, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Format, RecordWatch, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import reader_failed
@@ -133,15 +133,15 @@ def read_trajectories(
 
 def read_by(chosen: Format, files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """As `read_trajectories`, by a format's own reader."""
-    trials, told, handed = TrialCounter(), 0, Handed()
+    trials, told, watch = TrialCounter(), 0, RecordWatch()
     said: list[Rejection] = []
-    watched = [replace(file, handed=handed) for file in files]
+    watched = [replace(file, watch=watch) for file in files]
     while True:
         counted = Losses()
         try:
             for item in islice(chosen.read(watched, counted), told, None):
                 told += 1
-                if isinstance(item, Rejection) and item in handed.broken:
+                if isinstance(item, Rejection) and item in watch.broken:
                     said.append(item)
                 yield item if isinstance(item, Rejection) else trials.numbered(item)
             break
@@ -149,9 +149,9 @@ def read_by(chosen: Format, files: Sequence[DropFile], losses: Losses) -> Iterat
             raise
         except Exception as problem:
             # Between records, where readers put them in groups; inside one see `attempted`. What was told stays so.
-            if len(handed.broken) >= _MOST_BROKEN or not handed.reject_last(reader_failed(problem)):
+            if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
                 raise UnreadableDrop(_broken(problem, chosen, files)) from problem
-    yield from (each for each in handed.broken if each not in said)  # of a side table, read for others
+    yield from (each for each in watch.broken if each not in said)  # of a side table, read for others
     losses.update(counted)
 
 

@@ -37,7 +37,7 @@ def read_records(file: DropFile) -> Iterator[Record | Rejection]:
     Raises:
         UnreadableDrop: the file as a whole is damaged: cut compression, broken parquet.
     """
-    return file.handed.over(_records(file.path, file.source))
+    return file.watch.over(_records(file.path, file.source))
 
 
 def _records(path: UPath, source: str) -> Iterator[Record | Rejection]:
@@ -67,7 +67,7 @@ def read_items(file: DropFile, *prefixes: str) -> Iterator[Record | Rejection]:
     Raises:
         UnreadableDrop: the file is damaged.
     """
-    return file.handed.over(_items_of(file.path, file.source, prefixes))
+    return file.watch.over(_items_of(file.path, file.source, prefixes))
 
 
 def _items_of(path: UPath, source: str, prefixes: Sequence[str]) -> Iterator[Record | Rejection]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_items, read_records
-from evaluation_assets.core.formats.files.samples import own_files, sample_of
-from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.files.samples import sample_of
+from evaluation_assets.core.formats.isolation import each_own_record
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import (
     Asked,
@@ -44,11 +44,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a session."""
-    for file in own_files(files, detect, NAME):
-        for record in [file] if isinstance(file, Rejection) else _records(file):
-            yield (
-                record if isinstance(record, Rejection) else usable(record, lambda found: trajectory_of(found, losses))
-            )
+    yield from each_own_record(files, detect, NAME, lambda found: trajectory_of(found, losses), _records)
 
 
 def trajectory_of(record: Record, losses: Losses) -> Trajectory:

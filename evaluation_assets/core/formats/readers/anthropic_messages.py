@@ -19,8 +19,8 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage

@@ -16,11 +16,11 @@ from typing import Any
 from evaluation_assets.core.formats.atif_documents import DEEPEST, Documents, is_document
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.context import success_of
-from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.times import elapsed_ms
+from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,

@@ -12,9 +12,8 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.opening import read_text
-from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
-from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.isolation import each_record, usable
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.formats.transcript import Asked, Said, final_message, written
@@ -72,10 +71,7 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             text = read_text(file.path, file.source)
             yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data))
         else:
-            for record in read_records(file):
-                yield (
-                    record if isinstance(record, Rejection) else usable(record, lambda found: _of_record(found, losses))
-                )
+            yield from each_record([file], lambda found: _of_record(found, losses))
 
 
 def _of_text(text: str) -> Trajectory:

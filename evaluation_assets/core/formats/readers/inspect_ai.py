@@ -12,13 +12,13 @@ from zipfile import BadZipFile, ZipFile
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
 from evaluation_assets.core.formats.context import success_of
-from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
 from evaluation_assets.core.formats.inspect_messages import Resolved, calls_of, content_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses, type_name
+from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Event,

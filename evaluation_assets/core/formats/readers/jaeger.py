@@ -5,8 +5,8 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import is_document, read_items, read_records
-from evaluation_assets.core.formats.files.samples import own_files, sample_of
-from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.files.samples import sample_of
+from evaluation_assets.core.formats.isolation import each_own_record
 from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, trace_of
@@ -29,15 +29,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a trace."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        for record in _traces(file):
-            if isinstance(record, Rejection):
-                yield record
-            else:
-                yield usable(record, lambda record: _trajectory(record, losses))
+    yield from each_own_record(files, detect, NAME, lambda record: _trajectory(record, losses), _traces)
 
 
 def _traces(file: DropFile) -> Iterator[Record | Rejection]:

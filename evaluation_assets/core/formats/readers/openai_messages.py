@@ -18,10 +18,10 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
 from evaluation_assets.core.formats.readers.openai_responses import is_item
+from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 

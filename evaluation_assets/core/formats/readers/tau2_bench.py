@@ -14,13 +14,13 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.chat import calls_of, content_of, first_line, result_of, said_of
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
-from evaluation_assets.core.formats.definitions import tools_of
 from evaluation_assets.core.formats.files.records import read_items, read_value
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.readers.tau_bench import succeeded
 from evaluation_assets.core.formats.times import elapsed_ms
+from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Event, Said, as_text, total
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory, Usage

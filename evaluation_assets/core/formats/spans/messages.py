@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.formats.definitions import tools_in
+from evaluation_assets.core.formats.tool_definitions import tools_in
 from evaluation_assets.core.formats.transcript import Call, as_text
 from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
