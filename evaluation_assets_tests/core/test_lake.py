@@ -24,8 +24,8 @@ from evaluation_assets.core.lake import (
     revised,
     write,
 )
-from evaluation_assets.core.rows import trajectory_of, trajectory_row
 from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TABLES, Column, Table
+from evaluation_assets.core.trajectories.trajectory_rows import trajectory_of, trajectory_row
 from evaluation_assets_tests.core.making import answer, call, result, trajectory
 
 THINGS = Table(
