@@ -6,11 +6,12 @@ from evaluation_assets.core.tables.shared_columns import (
     AGENT_VERSION,
     COMPARABILITY_KEY,
     DROP,
-    METRIC,
     SUITE,
     SUITE_OF_DROP,
     TASK_ID,
 )
+
+_METRIC = Column("metric", NAME, "Name of the metric, as in `task_metrics`.")
 
 TASK_METRICS = Table(
     "task_metrics",
@@ -19,7 +20,14 @@ TASK_METRICS = Table(
         DROP,
         TASK_ID,
         Column("task_digest", NAME, "Digest of the prompt: tells tasks apart that have the same ID."),
-        METRIC,
+        Column(
+            "metric",
+            NAME,
+            "Name of the metric. Scores of the panel, 0..1: `overall`, a trajectory criterion, `answer.<criterion>`, "
+            "or `session.<score>`. From the suite, 0..1: `pass_rate`, `suite_score`, `completed`, `tool_coverage`, "
+            "`keyword_score`, `efficiency`. From the trajectories: `success` (0..1), `cost_usd` (US dollars), "
+            "`latency_s` (seconds).",
+        ),
         Column("value", FLOAT, "Mean over the trials that have the metric; null if none has."),
         Column("best", FLOAT, "Value of the best trial: the highest, for cost and latency the lowest; null if none."),
         Column("worst", FLOAT, "Value of the worst trial; null if none has the metric."),
@@ -29,15 +37,15 @@ TASK_METRICS = Table(
 )
 SCORE_HISTORY = Table(
     "score_history",
-    "a metric of a drop, with the time of the evaluation",
+    "a metric of a drop, with the time of the evaluation; rows under earlier comparability keys are kept",
     (
         DROP,
         SUITE_OF_DROP,
         AGENT,
         AGENT_VERSION,
         Column("evaluated_at", NAME, "Time of the evaluation: ISO 8601, UTC."),
-        METRIC,
-        Column("mean", FLOAT, "Mean over tasks."),
+        _METRIC,
+        Column("mean", FLOAT, "Mean over tasks, in the unit of the metric."),
         Column("std_error", FLOAT, "Standard error of the mean over tasks; null with one task."),
         Column("ci_low", FLOAT, "Lower end of the 95 % interval of the mean; null with one task."),
         Column("ci_high", FLOAT, "Upper end of the 95 % interval of the mean; null with one task."),
@@ -50,13 +58,13 @@ LEADERBOARD = Table(
     "a version of an agent on the tasks of a suite that all versions did",
     (
         SUITE,
-        METRIC,
+        _METRIC,
         Column("rank", INT, "Rank in the suite by this metric, from 1 (best)."),
         AGENT,
         AGENT_VERSION,
         Column("model", NAME, "Model of the agent, from the same sources; null if unknown."),
         Column("drops", NAMES, "Drops of this version, which are averaged per task."),
-        Column("mean", FLOAT, "Mean over the tasks that all versions did."),
+        Column("mean", FLOAT, "Mean over the tasks that all versions did, in the unit of the metric."),
         Column("ci_low", FLOAT, "Lower end of the 95 % interval of the mean; null with one task."),
         Column("ci_high", FLOAT, "Upper end of the 95 % interval of the mean; null with one task."),
         Column("n_tasks", INT, "Number of tasks that all versions did."),
@@ -73,7 +81,7 @@ GATE_CALIBRATION = Table(
     "what the gate says at one injected effect, by resampling the suite's own history",
     (
         SUITE,
-        METRIC,
+        Column("metric", NAME, "Name of the metric, as in `task_metrics`; never cost or latency."),
         Column("n_tasks", INT, "Number of tasks in each simulated comparison."),
         Column("n_runs", INT, "Number of drops that were resampled."),
         Column(
@@ -107,12 +115,17 @@ DRIFT = Table(
     "a drop since the baseline of its suite, on two control charts for lasting regressions",
     (
         SUITE,
-        METRIC,
+        _METRIC,
         Column("night", INT, "Number of the drop among those compared with the baseline, from 1 (oldest)."),
         Column("z", FLOAT, "Effect in standard errors, against the lower bound of the baseline."),
         Column("cusum", FLOAT, "CUSUM chart: cumulative sum of decreases."),
         Column("e_value", FLOAT, "E-process: evidence against 'no lasting regression'."),
-        Column("alarm", NAME, "`e_process` or `cusum` on the latest drop, if its chart is above the limit; else null."),
+        Column(
+            "alarm",
+            NAME,
+            "Only on the latest drop: `e_process` if that chart has ever reached its limit, otherwise `cusum` if "
+            "that chart is at its limit now; null without an alarm.",
+        ),
     ),
     whole=True,
 )

@@ -32,10 +32,16 @@ SESSION_ANALYSES = Table(
             "tool_use_score",
             FLOAT,
             "Right tools with right parameters, as a mean over interactions with calls, 0..1; at most the share of "
-            "valid calls.",
+            "valid calls; null without calls.",
         ),
-        Column("coordination_score", FLOAT, "How well the agents worked together, 0..1; null with one agent."),
-        Column("reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1."),
+        Column(
+            "coordination_score",
+            FLOAT,
+            "How well the agents worked together, 0..1; null with one agent, or if not judged.",
+        ),
+        Column(
+            "reasoning_score", FLOAT, "Quality of the reasoning, as a mean over interactions, 0..1; null if not judged."
+        ),
         Column(
             "intent_drift_score",
             FLOAT,
@@ -107,7 +113,10 @@ _FIGURES = (
     Column("issues_high", INT, "Number of its issues of severity HIGH."),
     Column("issues_medium", INT, "Number of its issues of severity MEDIUM."),
     Column("issues_low", INT, "Number of its issues of severity LOW."),
-    *_estimate("overall", "0.35 tool use + 0.25 reasoning + 0.20 handoff + 0.20 response quality"),
+    *_estimate(
+        "overall",
+        "0.35 tool use + 0.25 reasoning + 0.20 handoff + 0.20 response quality, rescaled to the parts that exist",
+    ),
     *_estimate("tool_use", "Right tools with right parameters"),
     *_estimate("reasoning", "Quality of the reasoning"),
     *_estimate("handoff", "Quality of what it passed on to the next agent"),

@@ -13,13 +13,6 @@ AGENT = Column(
     "Name of the agent, from the drop's sidecar, otherwise from its trajectories; null if they do not agree on one.",
 )
 AGENT_VERSION = Column("agent_version", NAME, "Version of the agent, from the same sources; null if unknown.")
-METRIC = Column(
-    "metric",
-    NAME,
-    "Name of the metric. Scores of the panel: `overall`, a trajectory criterion, `answer.<criterion>`, or "
-    "`session.<score>`. From the suite: `pass_rate`, `suite_score`, `completed`, `tool_coverage`, `keyword_score`, "
-    "`efficiency`. From the trajectories: `success`, `cost_usd` (US dollars), `latency_s` (seconds).",
-)
 COMPARABILITY_KEY = Column(
     "comparability_key",
     NAME,

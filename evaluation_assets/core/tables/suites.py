@@ -23,9 +23,13 @@ TOOL_USE_RESULTS = Table(
             "failed for a reason that is not the agent's.",
         ),
         Column("score", FLOAT, "Weighted mean of the suite's parts that apply to the case, 0..1; null if none does."),
-        Column("precision", FLOAT, "Share of the calls that were expected; null if the case does not say."),
+        Column(
+            "precision",
+            FLOAT,
+            "Share of the calls that were expected; null without calls, or if the case says nothing about calls.",
+        ),
         Column("recall", FLOAT, "Share of the expected calls that were made; null if none is expected."),
-        Column("f1", FLOAT, "Harmonic mean of precision and recall; null if the case does not say."),
+        Column("f1", FLOAT, "Harmonic mean of precision and recall; null if the case says nothing about calls."),
         Column(
             "parameter_accuracy",
             FLOAT,
@@ -69,7 +73,7 @@ TOOL_USE_RESULTS = Table(
             "efficiency",
             FLOAT,
             "min(1, optimal steps / calls); 0 if calls are needed and none of the expected ones was made; null if the "
-            "case has no optimal number of steps.",
+            "case has no optimal number of steps, or needs no call and none was made.",
         ),
         Column(
             "redundancy",
@@ -86,7 +90,7 @@ TOOL_USE_RESULTS = Table(
         Column(
             "schema_accuracy",
             FLOAT,
-            "Share of the calls that conform to the definitions of their tools; null if these are unknown.",
+            "Share of the calls that conform to the definitions of their tools; null without calls or definitions.",
         ),
         Column("latency_ms", FLOAT, "Duration of the run in milliseconds, as recorded; null if unknown."),
         Column("cost_usd", FLOAT, "Cost of the run in US dollars, as recorded; null if unknown."),

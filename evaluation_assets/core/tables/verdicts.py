@@ -21,8 +21,8 @@ _WHAT = (
         "enter a mean.",
     ),
     Column("scores", pa.map_(NAME, FLOAT), "Score of each criterion, 0..1; null where the judge did not score it."),
-    Column("summary", TEXT, "Summary of the subject in one sentence; null without a reply."),
-    Column("reasoning", TEXT, "Justification of the scores; null without a reply."),
+    Column("summary", TEXT, "Summary of the subject in one sentence; null if there is none."),
+    Column("reasoning", TEXT, "Justification of the scores; null if there is none."),
     Column(
         "error_kind",
         NAME,
@@ -37,17 +37,20 @@ _COST = (
     Column(
         "cost_usd",
         FLOAT,
-        "US dollars paid for the replies, also where they were paid for in an earlier run; null if unknown.",
+        "US dollars paid for the replies, also where they were paid for in an earlier run; null if unknown, or no "
+        "model was asked.",
     ),
     Column(
         "latency_ms",
         FLOAT,
         "Milliseconds the replies took when they were requested; null if no model was asked.",
     ),
-    Column("attempts", INT, "Requests made for this verdict; 0 if every reply came from the ledger."),
+    Column(
+        "attempts", INT, "Requests made for this verdict; 0 if every reply came from the ledger, or no model was asked."
+    ),
     Column("from_ledger", BOOL, "Whether every reply had been paid for before and came from the ledger."),
     Column(
-        "share_seen", FLOAT, "Share of the subject's text that the judge was shown, 0..1; null if it was not asked."
+        "share_seen", FLOAT, "Share of the subject's text that the judge was shown, 0..1; null if it was shown none."
     ),
     Column("ledger_key", NAME, "Key of the last reply in the ledger; null if no model was asked."),
     Column(
