@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test lint format bench bench-judging clean
+.PHONY: demo ui test lint format docs bench bench-judging clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -25,6 +25,9 @@ lint: .venv/.dev  ## format, lint, layers, types
 format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: .venv/.base  ## the pages that are written from the code
+	$(BIN)/python -m evaluation_assets.core.tables.documentation > docs/tables.md
 
 bench: .venv/.base  ## throughput and memory of ingest
 	$(BIN)/python benchmarks/ingest.py

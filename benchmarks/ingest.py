@@ -72,9 +72,9 @@ def tables_alone(path: Path) -> None:
     from upath import UPath
 
     from evaluation_assets.core.lake import Stored, Stream, batched, write
-    from evaluation_assets.core.tables import Table
+    from evaluation_assets.core.tables import Column, Table
 
-    table = Table("texts", "a text", pa.schema([("text", pa.large_string())]))
+    table = Table("texts", "a text", (Column("text", pa.large_string(), "The text."),))
 
     def texts() -> Iterator[dict[str, str]]:
         with path.open("rb") as source:

@@ -14,8 +14,8 @@ from evaluation_assets.core.formats.writers import atif, openai_messages, otel_e
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Aligned, publish
-from evaluation_assets.core.rows import trajectory_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 
 @click.command()
@@ -40,7 +40,7 @@ def export(home: Installation, drop: str, format_name: str, output: Path) -> Non
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")
-    trajectories = (trajectory_of(row) for row in stored.rows(["trajectory", "text"]))
+    trajectories = (trajectory_of(row) for row in stored.rows(TREE_AND_TEXT))
     count = 0
 
     def pour(sink: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Tables on disk: parquet files written whole and read as a stream, with the columns `tables.py` says."""
+"""Tables on disk: parquet files written whole and read as a stream, with the columns of their `Table`."""
 
 import gc
 import shutil

@@ -5,7 +5,6 @@ from itertools import chain
 
 import dagster as dg
 
-from evaluation_assets.core import rows
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.gating.settings import CanarySettings
 from evaluation_assets.core.judging.canaries import (
@@ -17,6 +16,7 @@ from evaluation_assets.core.judging.canaries import (
 )
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.verdict_rows import Row, verdict_row
 from evaluation_assets.core.lake import Spool, Stored, Stream
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.rubrics.model import Rubrics
@@ -85,7 +85,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         suite = Sidecar.model_validate_json(stored["raw_trajectories"].facts.get("sidecar", "{}")).suite
         repeats = settings.repeats if settings.enabled and suite is not None else 0
 
-        def own_verdicts(judge: Judge) -> Iterator[rows.Row]:
+        def own_verdicts(judge: Judge) -> Iterator[Row]:
             columns = ["ledger_key", "from_ledger"]
             return chain.from_iterable(stored[name].rows(columns) for name in verdicts[judge.name])
 
@@ -101,7 +101,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
             if unheard or (occasion is not None and occasion != at):
                 async with judge.opened(run, budget) as ready:
                     answers = await ask_canaries(ready, rubrics, run, repeats)
-                found = [rows.verdict_row(drop, judge, judgement) for judgement in answers]
+                found = [verdict_row(drop, judge, judgement) for judgement in answers]
                 # Silence is no news: what was said when the other verdicts were paid for goes on counting.
                 silent = bool(found) and all(row["outcome"] == "not_run" for row in found)
                 if silent and any(row["from_ledger"] for row in own_verdicts(judge)):
@@ -123,7 +123,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
     return [judge_canaries]
 
 
-def _coverage(asset: dg.AssetKey, found: Sequence[rows.Row], tally: Tally) -> dg.AssetCheckResult:
+def _coverage(asset: dg.AssetKey, found: Sequence[Row], tally: Tally) -> dg.AssetCheckResult:
     """Whether enough canaries scored to notice a change. Where none were asked, none are missing."""
     number, scored = canaries_asked(found), len(canary_scores(found))
     errors = ", ".join(f"{count} {kind}" for kind, count in tally.errors.most_common(3))

@@ -6,18 +6,22 @@ from typing import Literal
 
 import dagster as dg
 
-from evaluation_assets.core import rows, tables
+from evaluation_assets.core import tables
+from evaluation_assets.core.clips.clip_rows import clip_row
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.drops import InvalidDrop, find
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.rejection_rows import unreadable_row
 from evaluation_assets.core.lake import Spool, Stored, Stream, batched, revised
 from evaluation_assets.core.plain_text import markdown_cell
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
+from evaluation_assets.core.preprocessing.removal_rows import removal_row
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, Row, trajectory_of, trajectory_row
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
@@ -65,13 +69,13 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
     formats: Counter[str] = Counter()
     with Spool(tables.UNREADABLE_RECORDS) as unreadable:
 
-        def readable() -> Iterator[rows.Row]:
+        def readable() -> Iterator[Row]:
             for item in _explaining(items):
                 if isinstance(item, Rejection):
-                    unreadable.add(rows.unreadable_row(name, item))
+                    unreadable.add(unreadable_row(name, item))
                 else:
                     formats[item.format] += 1
-                    yield rows.trajectory_row(name, item)
+                    yield trajectory_row(name, item)
 
         yield dg.Output(
             Stream(
@@ -129,18 +133,18 @@ def preprocess(
             statistics.unreadable[row["reason"]] += 1
             rejected.add(row)
 
-        def processed(row: rows.Row) -> rows.Row | None:
-            trajectory = rows.trajectory_of(row)
+        def processed(row: Row) -> Row | None:
+            trajectory = trajectory_of(row)
             item = preprocessor.process(trajectory)
             if isinstance(item, Removal):
-                rejected.add(rows.removal_row(name, item))
+                rejected.add(removal_row(name, item))
                 return None
-            return row if item is trajectory else rows.trajectory_row(name, item)
+            return row if item is trajectory else trajectory_row(name, item)
 
         yield dg.Output(
             Stream(
                 tables.PREPROCESSED_TRAJECTORIES,
-                revised(raw_trajectories, ["trajectory", "text"], processed, tables.PREPROCESSED_TRAJECTORIES),
+                revised(raw_trajectories, TREE_AND_TEXT, processed, tables.PREPROCESSED_TRAJECTORIES),
                 lambda: {"settings": config.model_dump(), **statistics_metadata(statistics)},
                 {"settings": config.model_dump_json()},
             ),
@@ -167,12 +171,12 @@ def clips(
         raise _explained(problem) from problem
     tool_types: Counter[str] = Counter()
 
-    def cut() -> Iterator[rows.Row]:
-        for row in preprocessed_trajectories.rows(["trajectory", "text"]):
-            trajectory: Trajectory = rows.trajectory_of(row)
+    def cut() -> Iterator[Row]:
+        for row in preprocessed_trajectories.rows(TREE_AND_TEXT):
+            trajectory: Trajectory = trajectory_of(row)
             for clip in clips_of(trajectory, types):
                 tool_types[clip.tool_type] += 1
-                yield rows.clip_row(name, trajectory.id, clip)
+                yield clip_row(name, trajectory.id, clip)
 
     return dg.MaterializeResult(
         value=Stream(

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 
 import dagster as dg
 
-from evaluation_assets.core import rows
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.judging.verdict_rows import Row, verdict_row
 from evaluation_assets.core.lake import Spool, Stored, Stream
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
@@ -54,7 +55,7 @@ class Tally:
     output_tokens: int = 0
     from_ledger: int = 0
 
-    def add(self, row: rows.Row) -> None:
+    def add(self, row: Row) -> None:
         """Count one verdict."""
         self.outcomes[row["outcome"]] += 1
         if row["error_kind"]:
@@ -136,10 +137,10 @@ def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsD
     clips, categories = (CLIP_VERDICTS,), (CLIP_VERDICTS, CATEGORY_VERDICTS)
     whole: tuple[Level, ...] = ("trajectory", "answer")
     return [
-        _level(CLIP_VERDICTS, ("clip",), ingested, (), rows.clip_chains, judges, rubrics),
-        _level(CATEGORY_VERDICTS, ("category",), ingested, clips, rows.category_chains, judges, rubrics),
-        _level(TRAJECTORY_VERDICTS, whole, ingested, categories, rows.trajectory_chains, judges, rubrics),
-        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], (), rows.session_chains, judges, rubrics),
+        _level(CLIP_VERDICTS, ("clip",), ingested, (), clip_chains, judges, rubrics),
+        _level(CATEGORY_VERDICTS, ("category",), ingested, clips, category_chains, judges, rubrics),
+        _level(TRAJECTORY_VERDICTS, whole, ingested, categories, trajectory_chains, judges, rubrics),
+        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], (), session_chains, judges, rubrics),
     ]
 
 
@@ -245,7 +246,7 @@ class PanelRun:
         async with judge.opened(self._run, self._budget) as ready:
             async for judgements in judge_chains(ready, chains, judged.add):
                 for judgement in judgements:
-                    row = rows.verdict_row(self._drop, judge, judgement)
+                    row = verdict_row(self._drop, judge, judgement)
                     tally.add(row)
                     spool.add(row)
         judged.end()

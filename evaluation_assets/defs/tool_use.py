@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core import rows, tables
+from evaluation_assets.core import tables
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.gating.settings import load_settings
 from evaluation_assets.core.installation import Installation
@@ -17,7 +17,9 @@ from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.failure_patterns import failure_patterns as patterns_of
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, find_suite, load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.suites.tool_use_rows import Row, case_without_run, failure_pattern_row, tool_use_row
 from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
@@ -61,11 +63,11 @@ def tool_use_results(
     strangers: list[str] = []
     not_run: list[str] = []
 
-    def measured() -> Iterator[rows.Row]:
+    def measured() -> Iterator[Row]:
         index = CaseIndex(suite.cases)
         seen: set[str] = set()
-        for row in raw_trajectories.rows(["trajectory", "text"]):
-            trajectory = rows.trajectory_of(row)
+        for row in raw_trajectories.rows(TREE_AND_TEXT):
+            trajectory = trajectory_of(row)
             case = index.find(trajectory.task_id, trajectory.task)
             if case is None:
                 strangers.append(trajectory.id)
@@ -77,11 +79,11 @@ def tool_use_results(
             else:
                 passed.append(result.passed)
                 scores.append(result.score)
-            yield rows.tool_use_row(name, facts["suite"], case, trajectory, result)
+            yield tool_use_row(name, facts["suite"], case, trajectory, result)
         for case in suite.cases:
             if case.id not in seen:
                 not_run.append(case.id)
-                yield rows.case_without_run(name, facts["suite"], case)
+                yield case_without_run(name, facts["suite"], case)
         facts["without_case"] = json.dumps(strangers)
 
     def summary() -> dict[str, Any]:
@@ -126,7 +128,7 @@ def failure_patterns(context: dg.AssetExecutionContext, tool_use_results: Stored
         value=Stream(
             tables.FAILURE_PATTERNS,
             batched(
-                (rows.failure_pattern_row(context.partition_key, suite, pattern) for pattern in found),
+                (failure_pattern_row(context.partition_key, suite, pattern) for pattern in found),
                 tables.FAILURE_PATTERNS,
             ),
             lambda: {"suite": suite or "none", **{each.failure_class: each.runs for each in found}},

@@ -7,7 +7,7 @@ import dagster as dg
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored, Stream, write
 from evaluation_assets.core.plain_text import plain
-from evaluation_assets.core.tables import COLUMNS, Table
+from evaluation_assets.core.tables import Table
 
 _CELL = 120
 """Characters of a value shown in the preview."""
@@ -51,7 +51,7 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 def column_schema(table: Table) -> dg.TableSchema:
     """The columns of a table, for the UI."""
     return dg.TableSchema(
-        [dg.TableColumn(field.name, str(field.type), description=COLUMNS[field.name]) for field in table.schema]
+        [dg.TableColumn(column.name, str(column.type), description=column.meaning) for column in table.columns]
     )
 
 

@@ -24,20 +24,18 @@ from evaluation_assets.core.lake import (
     revised,
     write,
 )
-from evaluation_assets.core.rows import trajectory_of, trajectory_row
-from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TABLES, Table
+from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TABLES, Column, Table
+from evaluation_assets.core.trajectories.trajectory_rows import trajectory_of, trajectory_row
 from evaluation_assets_tests.core.making import answer, call, result, trajectory
 
 THINGS = Table(
     "things",
     "a thing",
-    pa.schema(
-        [
-            ("name", pa.string()),
-            ("size", pa.int64()),
-            ("text", pa.large_string()),
-            ("scores", pa.map_(pa.string(), pa.float64())),
-        ]
+    (
+        Column("name", pa.string(), "Its name."),
+        Column("size", pa.int64(), "Its size."),
+        Column("text", pa.large_string(), "Its text."),
+        Column("scores", pa.map_(pa.string(), pa.float64()), "Its scores."),
     ),
 )
 _numbers = count()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
+from evaluation_assets.core.clips.clip_rows import clip_row
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Record, Rejection, Sample
 from evaluation_assets.core.formats.isolation import usable
@@ -17,7 +18,6 @@ from evaluation_assets.core.formats.readers.tagged import detect, trajectory_of,
 from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.reporting.results import embed, result_records
 from evaluation_assets.core.reporting.summary import DropTables
-from evaluation_assets.core.rows import clip_row, trajectory_row
 from evaluation_assets.core.tables import (
     CATEGORY_ASSESSMENTS,
     CLIP_SCORES,
@@ -34,6 +34,7 @@ from evaluation_assets.core.tables import (
 )
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets.core.trajectories.recorded import recorded_verdicts
+from evaluation_assets.core.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.making import answer, call, record, result, tagged_texts, trajectory
 
 FIRST, SECOND = call("first"), call("second", "research", "deepsearch")

@@ -1,7 +1,8 @@
 """Who made a drop: what its trajectories say about agent, version and model, where the drop's sidecar says nothing."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+
+from evaluation_assets.core.trajectories.model import Agent
 
 _FIELDS = {"agent": "name", "agent_version": "version", "model": "model"}
 _LONGEST = 200
@@ -13,11 +14,11 @@ class Participants:
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = {field: set() for field in _FIELDS}
 
-    def add(self, agents: Iterable[Mapping[str, Any]]) -> None:
+    def add(self, agents: Iterable[Agent]) -> None:
         """Take in the agents of a trajectory."""
         known = list(agents)
         for field, name in _FIELDS.items():
-            if values := sorted({str(agent[name]) for agent in known if agent.get(name)}):
+            if values := sorted({value for agent in known if (value := getattr(agent, name))}):
                 self._seen[field].add(", ".join(values))
 
     def agreed(self) -> dict[str, str]:

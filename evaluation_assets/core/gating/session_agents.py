@@ -17,6 +17,7 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
+from evaluation_assets.core.sessions.analysis_rows import analysis_of
 
 Row = dict[str, Any]
 
@@ -38,7 +39,7 @@ def session_agents(analyses: Stored, metrics: DropMetrics) -> Iterator[Row]:
     agents: dict[str, _Agent] = {}
     for row in analyses.rows(["task_id", "analyst", "analysis"]):
         if row["analyst"] == PANEL:
-            _add(agents, row["task_id"], SessionAnalysis.model_validate_json(row["analysis"]))
+            _add(agents, row["task_id"], analysis_of(row))
     for agent_id, own in agents.items():
         yield {
             "drop": metrics.drop,

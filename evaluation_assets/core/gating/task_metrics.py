@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-import orjson
-
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.scoring.intervals import Estimate, mean_of_tasks
 from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.trajectory_rows import header_of
 
 Row = dict[str, Any]
 
@@ -116,9 +115,9 @@ def metric_rows(
         found |= sessions.get(row["trajectory_id"], {})
         found[SUCCESS] = row["success"]
         found |= cases.get(row["trajectory_id"], {})
-        recorded = orjson.loads(row["trajectory"])
-        participants.add(recorded.get("agents") or ())
-        found[COST] = _above_zero((recorded.get("usage") or {}).get("cost_usd"))
+        header = header_of(row)
+        participants.add(header.agents)
+        found[COST] = _above_zero(None if header.usage is None else header.usage.cost_usd)
         found[LATENCY] = _above_zero(row["duration_s"])
         for metric, value in found.items():
             if value is not None:

@@ -6,16 +6,17 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.clips.clip_rows import with_clips
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.formats.tags import read_structure
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.preprocessing.rules import repetition
 from evaluation_assets.core.reporting.summary import DropTables
-from evaluation_assets.core.rows import trajectory_of, with_clips
 from evaluation_assets.core.scoring.panel_scores import clip_weighted_overall, tool_averages
 from evaluation_assets.core.trajectories.identity import digest, file_name
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = dict[str, Any]
 
@@ -24,7 +25,7 @@ _ENDING = "_eva.json"
 
 def preprocessed_records(trajectories: Stored) -> Iterator[JsonObject]:
     """The kept records as they came, with the repaired text and what preprocessing found."""
-    for row in trajectories.rows(["trajectory", "text"]):
+    for row in trajectories.rows(TREE_AND_TEXT):
         yield preprocessed_record(trajectory_of(row))
 
 

@@ -12,6 +12,7 @@ from evaluation_assets.core.lake import Stored, grouped
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.reporting.distributions import Statistic, statistic
 from evaluation_assets.core.sessions.analysis import PANEL, AgentScores, Conversation, SessionAnalysis
+from evaluation_assets.core.sessions.analysis_rows import analysis_of
 
 Row = dict[str, Any]
 
@@ -146,7 +147,7 @@ def sessions_summary(analyses: Stored) -> SessionsSummary | None:
     for _, rows in grouped(analyses.rows(), "session_id"):
         panel = next(row for row in rows if row["analyst"] == PANEL)
         total += 1
-        analysis = SessionAnalysis.model_validate_json(panel["analysis"])
+        analysis = analysis_of(panel)
         for name in SCORES:
             scores.setdefault(name, []).append(panel[name])
         courses[panel["signal"] or "nothing done"] += 1

@@ -6,11 +6,13 @@ from typing import Any
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.scoring.averages import Leniency, average, panel_scores
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
-from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
+from evaluation_assets.core.sessions.analysis import PANEL
+from evaluation_assets.core.sessions.analysis_rows import analysis_row
 from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
-from evaluation_assets.core.trajectories.model import Trajectory, from_json
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = dict[str, Any]
 
@@ -32,8 +34,8 @@ def session_analyses(
     columns = ["trajectory_id", "subject", "outcome", "scores"]
     leniency = _leniency(trajectories, verdicts)
     by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
-    for row in trajectories.rows(["trajectory", "text"]):
-        trajectory = from_json(row["trajectory"], row["text"])
+    for row in trajectories.rows(TREE_AND_TEXT):
+        trajectory = trajectory_of(row)
         if not is_session(trajectory):
             continue
         own = {judge: rows.at(trajectory.id) for judge, rows in by_judge.items()}
@@ -100,40 +102,6 @@ def _leniency(trajectories: Stored, verdicts: Mapping[str, Stored]) -> dict[str,
                 found.add(criterion, scores)
                 criteria.add(criterion)
     return {criterion: found.effects(criterion) for criterion in criteria}
-
-
-def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: SessionAnalysis) -> Row:
-    """A row of `session_analyses`."""
-    counts = analysis.conversation
-    return {
-        "drop": drop,
-        "session_id": trajectory.id,
-        "task_id": trajectory.task_id,
-        "analyst": analyst,
-        "n_agents": len(analysis.per_agent_scores),
-        "n_turns": len(analysis.turn_results),
-        "overall_score": analysis.overall_score,
-        "conversation_score": analysis.conversation_score,
-        "tool_use_score": analysis.tool_use_score,
-        "coordination_score": analysis.coordination_score,
-        "reasoning_score": analysis.reasoning_score,
-        "intent_drift_score": analysis.intent_drift_score,
-        "task_completion": analysis.task_completion,
-        "bad_responses": counts.bad_responses,
-        "responses": counts.total_responses,
-        "judged_responses": counts.total_responses - counts.not_judged,
-        "unauthorized_calls": sum(issue.kind == "unauthorized_tool" for issue in analysis.issues),
-        "failed_calls": sum(agent.failed_calls for agent in analysis.per_agent_scores.values()),
-        "ungrounded_values": sum(issue.kind == "ungrounded_value" for issue in analysis.issues),
-        "tool_chain": analysis.tool_chain.contributed,
-        "signal": analysis.course.signal,
-        "total_latency_ms": analysis.total_latency_ms.value,
-        "total_cost_usd": analysis.total_cost.value,
-        "n_interactions": analysis.total_cost.n_total,
-        "n_latency_known": analysis.total_latency_ms.n_known,
-        "n_cost_known": analysis.total_cost.n_known,
-        "analysis": analysis.model_dump_json(),
-    }
 
 
 def _evidence(trajectory: Trajectory, measure: Similarity, say: Callable[[str], object]) -> SessionEvidence:

@@ -10,12 +10,13 @@ from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import DropFile, Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.rejection_rows import unreadable_row
 from evaluation_assets.core.lake import batched
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor
 from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.rows import trajectory_row, unreadable_row
 from evaluation_assets.core.tables import RAW_TRAJECTORIES, UNREADABLE_RECORDS
 from evaluation_assets.core.trajectories.model import Span, Step, Trajectory, from_json, to_json
+from evaluation_assets.core.trajectories.trajectory_rows import trajectory_row
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "formats"
 

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.lake import Stored, Stream, batched, write
-from evaluation_assets.core.rows import trajectory_row
 from evaluation_assets.core.scoring.analysed_sessions import panel_means, session_analyses
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
 from evaluation_assets.core.sessions.analysis import PANEL, SessionAnalysis
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
 from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, SESSION_VERDICTS
+from evaluation_assets.core.trajectories.trajectory_rows import trajectory_row
 from evaluation_assets_tests.core.sessions.making import (
     EXAMPLES,
     analysed,

@@ -1,0 +1,20 @@
+"""Records that could not be read, as rows of `unreadable_records`."""
+
+from typing import Any
+
+from evaluation_assets.core.formats.base import Rejection
+
+Row = dict[str, Any]
+
+
+def unreadable_row(drop: str, rejection: Rejection) -> Row:
+    """A row of `unreadable_records`."""
+    return {
+        "drop": drop,
+        "source": rejection.source,
+        "line": rejection.line,
+        "stage": "read",
+        "reason": rejection.reason,
+        "detail": rejection.detail,
+        "raw": rejection.raw,
+    }
