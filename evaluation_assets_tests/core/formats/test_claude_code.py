@@ -170,3 +170,11 @@ def test_a_session_without_replies_is_rejected(tmp_path: Path) -> None:
 )
 def test_other_records_are_not_taken(record: dict[str, Any]) -> None:
     assert not detect(Sample(records=(record,)))
+
+
+@pytest.mark.parametrize("line", [[1], None, 42, "hello", {}, {"input": "x", "output": "y", "intermediate_steps": []}])
+def test_a_line_that_is_none_of_a_session_is_a_rejection_with_its_line(tmp_path: Path, line: Any) -> None:
+    items = read(written(tmp_path / "session.jsonl", [LINES[0], line, *LINES[1:]]))
+    (rejection,) = (item for item in items if isinstance(item, Rejection))
+    assert (rejection.line, orjson.loads(rejection.raw)) == (2, line)
+    assert [item for item in items if isinstance(item, Trajectory)] == trajectories(FIXTURE)

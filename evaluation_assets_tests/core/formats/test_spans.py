@@ -74,7 +74,7 @@ def test_a_trace_without_agents_is_rejected(tmp_path: Path) -> None:
     lines = [*LINES, next(batches(iter([span])))]
     (tmp_path / "traces.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
     (rejection,) = (item for item in read(tmp_path) if isinstance(item, Rejection))
-    assert (rejection.reason, rejection.line) == ("no_trajectory_text", 3)
+    assert (rejection.reason, rejection.line) == ("no_trajectory_text", len(lines))
     assert "GET /health" in rejection.raw
 
 
@@ -89,6 +89,45 @@ def test_a_value_that_json_does_not_hold_stops_no_other_trace(tmp_path: Path, na
     (rejection,) = (item for item in items if isinstance(item, Rejection))
     assert rejection.reason in ("bad_json", "no_trajectory_text") and "GET /x" in rejection.raw
     assert [item for item in items if isinstance(item, Trajectory)] == list(otel_runs())
+
+
+NO_SPANS = (
+    [1, 2],
+    None,
+    42,
+    "hello",
+    {},
+    [LINES[0]],
+    {"input": "x", "output": "y", "intermediate_steps": []},
+    {"resourceSpans": [[1], None, 5]},
+    {"resourceSpans": [{"scopeSpans": [{"spans": {"a": 1}}]}]},
+    {"resourceSpans": [{"scopeSpans": [{"spans": [[1]]}]}]},
+    {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": None, "spanId": "1", "name": "x"}]}]}]},
+)
+
+
+@pytest.mark.parametrize("line", NO_SPANS, ids=range(len(NO_SPANS)))
+def test_a_line_that_holds_no_spans_is_a_rejection_with_its_line(tmp_path: Path, line: Any) -> None:
+    (tmp_path / "traces.jsonl").write_bytes(b"\n".join(map(orjson.dumps, [LINES[0], line, *LINES[1:]])))
+    items = read(tmp_path)
+    (rejection,) = (item for item in items if isinstance(item, Rejection))
+    assert (rejection.line, orjson.loads(rejection.raw)) == (2, line)
+    assert [item for item in items if isinstance(item, Trajectory)] == list(otel_runs())
+
+
+def test_lines_of_logs_and_metrics_beside_traces_are_no_rejections(tmp_path: Path) -> None:
+    others = [{"resourceLogs": []}, {"resourceMetrics": [{"scopeMetrics": []}]}, {"resourceSpans": []}]
+    (tmp_path / "traces.jsonl").write_bytes(b"\n".join(map(orjson.dumps, [*LINES, *others])))
+    assert trajectories(tmp_path) == list(otel_runs())
+
+
+def test_a_time_that_is_none_is_counted_and_unknown(tmp_path: Path) -> None:
+    lines = json.loads(json.dumps(LINES).replace('"startTimeUnixNano": "', '"startTimeUnixNano": "999999999999'))
+    (tmp_path / "traces.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
+    losses = Losses()
+    runs = trajectories(tmp_path, losses=losses)
+    assert [(run.started_at, run.duration_s) for run in runs] == [(None, None)] * len(runs)
+    assert losses.counts["spans[].startTimeUnixNano (no point in time)"]
 
 
 def test_a_manager_and_its_sub_agent_are_two_agents() -> None:

@@ -82,6 +82,9 @@ def _sessions(file: DropFile, beside: dict[str, list[DropFile]], losses: Losses)
         if isinstance(record, Rejection):
             yield record
             continue
+        if not isinstance(record.data, dict) or not (record.data.get("type") or _session_of(record.data)):
+            yield record.rejected(UnusableRecord("wrong_type", "a line is an object with a type or a sessionId"))
+            continue
         following = _session_of(record.data)
         if session is not None and following is not None and following != session:
             yield from _one(records, session, beside, losses)

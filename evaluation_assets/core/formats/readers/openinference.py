@@ -84,7 +84,7 @@ def _read(record: Record, spool: SpanSpool, annotations: _Annotations, losses: L
         return None
     if not _is_span(record.data):
         return usable(record, lambda record: _nested(record, annotations, losses))
-    return attempted(record, lambda record: spool.add(_flat_span(record.data, losses), record.source))
+    return attempted(record, lambda record: spool.add(_flat_span(record.data, losses), record.source, record.line))
 
 
 def _nested(record: Record, annotations: _Annotations, losses: Losses) -> Trajectory:

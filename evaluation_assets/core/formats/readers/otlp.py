@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.json_values import as_line
 from evaluation_assets.core.formats.files.records import is_document, read_parts, read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, trace_in
+from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"
@@ -25,6 +26,9 @@ DETECTION = "a record with resourceSpans"
 
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")
+_OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics")
+"""What collectors write beside traces; nothing in it is a span."""
+
 _DEEPEST = 60
 _PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.") for resources in _RESOURCES)
 _PARTS = ("resource", *(f"{scopes}.item.{part}" for scopes in _SCOPES for part in ("scope", "spans.item")))
@@ -42,12 +46,12 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             if isinstance(file, Rejection):
                 yield file
                 continue
-            spans = _of_document if is_document(file.path) else _of_lines
+            spans = _of_document(file) if is_document(file.path) else _of_lines(file, losses)
             is_empty = True
-            for item in spans(file, losses):
+            for item in spans:
+                is_empty = False
                 kept = item if isinstance(item, Rejection) else attempted(item, partial(_keep, spool, losses))
-                is_empty = is_empty and not kept
-                if isinstance(kept, Rejection):
+                if kept is not None:
                     yield kept
             if is_empty:
                 yield Rejection(file.source, 1, "no_trajectory_text", "the file holds no spans", "")
@@ -64,25 +68,24 @@ class _Given:
     service: str
 
 
-def _keep(spool: SpanSpool, losses: Losses, record: Record) -> bool:
-    """Set a span aside. False: it is none."""
+def _keep(spool: SpanSpool, losses: Losses, record: Record) -> None:
+    """Set a span aside."""
     given: _Given = record.data
-    span = _span(given.span, given.scope, given.service, losses)
-    if span is not None:
-        spool.add(span, record.source)
-    return span is not None
+    spool.add(_span(given.span, given.scope, given.service, losses), record.source, record.line)
 
 
-def _of_document(file: DropFile, losses: Losses) -> Iterator[Record]:
+def _of_document(file: DropFile) -> Iterator[Record]:
     """The spans of one large document. A resource and a scope stand before their spans, as exporters write them."""
     service = scope = ""
+    number = 0
     places = [f"{start}.{part}" for start in _PLACES for part in _PARTS]
-    for number, (place, value) in enumerate(read_parts(file.path, file.source, *places), 1):
+    for place, value in read_parts(file.path, file.source, *places):
         if place.endswith(".resource"):
             service, scope = _service(value), ""
         elif place.endswith(".scope"):
             scope = _scope(value)
         else:
+            number += 1
             yield Record(file.source, number, _Given(value, scope, service), as_line(value))
 
 
@@ -92,9 +95,13 @@ def _of_lines(file: DropFile, losses: Losses) -> Iterator[Record | Rejection]:
         if isinstance(record, Rejection):
             yield record
             continue
-        if not isinstance(record.data, dict):
-            losses.count("batches[] (not an object)")
+        if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
+            found = type_name(record.data) if not isinstance(record.data, dict) else "an object without it"
+            yield record.rejected(
+                UnusableRecord("wrong_type", f"a line is an object with resourceSpans, this is {found}")
+            )
             continue
+        spans = 0
         with losses.reading(record.data) as batch:
             for resource in batch.objects(*_RESOURCES):
                 resource.set_aside("schemaUrl", "schema_url")
@@ -103,23 +110,23 @@ def _of_lines(file: DropFile, losses: Losses) -> Iterator[Record | Rejection]:
                     group.set_aside("schemaUrl", "schema_url")
                     scope = _scope(group.value("scope", "instrumentationLibrary"))
                     for value in group.items("spans"):
+                        spans += 1
                         yield replace(record, data=_Given(value, scope, service))
+        if not spans and any(record.data.get(key) for key in _RESOURCES):
+            yield record.rejected(UnusableRecord("no_trajectory_text", "the line holds no spans"))
 
 
-def _span(data: Any, scope: str, service: str, losses: Losses) -> Span | None:
+def _span(data: Any, scope: str, service: str, losses: Losses) -> Span:
     if not isinstance(data, dict):
-        losses.count("spans[] (not an object)")
-        return None
+        raise UnusableRecord("wrong_type", f"a span is an object, this is {type_name(data)}")
     with losses.reading(data, "spans[].") as fields:
         name, trace_id = fields.name("spanId", "span_id"), fields.name("traceId", "trace_id")
         if name is None or trace_id is None:
-            losses.count("spans[] (without an id)")
-            fields.rest()
-            return None
+            raise UnusableRecord("wrong_type", "a span has a spanId and a traceId")
         fields.set_aside("kind", "flags", "links", "traceState", "trace_state", "droppedAttributesCount")
         fields.set_aside("droppedEventsCount", "droppedLinksCount")
-        start = fields.number("startTimeUnixNano", "start_time_unix_nano")
-        end = fields.number("endTimeUnixNano", "end_time_unix_nano")
+        start = _nanoseconds(fields, losses, "startTimeUnixNano", "start_time_unix_nano")
+        end = _nanoseconds(fields, losses, "endTimeUnixNano", "end_time_unix_nano")
         status = fields.object("status")
         code, told = status.value("code"), status.text("message")
         events = []
@@ -141,6 +148,15 @@ def _span(data: Any, scope: str, service: str, losses: Losses) -> Span | None:
             attributes=_attributes(fields.items("attributes")),
             events=events,
         )
+
+
+def _nanoseconds(fields: Fields, losses: Losses, *keys: str) -> float | None:
+    """A point in time as nanoseconds since 1970; a number that is none is counted."""
+    recorded = fields.number(*keys)
+    if recorded is not None and (recorded < 0 or as_utc(recorded / 1e9) is None):
+        losses.count(f"spans[].{keys[0]} (no point in time)")
+        return None
+    return recorded
 
 
 def _service(resource: Any) -> str:

@@ -111,7 +111,7 @@ class SpanSpool:
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
         self._numbers: dict[str, int] = {}
-        self._sources: list[str] = []
+        self._starts: list[tuple[str, int]] = []
         self._places: list[tuple[int, int, int]] = []
         self._end = 0
 
@@ -121,29 +121,30 @@ class SpanSpool:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def add(self, span: Span, source: str) -> None:
-        """Set a span aside that stood in the file `source`.
+    def add(self, span: Span, source: str, line: int) -> None:
+        """Set a span aside that stood in this record of the file `source`.
 
         Raises:
             UnusableRecord: its attributes are nested too deep.
         """
         try:
-            line = orjson.dumps(span)
+            content = orjson.dumps(span)
         except orjson.JSONEncodeError as problem:
             raise UnusableRecord("bad_json", f"span {span.id} cannot be stored: {problem}") from problem
         number = self._numbers.setdefault(span.trace_id, len(self._numbers))
-        if number == len(self._sources):
-            self._sources.append(source)
-        self._places.append((number, self._end, len(line)))
-        self._file.write(line)
-        self._end += len(line)
+        if number == len(self._starts):
+            self._starts.append((source, line))
+        self._places.append((number, self._end, len(content)))
+        self._file.write(content)
+        self._end += len(content)
 
     def traces(self) -> Iterator[Record]:
-        """Every trace in the order they began to come, with its first file; `trace_in` gives the spans."""
+        """Every trace in the order they began to come, where its first span stood; `trace_in` gives the spans."""
         names = list(self._numbers)
         for number, places in groupby(sorted(self._places), key=itemgetter(0)):
+            source, line = self._starts[number]
             lines = (self._line(start, length) for _, start, length in places)
-            yield Record(self._sources[number], number + 1, names[number], b"[" + b",".join(lines) + b"]")
+            yield Record(source, line, names[number], b"[" + b",".join(lines) + b"]")
 
     def _line(self, start: int, length: int) -> bytes:
         self._file.seek(start)
