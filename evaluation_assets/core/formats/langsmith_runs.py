@@ -17,7 +17,7 @@ from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
-from evaluation_assets.core.formats.untyped import as_object
+from evaluation_assets.core.formats.untyped import as_object, object_in
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
@@ -218,7 +218,7 @@ class _Story:
         arguments = inputs.rest()
         output = outputs.value("output", "documents", "result", "content")
         content = _tool_text(outputs.rest() or None if output is None else output)
-        message = output if isinstance(output, dict) else {}
+        message = object_in(output)
         recorded = extra.name("tool_call_id") or message.get("tool_call_id")
         extra.rest()
         call_id = self._close(recorded if isinstance(recorded, str) else None, name)

@@ -48,6 +48,15 @@ def trajectories(*paths: Path, losses: Losses | None = None) -> list[Trajectory]
     return [item for item in items if isinstance(item, Trajectory)]
 
 
+def calls_of(run: Trajectory) -> list[tuple[str, Any, str | None]]:
+    """The calls of a run: name, arguments and, where there is one, the result."""
+    return [
+        (step.call.name, run.arguments(step.call), None if step.result is None else run.piece(step.result.content))
+        for step in run.calls
+        if step.call
+    ]
+
+
 def check(item: Trajectory | Rejection) -> None:
     """What holds for all a reader gives: steps tile the text, spans lie in it, clips join to it, JSON gives it back."""
     if isinstance(item, Rejection):

@@ -22,6 +22,7 @@ from evaluation_assets.core.formats.conversation import (
 from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
+from evaluation_assets.core.formats.untyped import object_in
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
 
@@ -301,8 +302,7 @@ def _response_in(data: Any) -> dict[str, Any]:
     if isinstance(data.get("output"), list):
         return data
     response = data.get("response")
-    found = response.get("body", response) if isinstance(response, dict) else None
-    return found if isinstance(found, dict) else {}
+    return object_in(response.get("body", response) if isinstance(response, dict) else None)
 
 
 def _belongs(earlier: Any, later: Any) -> bool:

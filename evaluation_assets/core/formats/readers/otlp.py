@@ -18,6 +18,7 @@ from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, trace_in
 from evaluation_assets.core.formats.times import as_utc
+from evaluation_assets.core.formats.untyped import at, list_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"
@@ -160,18 +161,17 @@ def _nanoseconds(fields: Fields, losses: Losses, *keys: str) -> float | None:
 
 
 def _service(resource: Any) -> str:
-    attributes = _attributes(resource.get("attributes")) if isinstance(resource, dict) else {}
+    attributes = _attributes(at(resource, "attributes"))
     return str(attributes.get("service.name") or "")
 
 
 def _scope(scope: Any) -> str:
-    name = scope.get("name") if isinstance(scope, dict) else None
+    name = at(scope, "name")
     return name if isinstance(name, str) else ""
 
 
 def _attributes(items: Any) -> JsonObject:
-    listed = items if isinstance(items, list) else []
-    pairs = (item for item in listed if isinstance(item, dict) and isinstance(item.get("key"), str))
+    pairs = (item for item in objects_in(items) if isinstance(item.get("key"), str))
     return {item["key"]: value for item in pairs if (value := _plain(item.get("value"))) is not None}
 
 
@@ -186,11 +186,9 @@ def _plain(value: Any, depth: int = 0) -> Any:
         if kind in ("stringvalue", "boolvalue", "doublevalue", "bytesvalue"):
             return inner if isinstance(inner, str | int | float) else None
         if kind == "arrayvalue":
-            found = inner.get("values") if isinstance(inner, dict) else None
-            return [_plain(item, depth + 1) for item in found] if isinstance(found, list) else []
+            return [_plain(item, depth + 1) for item in list_in(at(inner, "values"))]
         if kind == "kvlistvalue":
-            found = inner.get("values") if isinstance(inner, dict) else None
-            pairs = (one for one in found if isinstance(one, dict)) if isinstance(found, list) else ()
+            pairs = objects_in(at(inner, "values"))
             return {str(one.get("key")): _plain(one.get("value"), depth + 1) for one in pairs}
     return None
 

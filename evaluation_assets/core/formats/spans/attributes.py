@@ -22,7 +22,7 @@ from evaluation_assets.core.formats.spans.messages import (
 )
 from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import Call, as_text
-from evaluation_assets.core.formats.untyped import at, decoded
+from evaluation_assets.core.formats.untyped import at, decoded, object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Usage
 
@@ -276,9 +276,7 @@ def _event_messages(span: Span, *, inputs: bool) -> Iterator[Message]:
         elif event.name == "gen_ai.choice" and not inputs:
             data = _decoded(event.attributes)
             message = data.pop("message", None)
-            yield from messages_from(
-                {**data, **(message if isinstance(message, dict) else {}), "role": "assistant"}, "assistant"
-            )
+            yield from messages_from({**data, **object_in(message), "role": "assistant"}, "assistant")
         elif event.name == "gen_ai.content.prompt" and inputs:
             yield from messages_of(decoded(event.attributes.get("gen_ai.prompt")), "user")
         elif event.name == "gen_ai.content.completion" and not inputs:

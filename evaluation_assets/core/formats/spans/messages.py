@@ -144,7 +144,7 @@ def _part_call(part: str | JsonObject) -> Call | None:
 
 
 def _call(value: Any) -> Call:
-    data = {key.removeprefix("tool_call."): inner for key, inner in value.items()} if isinstance(value, dict) else {}
+    data = {key.removeprefix("tool_call."): inner for key, inner in object_in(value).items()}
     function = data.get("function")
     if isinstance(function, dict):
         data = {**data, **function}

@@ -1,0 +1,144 @@
+"""Traces of OpenInference as trajectories, with what people said about them."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, trajectories
+from evaluation_assets_tests.third_party import data
+
+OPENINFERENCE = FIXTURES / "openinference"
+
+
+def test_a_nested_trace_becomes_steps() -> None:
+    losses = Losses()
+    (run,) = trajectories(OPENINFERENCE, losses=losses)
+    check(run)
+    assert (run.task_id, run.task) == ("prime-20", "What is the largest prime below 20?")
+    assert (run.final_answer, run.reference_answer) == ("19", "19")
+    assert calls_of(run) == [
+        (
+            "python_interpreter",
+            {"arguments": "print(largest_prime(20))"},
+            "Code execution failed at line 'print(largest_prime(20))' due to: NameError: largest_prime",
+        ),
+        (
+            "python_interpreter",
+            {"arguments": "final_answer(19)"},
+            "Execution logs:\nLast output from code snippet:\n19",
+        ),
+        ("final_answer", {"args": [19]}, "19"),
+    ]
+    assert [step.result.error is not None for step in run.calls if step.result] == [True, False, False]
+    assert losses.table() == [
+        ("spans[] (exported twice)", 1),
+        ("spans[] (openinference.instrumentation)", 1),
+        ("spans[].smolagents.max_steps", 1),
+    ]
+
+
+def test_what_people_said_is_a_label_at_a_step() -> None:
+    (run,) = trajectories(OPENINFERENCE)
+    first, second = run.labels["errors"]
+    steps = list(run.steps)
+    assert run.piece(steps[first["step"]].message) == "Thought: I compute it."
+    assert second["step"] is None  # the span is plumbing
+    assert run.labels["scores"] == {"overall": 4.5, "reliability_score": 5}
+    assert "Tool Definition Issues" not in run.text
+
+
+def test_an_annotation_without_an_id_is_about_the_trace_its_file_is_named_by(tmp_path: Path) -> None:
+    span = {
+        "span_id": "s1",
+        "span_name": "x",
+        "span_attributes": {"input.value": "q", "output.value": "a", "openinference.span.kind": "LLM"},
+    }
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "traces" / "t1.json").write_bytes(orjson.dumps({"trace_id": "t1", "spans": [span]}))
+    (tmp_path / "annotations" / "t1.json").write_bytes(
+        orjson.dumps({"errors": [{"category": "Loop", "location": "s1"}], "scores": []})
+    )
+    losses = Losses()
+    (run,) = trajectories(tmp_path, losses=losses)
+    assert [error["category"] for error in run.labels["errors"]] == ["Loop"]
+    assert losses.counts["annotations (of a trace that is not in the drop)"] == 0
+
+
+def test_an_annotation_of_an_unknown_trace_is_counted(tmp_path: Path) -> None:
+    annotation = {"trace_id": "other", "errors": []}
+    (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
+    (tmp_path / "trace.json").write_bytes((OPENINFERENCE / "trace.json").read_bytes())
+    losses = Losses()
+    (run,) = trajectories(tmp_path, losses=losses)
+    assert run.labels == {}
+    assert losses.counts["annotations (of a trace that is not in the drop)"] == 1
+
+
+def test_spans_one_a_line_are_gathered_by_trace(tmp_path: Path) -> None:
+    def line(name: str, parent: str | None, attributes: dict[str, Any], second: int) -> bytes:
+        times = {"start_time": f"2026-01-05T10:00:0{second}Z", "end_time": f"2026-01-05T10:00:0{second + 1}Z"}
+        context = {"trace_id": "0xt", "span_id": name}
+        return orjson.dumps({"name": name, "context": context, "parent_id": parent, "attributes": attributes, **times})
+
+    said = {
+        "openinference.span.kind": "LLM",
+        "llm": {
+            "input_messages": [{"message": {"role": "user", "content": "Find it"}}],
+            "output_messages": [
+                {"message": {"role": "assistant", "tool_calls": [{"tool_call": {"function": {"name": "find"}}}]}}
+            ],
+            "token_count": {"prompt": 5, "completion": 2},
+        },
+    }
+    found = {"openinference.span.kind": "RETRIEVER", "retrieval": {"documents": [{"document": {"content": "It"}}]}}
+    lines = [line("find", "run", found, 3), line("run", None, {}, 0), line("model", "run", said, 1)]
+    (tmp_path / "spans.jsonl").write_bytes(b"\n".join(lines))
+    (run,) = trajectories(tmp_path)
+    check(run)
+    assert calls_of(run) == [("find", None, "It")]
+    assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (5, 2)
+    assert (run.format, run.duration_s) == ("openinference", 4.0)
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_tool_that_brought_nothing_keeps_its_latency(tmp_path: Path, asked: bool) -> None:
+    def line(name: str, attributes: dict[str, Any], second: int) -> bytes:
+        times = {"start_time": f"2026-01-05T10:00:0{second}Z", "end_time": f"2026-01-05T10:00:0{second + 2}Z"}
+        context = {"trace_id": "0xt", "span_id": name}
+        return orjson.dumps({"name": name, "context": context, "attributes": attributes, **times})
+
+    call = {"tool_calls": [{"tool_call": {"function": {"name": "find"}}}]} if asked else {"content": "I look."}
+    said = {
+        "openinference.span.kind": "LLM",
+        "llm": {
+            "input_messages": [{"message": {"role": "user", "content": "Find it"}}],
+            "output_messages": [{"message": {"role": "assistant", **call}}],
+        },
+    }
+    found = {"openinference.span.kind": "TOOL", "tool": {"name": "find"}}
+    (tmp_path / "spans.jsonl").write_bytes(line("model", said, 1) + b"\n" + line("find", found, 4))
+    (run,) = trajectories(tmp_path)
+    (step,) = run.calls
+    assert (step.result, step.latency_ms) == (None, 4000.0 if asked else 2000.0)  # with what asking the model took
+
+
+def test_trail() -> None:
+    losses = Losses()
+    runs = trajectories(data("trail"), losses=losses)
+    assert len(runs) == 12
+    for run in runs:
+        check(run)
+    errors = [(run, error) for run in runs for error in run.labels["errors"]]
+    assert len(errors) == 58
+    assert all(list(run.steps)[error["step"]] for run, error in errors)
+    assert all(run.labels["scores"]["overall"] for run in runs)
+    tokens = [(run.usage.input_tokens or 0) + (run.usage.output_tokens or 0) for run in runs if run.usage]
+    # One span of 8032 tokens stands in its trace twice, the same to the last byte: all listed spans have 332260.
+    assert sum(tokens) == 332_260 - 8_032
+    assert losses.counts["spans[] (exported twice)"] == 1
+    assert sum(run.reference_answer is not None for run in runs) == 10
+    assert sum(len(run.extra["spans"]) for run in runs) + losses.counts["spans[] (patronus.sdk)"] == 172
