@@ -13,8 +13,9 @@ import pytest
 
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.processes import Process
-from evaluation_assets.defs.jobs import EVALUATE
-from evaluation_assets.defs.lost_runs import MAX_SILENT_LOOKS, fail_gone_runs, lost_runs
+from evaluation_assets.core.triggers.lost_runs import MAX_SILENT_LOOKS
+from evaluation_assets.defs.lost_runs import fail_gone_runs, lost_runs
+from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.intake import prepare
 from evaluation_assets.resources.heartbeat import Heartbeat, beating, heartbeat_of
 from evaluation_assets.runs import instance_of
