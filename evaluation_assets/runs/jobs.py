@@ -28,9 +28,9 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
-from evaluation_assets.progress import RunProgress
-from evaluation_assets.selection import PREPROCESSED_FILES, assets_of, missing_upstream
-from evaluation_assets.stop import Stop
+from evaluation_assets.runs.progress import RunProgress
+from evaluation_assets.runs.selection import PREPROCESSED_FILES, assets_of, missing_upstream
+from evaluation_assets.runs.stop import Stop
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
