@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core.checks.judging import canaries_answered
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.settings import CanarySettings
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED
 from evaluation_assets.core.judging.judge import Judge
@@ -45,7 +45,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource, **stored: Stored
     ):  # Dagster refuses an async annotation
         drop = context.partition_key
-        suite = Sidecar.model_validate_json(stored["raw_trajectories"].facts.get("sidecar", "{}")).suite
+        suite = DropFacts.of(stored["raw_trajectories"]).sidecar.suite
         repeats = settings.repeats if settings.enabled and suite is not None else 0
         chosen = chosen_judges(context, CANARY_VERDICTS, asked)
         own = {judge.name: [of_judge(stored, table, judge) for table in OWN] for judge in chosen}

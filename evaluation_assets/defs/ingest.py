@@ -8,6 +8,7 @@ import dagster as dg
 from evaluation_assets.core import rows, tables
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.drops import InvalidDrop, find
+from evaluation_assets.core.facts import PreprocessingFacts
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.lake import Spool, Stored, Stream, batched
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
@@ -63,7 +64,7 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
                 tables.RAW_TRAJECTORIES,
                 batched(readable(), tables.RAW_TRAJECTORIES),
                 lambda: {**drop.metadata(), "losses": dg.MetadataValue.md(drop.loss_table())},
-                drop.facts,
+                drop.facts.footer,
             ),
             "raw_trajectories",
             data_version=version,
@@ -106,7 +107,7 @@ def preprocess(
                 tables.PREPROCESSED_TRAJECTORIES,
                 drop.batches(raw_trajectories),
                 lambda: {"settings": config.model_dump(), **drop.metadata()},
-                lambda: {"settings": config.model_dump_json()},
+                PreprocessingFacts(settings=config.model_dump()).footer,
             ),
             "preprocessed_trajectories",
         )

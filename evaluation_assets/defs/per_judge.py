@@ -107,7 +107,7 @@ async def outputs(
     """Each judge's table and the results of its checks, whichever judge is done first comes first."""
     async for each in done:
         with each.verdicts as spool:
-            stream = Stream(table, spool.batches(), each.tally.metadata, lambda facts=each.facts: facts)
+            stream = Stream(table, spool.batches(), each.tally.metadata, each.facts.footer)
             yield dg.Output(stream, each.judge.name)
             for name, finding in findings(each).items():
                 yield check_result(finding, name, judge_key(table, each.judge.name))

@@ -9,6 +9,7 @@ from upath import UPath
 from evaluation_assets.core import tables
 from evaluation_assets.core.checks.gating import no_drift
 from evaluation_assets.core.checks.gating import regression_gate as regression_gate_finding
+from evaluation_assets.core.facts import HistoryFacts
 from evaluation_assets.core.gating import evaluated_drops
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
 from evaluation_assets.core.gating.history import history_rows, of_other_keys
@@ -123,7 +124,7 @@ def score_history(
     table = tables.SCORE_HISTORY
     figures = {f"mean_{row['metric']}": row["mean"] for row in rows}
     return dg.MaterializeResult(
-        value=Stream(table, batched([*earlier, *rows], table), lambda: figures, lambda: {"evaluated_at": now})
+        value=Stream(table, batched([*earlier, *rows], table), lambda: figures, HistoryFacts(evaluated_at=now).footer)
     )
 
 

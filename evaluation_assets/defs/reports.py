@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core import tables
+from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.settings import Settings
 from evaluation_assets.core.judging.judge import Judge
@@ -106,7 +107,7 @@ def report_asset(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report)),
                 "path": dg.MetadataValue.path(str(paths.html)),
-                "content": own.raw.facts.get("content", ""),
+                "content": DropFacts.of(own.raw).content,
                 "evaluation_key": evaluation_key,
                 **report_metadata(report),
             }

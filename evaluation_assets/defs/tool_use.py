@@ -3,7 +3,7 @@
 import dagster as dg
 
 from evaluation_assets.core import rows, tables
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.facts import DropFacts, SuiteFacts
 from evaluation_assets.core.gating.settings import load_settings
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.pipeline.tool_use import MeasuredRuns, patterns_of, suite_of
@@ -27,21 +27,20 @@ def tool_use_results(
 ) -> dg.MaterializeResult[Stream]:
     """Measure all trajectories, also those that rules keep from the judges."""
     table = tables.TOOL_USE_RESULTS
-    named = Sidecar.model_validate_json(raw_trajectories.facts.get("sidecar", "{}")).suite
+    named = DropFacts.of(raw_trajectories).sidecar.suite
     try:
         loaded = suite_of(home.home, named)
     except InvalidSuite as problem:
-        problem_facts = {"problem": str(problem)}
+        facts = SuiteFacts(problem=str(problem))
         note = {"note": f"The suite cannot be used: {problem}"}
-        return dg.MaterializeResult(value=Stream(table, iter(()), lambda: note, lambda: problem_facts))
+        return dg.MaterializeResult(value=Stream(table, iter(()), lambda: note, facts.footer))
     if loaded is None or named is None:
         why = "names no suite" if named is None else f"names {named!r}, which is not in suites/"
         return dg.MaterializeResult(value=Stream(table, iter(()), lambda: {"note": f"No suite: the drop {why}."}))
     least = load_settings(home.home.gate_file).gate.min_pass_rates.get(named, loaded.suite.min_pass_rate)
     runs = MeasuredRuns(context.partition_key, named, loaded, least)
-    return dg.MaterializeResult(
-        value=Stream(table, batched(runs.measured(raw_trajectories), table), runs.metadata, runs.facts)
-    )
+    measured = batched(runs.measured(raw_trajectories), table)
+    return dg.MaterializeResult(value=Stream(table, measured, runs.metadata, lambda: runs.facts().footer()))
 
 
 @dg.asset(
@@ -54,13 +53,13 @@ def tool_use_results(
 def failure_patterns(context: dg.AssetExecutionContext, tool_use_results: Stored) -> dg.MaterializeResult[Stream]:
     """Group the issues of all runs."""
     table = tables.FAILURE_PATTERNS
-    suite = tool_use_results.facts.get("suite", "")
+    suite = SuiteFacts.of(tool_use_results).suite or ""
     found = patterns_of(tool_use_results)
     return dg.MaterializeResult(
         value=Stream(
             table,
             batched((rows.failure_pattern_row(context.partition_key, suite, pattern) for pattern in found), table),
             lambda: {"suite": suite or "none", **{each.failure_class: each.runs for each in found}},
-            lambda: {"suite": suite} if suite else {},
+            SuiteFacts(suite=suite or None).footer,
         )
     )

@@ -1,17 +1,16 @@
 """Whether enough runs of a drop's suite passed."""
 
-import json
-
 from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.facts import SuiteFacts
 from evaluation_assets.core.lake import Stored
 
 
 def suite_pass_rate(results: Stored) -> Finding:
     """The share of runs that passed against the suite's `min_pass_rate`; rates are compared unrounded."""
-    facts = results.facts
-    if "problem" in facts:
-        return Finding(False, f"The suite cannot be used: {facts['problem']}")
-    if "suite" not in facts:
+    facts = SuiteFacts.of(results)
+    if facts.problem is not None:
+        return Finding(False, f"The suite cannot be used: {facts.problem}")
+    if facts.suite is None or facts.min_pass_rate is None:
         return Finding(True, "The drop has no suite.")
     failing: dict[str, list[str]] = {}
     runs = passed = failed = 0
@@ -27,7 +26,7 @@ def suite_pass_rate(results: Stored) -> Finding:
         passed += row["passed"]
         if not row["passed"]:
             failing.setdefault(row["case_id"], []).extend(issue["kind"] for issue in row["issues"])
-    least = json.loads(facts["min_pass_rate"])
+    least = facts.min_pass_rate
     rate = passed / runs if runs else None
     problems = []
     if rate is None or rate < least:
@@ -40,7 +39,7 @@ def suite_pass_rate(results: Stored) -> Finding:
         rate is not None and rate >= least and not not_run,
         " ".join(problems) or f"{passed} of {runs} runs passed, at least {least:.1%} have to.",
         {
-            "suite": facts["suite"],
+            "suite": facts.suite,
             "runs": runs,
             "failed_runs": failed,
             "passed_runs": passed,

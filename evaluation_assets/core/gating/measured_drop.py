@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.facts import DropFacts, PreprocessingFacts, SuiteFacts
 from evaluation_assets.core.gating.baselines import SERVED
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows
@@ -66,14 +66,14 @@ class MeasuredDrop:
 
     def facts(self) -> Mapping[str, str]:
         """What is kept with the metrics about the drop as a whole, once all rows have passed."""
-        raw = self._tables.raw.facts
+        raw = DropFacts.of(self._tables.raw)
         canaries = {
             judge: list(stored.rows(["trajectory_id", "scores"]))
             for judge, stored in self._tables.canary_verdicts.items()
         }
         noted = facts_of(
-            Sidecar.model_validate_json(raw.get("sidecar", "{}")),
-            raw.get("content", ""),
+            raw.sidecar,
+            raw.content,
             self._comparability(),
             self.kept_out,
             {judge: canary_scores(found) for judge, found in canaries.items()},
@@ -116,8 +116,8 @@ def drop_comparability(
     preprocessed: Stored, tool_use_results: Stored, judges: Sequence[Judge], rubrics: Rubrics, quorum: int
 ) -> dict[str, str]:
     """The comparability key of a drop, part by part: the panel's, the preprocessing settings, and the suite."""
-    parts = comparability(judges, rubrics, quorum, json.loads(preprocessed.facts.get("settings", "{}")))
-    if version := tool_use_results.facts.get("suite_version"):
+    parts = comparability(judges, rubrics, quorum, PreprocessingFacts.of(preprocessed).settings)
+    if version := SuiteFacts.of(tool_use_results).suite_version:
         parts["suite"] = version
     return parts
 

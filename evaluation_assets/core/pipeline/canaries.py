@@ -6,6 +6,7 @@ from itertools import chain
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.cancellation import as_completed
+from evaluation_assets.core.facts import CanaryFacts
 from evaluation_assets.core.judging.canaries import ask_canaries, canaries_asked, canary_scores, occasion_of
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -15,9 +16,6 @@ from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.tables import CANARY_VERDICTS
-
-OCCASION, ASKED_OF = "occasion", "asked_of"
-"""Facts of a stored table: the occasion its canaries were asked on, and the version of the judge and its rubrics."""
 
 
 def canary_judges(judges: Sequence[Judge]) -> list[Judge]:
@@ -65,14 +63,13 @@ class CanaryRun:
             yield done
 
     async def _ask(self, judge: Judge, own: Sequence[Stored], earlier: Stored) -> CanaryTable:
-        facts, version = earlier.facts, asked_version(judge, self._rubrics)
+        noted, version = CanaryFacts.of(earlier), asked_version(judge, self._rubrics)
         # Another judge may have had the name meanwhile.
-        before = list(earlier.rows()) if facts.get(ASKED_OF, version) == version else []
-        at = facts.get(OCCASION, "")
+        before = list(earlier.rows()) if noted.asked_of in (None, version) else []
         occasion = occasion_of(_provenance(own))
         found = before
         unheard = len(canary_scores(before)) < canaries_asked(before) / 2
-        if unheard or (occasion is not None and occasion != at):
+        if unheard or (occasion is not None and occasion != noted.occasion):
             async with judge.opened(self._run, self._budget) as ready:
                 answers = await ask_canaries(ready, self._rubrics, self._run, self._repeats)
             found = [rows.verdict_row(self._drop, judge, judgement) for judgement in answers]
@@ -84,8 +81,9 @@ class CanaryRun:
         for row in found:
             spool.add(row)
             tally.add(row | {"from_ledger": True} if found is before else row)  # kept rows are not paid again
-        noted = {OCCASION: at if found is before else occasion or at, ASKED_OF: version}
-        return CanaryTable(judge, spool, tally, noted, asked=canaries_asked(found), scored=len(canary_scores(found)))
+        at = noted.occasion if found is before else occasion or noted.occasion
+        facts = CanaryFacts(occasion=at, asked_of=version)
+        return CanaryTable(judge, spool, tally, facts, asked=canaries_asked(found), scored=len(canary_scores(found)))
 
 
 def asked_version(judge: Judge, rubrics: Rubrics) -> str:

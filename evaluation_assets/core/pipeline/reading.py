@@ -1,11 +1,12 @@
 """A drop as rows: the trajectories of its files, and the records no trajectory could be made of."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.drops import Drop, Sidecar
+from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
@@ -53,9 +54,10 @@ class ReadDrop:
                 self._formats[item.format] += 1
                 yield rows.trajectory_row(self._drop.key, item)
 
-    def facts(self) -> Mapping[str, str]:
-        """What is kept with the trajectories: the hash of the drop's content, and its sidecar."""
-        return {"content": self.content, "sidecar": self.sidecar.model_dump_json()}
+    @property
+    def facts(self) -> DropFacts:
+        """What is kept with the trajectories."""
+        return DropFacts(content=self.content, sidecar=self.sidecar)
 
     def metadata(self) -> dict[str, Any]:
         """Formats, losses and the fields of the sidecar, once all records have passed."""

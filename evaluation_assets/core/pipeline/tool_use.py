@@ -1,10 +1,10 @@
 """Results of tool use: every run of a drop measured by its case of a suite, and what the issues have in common."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core import rows
+from evaluation_assets.core.facts import SuiteFacts
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.nullable import mean_of
@@ -75,17 +75,17 @@ class MeasuredRuns:
                 self._not_run.append(case.id)
                 yield rows.case_without_run(self._drop, self._name, case)
 
-    def facts(self) -> Mapping[str, str]:
-        """What is kept with the results about the suite as a whole, once all rows have passed."""
+    def facts(self) -> SuiteFacts:
+        """What is kept with the results, once all rows have passed."""
         suite = self._loaded.suite
-        return {
-            "suite": self._name,
-            "suite_version": digest(suite.model_dump_json(by_alias=True)),
-            "min_pass_rate": json.dumps(self._min_pass_rate),
-            "weights": json.dumps(suite.weights),
-            "incomplete": json.dumps([f"{task.place}, {task.task}: {task.reason}" for task in self._loaded.incomplete]),
-            "without_case": json.dumps(self._without_case),
-        }
+        return SuiteFacts(
+            suite=self._name,
+            suite_version=digest(suite.model_dump_json(by_alias=True)),
+            min_pass_rate=self._min_pass_rate,
+            weights=suite.weights,
+            incomplete=tuple(f"{task.place}, {task.task}: {task.reason}" for task in self._loaded.incomplete),
+            without_case=tuple(self._without_case),
+        )
 
     def metadata(self) -> Mapping[str, Any]:
         """The figures over all runs, once all rows have passed."""

@@ -1,12 +1,13 @@
 """Verdict tables: all judges of a level over the same chains, side by side in one event loop."""
 
 import gc
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.cancellation import as_completed
+from evaluation_assets.core.facts import Facts
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.progress import Judged
@@ -27,7 +28,7 @@ class JudgedTable:
     judge: Judge
     verdicts: Spool
     tally: Tally
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
 
 
 class PanelRun:

@@ -1,6 +1,6 @@
 """The report of a drop beside the other drops of its suite: gate, history, ranks."""
 
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.gating.settings import Settings
@@ -17,7 +17,7 @@ def drop_report(
 ) -> DropReport:
     """Everything the report of a drop says. Other drops whose tables are damaged are named and left out."""
     disqualified = kept_out(home.whole_table("judge_cards").rows(), settings.review)
-    sidecar = Sidecar.model_validate_json(own.raw.facts.get("sidecar", "{}"))
+    sidecar = DropFacts.of(own.raw).sidecar
     damaged: list[str] = []
     return summarise(drop, sidecar, comparability, own).model_copy(
         update={
