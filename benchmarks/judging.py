@@ -119,17 +119,18 @@ async def bare(url: str, load: Load) -> dict[str, float]:
 async def engine(url: str, load: Load) -> dict[str, float]:
     """One level of a run, as its asset does it: prompts, ledger, limits, replies, rows in a spool."""
     from evaluation_assets.core.judging.panel import judges_of, panel_of
+    from evaluation_assets.core.judging.tally import Tally
+    from evaluation_assets.core.pipeline.verdicts import PanelRun
     from evaluation_assets.core.tables import CLIP_VERDICTS
-    from evaluation_assets.defs.judging import PanelRun, Tally
 
     async def judge(which: slice, folder: str) -> Tally:
         judges = judges_of(panel_of(panel(url, load), "benchmark"), f"sqlite:///{folder}/ledger.sqlite")
         run = PanelRun(CLIP_VERDICTS, "drop", "run", None, lambda _: None)
         tallies = []
-        async for _, spool, tally in run.judge(judges, lambda _: iter(given[which])):
-            with spool:
-                assert sum(batch.num_rows for batch in spool.batches()) == tally.outcomes.total()
-            tallies.append(tally)
+        async for done in run.judge(judges, lambda _: iter(given[which])):
+            with done.verdicts as spool:
+                assert sum(batch.num_rows for batch in spool.batches()) == done.tally.outcomes.total()
+            tallies.append(done.tally)
         return tallies[0]
 
     given = list(chains(load.trajectories, load.clips, load.characters))

@@ -33,6 +33,7 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.ledger import Ledger
@@ -41,7 +42,6 @@ from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets.core.suites.suite import Suite
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.intake import prepare
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.mcp_server import COMMAND, ROOT, http_server

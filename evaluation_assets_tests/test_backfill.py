@@ -9,7 +9,7 @@ import yaml
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.runs import instance_of
+from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import call, command, record
 from evaluation_assets_tests.test_ui import Server, wait_for
 

@@ -9,8 +9,8 @@ SCRIPT = """
 import sys, warnings
 warnings.simplefilter("ignore")
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.intake import prepare
-from evaluation_assets.runs import instance_of
+from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.runs.jobs import instance_of
 
 print("ready", flush=True)
 for place in sys.stdin.read().split():

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.pipeline.reading import loss_table
 from evaluation_assets.core.plain_text import for_terminal
-from evaluation_assets.defs.ingest import loss_table
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.formats.reading import FIXTURES
 
@@ -73,7 +73,7 @@ def test_a_field_named_like_an_image_is_no_image_on_dagster_s_page() -> None:
     losses = Losses()
     for path in ("![x](http://evil.example/a.png)", "<img src=x>", "a|b", "`c`", "[x](http://evil.example)"):
         losses.count(path)
-    shown_table = str(loss_table(losses).value)
+    shown_table = loss_table(losses)
     assert not re.search(r"(?<!\\)!?(?<!\\)\[|<img|(?<!\\)`|https?:", shown_table)
     assert all(line.count("|") - line.count("\\|") == 3 for line in shown_table.splitlines())
 

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.drops import DIRECTORY_SIDECAR, InvalidDrop
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.intake import annotate, inspect, prepare, take_in
+from evaluation_assets.core.intake.drops import annotate, inspect, take_in
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets_tests.conftest import command, record
 
 

@@ -9,7 +9,8 @@ from upath import UPath
 
 from evaluation_assets.core.drops import InvalidDrop, scan
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.intake import inspect, prepare, take_in
+from evaluation_assets.core.intake.drops import inspect, take_in
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets_tests.conftest import command, record
 
 

@@ -12,12 +12,13 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.processes import Process
-from evaluation_assets.defs.jobs import EVALUATE
-from evaluation_assets.defs.lost_runs import MAX_SILENT_LOOKS, fail_gone_runs, lost_runs
-from evaluation_assets.intake import prepare
+from evaluation_assets.core.triggers.lost_runs import MAX_SILENT_LOOKS
+from evaluation_assets.defs.lost_runs import fail_gone_runs, lost_runs
+from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.resources.heartbeat import Heartbeat, beating, heartbeat_of
-from evaluation_assets.runs import instance_of
+from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY, Workspace, record
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import model_server

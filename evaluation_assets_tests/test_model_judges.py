@@ -13,9 +13,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from evaluation_assets.core.judging import progress
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
-from evaluation_assets.defs import progress
 from evaluation_assets_tests.conftest import KEY, call, record
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule

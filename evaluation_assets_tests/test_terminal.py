@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from evaluation_assets import progress
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.runs import instance_of
+from evaluation_assets.runs import progress
+from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server

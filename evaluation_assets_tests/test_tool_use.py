@@ -8,8 +8,8 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.suites import take_in_suite
 from evaluation_assets.core.suites.formats.registry import load_suite
-from evaluation_assets.intake import take_in_suite
 from evaluation_assets_tests.conftest import Workspace, command, failed_checks, record
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

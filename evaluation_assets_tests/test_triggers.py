@@ -235,8 +235,9 @@ def test_what_was_evaluated_is_not_run_again_when_the_sensor_has_forgotten_it(
 
 def test_many_drops_are_remembered(installation: Workspace) -> None:
     from evaluation_assets.core.drops import Seen
+    from evaluation_assets.resources.seen_drops import SeenDrops
 
-    memory = sensors.SeenDrops(installation.instance)
+    memory = SeenDrops(installation.instance)
     first = {f"d{number}": Seen(stamp=str(number)) for number in range(501)}
     memory.write(first)
     more = {f"d{number}": Seen(stamp="new", generation=1) for number in range(400, 900)}

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +10,15 @@ from upath import UPath
 
 from evaluation_assets.cli.options import check_ledger, reading, refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
-from evaluation_assets.copies import Conflict
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.copies import Conflict
+from evaluation_assets.core.intake.drops import annotate, take_in
+from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.suites import take_in_suite
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
@@ -23,10 +26,9 @@ from evaluation_assets.core.preprocessing.split import remove_earlier
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.suites.suite import InvalidSuite
-from evaluation_assets.intake import annotate, prepare, take_in, take_in_suite
 
 if TYPE_CHECKING:
-    from evaluation_assets.runs import RunOutcome
+    from evaluation_assets.runs.jobs import RunOutcome
 
 EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over_budget": 3}
 
@@ -99,13 +101,10 @@ def evaluate(
         except (InvalidDrop, InvalidSuite) as problem:
             refuse(str(problem))
 
-        import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
-
-        for preview in (dg.PreviewWarning, dg.BetaWarning):  # checks per partition, data versions
-            warnings.simplefilter("ignore", preview)
-        from evaluation_assets.progress import RunProgress  # noqa: PLC0415
-        from evaluation_assets.runs import RunOptions, evaluate_drops  # noqa: PLC0415
-        from evaluation_assets.selection import InvalidSelection  # noqa: PLC0415
+        silence_previews()
+        from evaluation_assets.runs.jobs import RunOptions, evaluate_drops  # noqa: PLC0415
+        from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
+        from evaluation_assets.runs.selection import InvalidSelection  # noqa: PLC0415
 
         options = RunOptions(
             settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),

@@ -4,19 +4,20 @@ import getpass
 import shutil
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import click
 
 from evaluation_assets.cli.options import refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
 from evaluation_assets.core.gating.gate import GateOutcome
 from evaluation_assets.core.gating.settings import InvalidSettings, Settings, load_settings
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text, calibration_text
+from evaluation_assets.defs.names import GATE, OVERVIEW, PROMOTE_BASELINE
 
 FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
 
@@ -39,10 +40,10 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
     """
     settings = _settings(home)
     if calibrate:
-        _quiet()
-        from evaluation_assets.runs import run_job  # noqa: PLC0415
+        silence_previews()
+        from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
-        if not run_job(home, panel, "overview", assets=["gate_calibration"]).success:
+        if not run_job(home, panel, OVERVIEW, assets=["gate_calibration"]).success:
             refuse("the calibration could not be made; see the run in the UI")
         click.echo(calibration_text(home.whole_table("gate_calibration").rows()))
         if drop is None:
@@ -57,11 +58,11 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
 
 def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> GateOutcome:
     """Run the check `regression_gate` and take its answer."""
-    _quiet()
-    from evaluation_assets.runs import run_job  # noqa: PLC0415
+    silence_previews()
+    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
     config = {"evaluation_report_regression_gate": {"config": {"baseline": str(file) if file else ""}}}
-    result = run_job(home, panel, "gate", drop=drop, ops=config)
+    result = run_job(home, panel, GATE, drop=drop, ops=config)
     if not result.checks:
         refuse("; ".join(result.failures))
     said = result.checks[0].metadata.get("outcome")
@@ -95,11 +96,11 @@ def promote(drops: tuple[str, ...], home: Installation, panel: Panel, reason: st
     _settings(home)
     for drop in drops:
         _known(home, drop)
-    _quiet()
-    from evaluation_assets.runs import run_job  # noqa: PLC0415
+    silence_previews()
+    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
     config = {"promoted_by": promoted_by, "reason": reason, "with_drops": list(drops[1:])}
-    result = run_job(home, panel, "promote_baseline", drop=drops[0], ops={"baseline": {"config": config}})
+    result = run_job(home, panel, PROMOTE_BASELINE, drop=drops[0], ops={"baseline": {"config": config}})
     if not result.success:
         refuse("; ".join(result.failures))
     told = result.metadata["baseline"]
@@ -140,10 +141,3 @@ def _known(home: Installation, drop: str) -> None:
     if not home.table(drop, "task_metrics").exists:
         known = ", ".join(home.drops_with("task_metrics")) or "none"
         refuse(f"{drop} has not been evaluated; evaluated are: {known}")
-
-
-def _quiet() -> None:
-    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` need not wait for)
-
-    for preview in (dg.PreviewWarning, dg.BetaWarning):
-        warnings.simplefilter("ignore", preview)

@@ -12,8 +12,8 @@ from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
+from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.intake import inspect
 
 _SHOWN = 10
 

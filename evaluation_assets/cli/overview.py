@@ -2,17 +2,18 @@
 
 import json
 import sys
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.render import plain
-from evaluation_assets.intake import prepare
+from evaluation_assets.defs.names import OVERVIEW
 
 SHOWN = {
     "leaderboard": (
@@ -82,13 +83,10 @@ drift = _command("drift", ["drift"], "Look for a lasting decrease since each sui
 
 def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> list[str]:
     """Bring the tables up to date; what blocking checks say that failed."""
-    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` need not wait for)
+    silence_previews()
+    from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
-    for preview in (dg.PreviewWarning, dg.BetaWarning):
-        warnings.simplefilter("ignore", preview)
-    from evaluation_assets.runs import run_job  # noqa: PLC0415
-
-    result = run_job(home, panel, "overview", assets=NEEDED[tables[0]] if len(tables) == 1 else None)
+    result = run_job(home, panel, OVERVIEW, assets=NEEDED[tables[0]] if len(tables) == 1 else None)
     blocked = [
         f"{check.asset_key.to_user_string()}: {check.check_name}: {check.description}"
         for check in result.checks

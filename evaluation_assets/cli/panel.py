@@ -13,11 +13,11 @@ from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
-from evaluation_assets.intake import prepare
 
 
 @click.group("panel")

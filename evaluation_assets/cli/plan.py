@@ -14,6 +14,7 @@ from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.gating.settings import InvalidSettings, load_settings
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
 from evaluation_assets.core.llm.ledger import LedgerError
@@ -21,7 +22,6 @@ from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.intake import inspect
 
 
 @click.command()

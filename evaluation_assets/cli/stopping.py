@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.stop import Stop
+from evaluation_assets.runs.stop import Stop
 
 
 @contextmanager

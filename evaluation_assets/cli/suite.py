@@ -2,7 +2,6 @@
 
 import json
 import sys
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,14 @@ from upath import UPath
 from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
 from evaluation_assets.cli.options import refuse, with_panel
 from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.agents.runner import bound
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.drops import find
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.suites import take_in_agent, take_in_suite
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.formats.registry import (
     SUITE_FORMATS,
@@ -27,7 +29,7 @@ from evaluation_assets.core.suites.formats.registry import (
     load_suite,
 )
 from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
-from evaluation_assets.intake import prepare, take_in_agent, take_in_suite
+from evaluation_assets.defs.names import AGENT_RUNS
 
 
 @click.group("suite")
@@ -127,18 +129,15 @@ def run_suite_command(
     if concurrency is not None:
         agents = [agent.model_copy(update={"max_concurrency": concurrency}) for agent in agents]
 
-    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
-
-    for preview in (dg.PreviewWarning, dg.BetaWarning):
-        warnings.simplefilter("ignore", preview)
-    from evaluation_assets.progress import RunProgress  # noqa: PLC0415
-    from evaluation_assets.runs import RunOptions, evaluate_drops, run_suite  # noqa: PLC0415
+    silence_previews()
+    from evaluation_assets.runs.jobs import RunOptions, evaluate_drops, run_suite  # noqa: PLC0415
+    from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
 
     config = {"trials": trials, "fresh": fresh} | ({} if budget is None else {"budget_usd": budget})
     with resumable(home) as stop:
         ran = run_suite(home, agents, name, config, RunProgress(quiet=quiet, verbose=verbose), stop)
         status = EXIT_STATUS[ran.status]
-        runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith("agent_runs/")]
+        runs = [about for asset, about in sorted(ran.metadata.items()) if asset.startswith(f"{AGENT_RUNS}/")]
         for about in runs:
             _print_run(about)
         side_by_side = ran.metadata.get("agent_comparison", {})

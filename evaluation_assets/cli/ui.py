@@ -16,9 +16,9 @@ from evaluation_assets.cli.options import refuse, with_home
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
-from evaluation_assets.intake import prepare
 
 
 @click.command()
@@ -37,7 +37,7 @@ def ui(home: Installation, port: int, host: str) -> None:
     if _is_taken(host, port):  # Dagster would choose another one, and not say so
         refuse(f"port {port} of {host} is in use; choose another one with --port")
     warnings.simplefilter("ignore")  # Dagster's previews
-    from evaluation_assets.runs import instance_of  # noqa: PLC0415  (a second to import)
+    from evaluation_assets.runs.jobs import instance_of  # noqa: PLC0415  (a second to import)
 
     with instance_of(home):  # its services would make the tables of a fresh home at the same time
         pass

@@ -38,12 +38,12 @@ class DamagedTable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A table on its way to the lake: batches, facts kept in the file, and what is known once all have passed."""
+    """A table on its way to the lake: batches, and once all have passed a summary, and facts to keep in the file."""
 
     table: Table
     batches: Iterator[pa.RecordBatch]
     summary: Callable[[], Mapping[str, Any]] = field(default=dict)
-    facts: Mapping[str, str] = field(default_factory=dict)
+    facts: Callable[[], Mapping[str, str]] = field(default=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +205,8 @@ def write(path: UPath, stream: Stream) -> Written:
                     written.result()
                     written = background.submit(writer.write_table, group, group.num_rows)
                 written.result()
-            if stream.facts:
-                writer.add_key_value_metadata(dict(stream.facts))
+            if facts := stream.facts():
+                writer.add_key_value_metadata(dict(facts))
 
     with _without_cycle_collection():
         publish(path, pour)

@@ -1,38 +1,26 @@
 """[agents] Agents on suites: each run writes a drop, which comes in by the same door as everyone else's."""
 
-import time
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 
 import dagster as dg
 
 from evaluation_assets.core.agents.journal import JournalInUse
-from evaluation_assets.core.agents.runner import Places, RunSettings, RunTally, run_agent
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
-from evaluation_assets.core.drops import Drop, find, scan
-from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.agents.suite_run import Stop, SuiteRun, all_stops, stop_of, suite_named
+from evaluation_assets.core.drops import find
 from evaluation_assets.core.reporting.agent_comparison import as_markdown as comparison_as_markdown
-from evaluation_assets.core.reporting.agent_comparison import compare_agents, write_agent_comparison
-from evaluation_assets.core.reporting.agent_report import AgentReport, agent_report, as_markdown, write_agent_report
-from evaluation_assets.core.suites.formats.registry import find_suite, load_suite, load_suites
-from evaluation_assets.core.suites.suite import InvalidSuite, Suite
+from evaluation_assets.core.reporting.agent_comparison import write_agent_comparison
+from evaluation_assets.core.reporting.agent_report import as_markdown, write_agent_report
+from evaluation_assets.core.reporting.agent_runs import compare_runs, report_of, run_figures
+from evaluation_assets.core.suites.formats.registry import load_suites
+from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.defs.freshness import latest_metadata
-from evaluation_assets.defs.partitions import SUITES
-from evaluation_assets.defs.stopping import as_completed
+from evaluation_assets.defs.names import AGENT_RUNS, STOPPED
+from evaluation_assets.defs.partitions import SUITES, add_partitions
+from evaluation_assets.defs.results import explained
 from evaluation_assets.resources.installation import HomeResource
 
-STOPPED = "stopped"
-"""Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""
-
-AGENT_RUNS = "agent_runs"
-"""First part of the keys of agents' assets, and the name of the op that runs them, which its configuration goes to."""
-
-PROGRESS_SECONDS = 2.0
+UNUSABLE = {STOPPED: "unusable"}
 
 
 class AgentRunConfig(dg.Config):
@@ -51,6 +39,11 @@ def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
     return [task_suites, _agent_runs(agents), _agent_comparison(agents)] if agents else []
 
 
+def run_key(agent: AgentSettings) -> dg.AssetKey:
+    """The asset of an agent's runs."""
+    return dg.AssetKey([AGENT_RUNS, agent.name])
+
+
 @dg.asset(
     group_name="agents",
     kinds={"yaml"},
@@ -61,7 +54,7 @@ def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.Mat
     usable, problems = load_suites(home.home.suites)
     for problem in problems:
         context.log.warning(problem)
-    context.instance.add_dynamic_partitions(SUITES.name or "", list(usable))
+    add_partitions(context.instance, SUITES, usable)
     return dg.MaterializeResult(
         metadata={
             "suites": len(usable),
@@ -75,7 +68,6 @@ def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.Mat
 
 def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     """One subsettable multi-asset: all agents run side by side in one event loop."""
-    keys = {agent.name: run_key(agent) for agent in agents}
 
     @dg.multi_asset(
         name=AGENT_RUNS,
@@ -83,7 +75,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
         can_subset=True,
         specs=[
             dg.AssetSpec(
-                keys[agent.name],
+                run_key(agent),
                 deps=[task_suites],
                 skippable=True,
                 group_name="agents",
@@ -97,25 +89,35 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     async def run_all_agents(
         context: dg.AssetExecutionContext, config: AgentRunConfig, home: HomeResource
     ):  # Dagster refuses an async annotation
-        chosen = [agent for agent in agents if keys[agent.name] in context.selected_asset_keys]
-        suite = _suite(home.home, context.partition_key)
-        say = _now_and_then(context.log.info)
-        stops: list[tuple[str, str]] = []
-        async for agent, tally in _run_all(
-            chosen, suite, context.partition_key, config, home.home, context.run.run_id, say
-        ):
-            context.log.info(f"{agent.name}: {tally.finished} of {tally.attempts} attempts, {dict(tally.ended)}")
-            if tally.stopped is not None:
-                done = f"{tally.finished} of {tally.attempts} attempts are done and kept"
-                stops.append((tally.stopped.kind, f"{agent.name}: {tally.stopped}; {done}. Run again to go on."))
-            else:
+        chosen = [agent for agent in agents if run_key(agent) in context.selected_asset_keys]
+        stops: list[Stop] = []
+        with explained(InvalidSuite, InvalidAgent, JournalInUse, metadata=UNUSABLE):
+            suite = suite_named(home.home, context.partition_key)
+            run = SuiteRun(
+                suite=suite,
+                suite_name=context.partition_key,
+                run=context.run.run_id,
+                trials=config.trials,
+                budget_usd=config.budget_usd,
+                fresh=config.fresh,
+            )
+            async for agent, tally in run.run_all(home.home, chosen, context.log.info):
+                if (stop := stop_of(agent, tally)) is not None:
+                    stops.append(stop)
+                    continue
                 drop = find(home.home.drops, tally.drop or "")
-                report = _report_of(drop, suite)
-                place = write_agent_report(home.home.reports(drop.key), report)
-                yield dg.MaterializeResult(asset_key=keys[agent.name], metadata=_metadata(tally, report, str(place)))
+                report = report_of(drop, suite)
+                path = write_agent_report(home.home.reports(drop.key), report)
+                metadata = {
+                    "path": dg.MetadataValue.path(str(tally.path)),
+                    "report": dg.MetadataValue.md(as_markdown(report)),
+                    "report_path": dg.MetadataValue.path(str(path)),
+                    **run_figures(tally, report),
+                }
+                yield dg.MaterializeResult(asset_key=run_key(agent), metadata=metadata)
         if stops:
-            kind = "budget" if any(kind == "budget" for kind, _ in stops) else stops[0][0]
-            raise dg.Failure(" ".join(message for _, message in stops), {STOPPED: kind}, allow_retries=False)
+            stop = all_stops(stops)
+            raise dg.Failure(stop.message, {STOPPED: stop.kind}, allow_retries=False)
 
     return run_all_agents
 
@@ -129,12 +131,11 @@ def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
         description="Agents side by side: the newest run of every agent on a suite, case by case and pair by pair.",
     )
     def agent_comparison(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
-        suite = _suite(home.home, context.partition_key)
-        there = scan(home.home.drops).drops
-        newest = [drop for drop in _newest_runs(context.instance, context.partition_key) if drop in there]
-        reports = {drop: _report_of(there[drop], suite) for drop in newest}
-        comparison = compare_agents(suite, {drop: report for drop, report in reports.items() if report.attempts})
-        page = write_agent_comparison(home.home.reports(context.partition_key), comparison)
+        name = context.partition_key
+        with explained(InvalidSuite, metadata=UNUSABLE):
+            suite = suite_named(home.home, name)
+        comparison = compare_runs(home.home, suite, _newest_runs(context.instance, name))
+        page = write_agent_comparison(home.home.reports(name), comparison)
         return dg.MaterializeResult(
             metadata={
                 "path": dg.MetadataValue.path(str(page)),
@@ -147,101 +148,8 @@ def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     return agent_comparison
 
 
-def run_key(agent: AgentSettings) -> dg.AssetKey:
-    """The asset of an agent's runs."""
-    return dg.AssetKey([AGENT_RUNS, agent.name])
-
-
 def _newest_runs(instance: dg.DagsterInstance, suite: str) -> list[str]:
     """The drop of every agent's last finished run on a suite, also of agents that are not part of this run."""
     keys = sorted(instance.get_asset_keys(prefix=[AGENT_RUNS]))
     found = (latest_metadata(instance, key, suite) for key in keys)
     return [about["drop"] for about in found if about is not None]
-
-
-async def _run_all(
-    agents: Sequence[AgentSettings],
-    suite: Suite,
-    suite_name: str,
-    config: AgentRunConfig,
-    home: Installation,
-    run_id: str,
-    say: Callable[[str], object],
-):
-    """Each agent with what it did; whichever is done first comes first. The budget is one for all."""
-    ledger = Ledger(home.ledger_url)
-    budget = Budget(config.budget_usd, ledger.spent(run_id))
-    settings = RunSettings(
-        suite_name=suite_name,
-        trials=config.trials,
-        series=datetime.now(UTC).strftime("%Y%m%dT%H%M%S") if config.fresh else "",
-        run=run_id,
-    )
-    places = Places(home.drops, home.unfinished_runs)
-
-    async def one(agent: AgentSettings) -> tuple[AgentSettings, RunTally]:
-        return agent, await run_agent(agent, suite, settings, ledger, budget, places, say)
-
-    try:
-        async for done in as_completed(one(agent) for agent in agents):
-            yield done
-    except (InvalidAgent, JournalInUse) as problem:
-        raise dg.Failure(str(problem), {STOPPED: "unusable"}, allow_retries=False) from problem
-    finally:
-        ledger.close()
-
-
-def _suite(home: Installation, name: str) -> Suite:
-    try:
-        path = find_suite(home.suites, name)
-        if path is None:
-            raise InvalidSuite(f"there is no suite {name!r} in {home.suites}")
-        return load_suite(path).suite
-    except InvalidSuite as problem:
-        raise dg.Failure(str(problem), {STOPPED: "unusable"}, allow_retries=False) from problem
-
-
-def _report_of(drop: Drop, suite: Suite) -> AgentReport:
-    """Read the drop as anybody's."""
-    items = read_trajectories(drop.sources, Losses())
-    return agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
-
-
-def _metadata(tally: RunTally, report: AgentReport, path: str) -> dict[str, dg.MetadataValue | str | int | float]:
-    figures: dict[str, float | None] = {
-        "accuracy": report.accuracy,
-        "mean_duration_s": report.mean_duration_s,
-        "mean_calls": report.mean_calls,
-        "cost_usd": report.cost_usd,
-        "unpriced_attempts": report.unpriced or None,
-        "paid_usd": tally.paid_usd,
-    }
-    return {
-        "drop": tally.drop or "",
-        "path": dg.MetadataValue.path(str(tally.path)),
-        "report": dg.MetadataValue.md(as_markdown(report)),
-        "report_path": dg.MetadataValue.path(path),
-        "attempts": tally.attempts,
-        "resumed": tally.resumed,
-        "right": report.right,
-        "answerable": report.answerable,
-        "passed": report.passed,
-        "failed": report.failed,
-        "failures": "; ".join(dict.fromkeys(task.error or "" for task in report.tasks if task.passed is None))[:1000],
-        "model_calls": tally.model_calls,
-        "from_ledger": tally.from_ledger,
-        **{name: value for name, value in figures.items() if value is not None},
-    }
-
-
-def _now_and_then(say: Callable[[str], object]) -> Callable[[str], object]:
-    """A log line costs milliseconds: one every few seconds is enough."""
-    said = 0.0
-
-    def maybe(line: str) -> None:
-        nonlocal said
-        if time.monotonic() - said > PROGRESS_SECONDS:
-            said = time.monotonic()
-            say(line)
-
-    return maybe

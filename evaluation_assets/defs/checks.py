@@ -1,31 +1,21 @@
 """Asset checks: does everything add up, is it in shape, was enough of it judged."""
 
-import json
 from collections.abc import Sequence
 
 import dagster as dg
-import pyarrow.parquet as pq
 
 from evaluation_assets.core import tables
+from evaluation_assets.core.checks import judging, records, sessions, suites
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Stored
-from evaluation_assets.core.scoring.agreement import agreement
+from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.tables import Table
-from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.per_judge import judge_key
+from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 
-MAX_REJECTED = 0.2
-"""Share of records above which a drop deserves a look before its scores are believed."""
-
-MIN_ALPHA = 0.667
-"""Below it, Krippendorff advises to draw no conclusions."""
-
-MIN_SCORED = 0.9
-"""Share of clips with a score below which an evaluation does not count as one."""
-
-_LEVELS = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
+LEVELS = (tables.CLIP_VERDICTS, tables.CATEGORY_VERDICTS, tables.TRAJECTORY_VERDICTS, tables.SESSION_VERDICTS)
 
 
 @dg.asset_check(
@@ -42,19 +32,9 @@ def records_add_up(
     unreadable_records: Stored,
     preprocessed_trajectories: Stored,
 ) -> dg.AssetCheckResult:
-    """Compare counts and, for trajectories, the ids on both sides of preprocessing."""
-    came = raw_trajectories.count + unreadable_records.count
-    left = preprocessed_trajectories.count + rejected_records.count
-    removed = [row["source"] for row in rejected_records.rows(["source", "stage"]) if row["stage"] == "preprocess"]
-    kept = [row["trajectory_id"] for row in preprocessed_trajectories.rows(["trajectory_id"])]
-    before = [row["trajectory_id"] for row in raw_trajectories.rows(["trajectory_id"])]
-    passed = came == left and sorted(kept + removed) == sorted(before) and len(set(before)) == len(before)
-    unreadable = unreadable_records.count
-    return dg.AssetCheckResult(
-        passed=passed,
-        metadata={"records": came, "kept": len(kept), "removed": len(removed), "unreadable": unreadable},
-        description=f"Of {came} records, {len(kept)} are kept, {len(removed)} removed and {unreadable} unreadable"
-        + ("." if passed else f": {left} of {came} add up, and {len(set(before))} of {len(before)} ids differ."),
+    """Compare counts and ids."""
+    return check_result(
+        records.records_add_up(raw_trajectories, unreadable_records, preprocessed_trajectories, rejected_records)
     )
 
 
@@ -62,29 +42,11 @@ def records_add_up(
     asset="rejected_records",
     partitions_def=DROPS,
     additional_ins={"preprocessed_trajectories": dg.AssetIn("preprocessed_trajectories")},
-    description=f"At most {MAX_REJECTED:.0%} of the records were removed or could not be read.",
+    description=f"At most {records.MAX_REJECTED:.0%} of the records were removed or could not be read.",
 )
 def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> dg.AssetCheckResult:
     """The share of records that is not judged."""
-    total = rejected_records.count + preprocessed_trajectories.count
-    share = rejected_records.count / total if total else None
-    reasons: dict[str, int] = {}
-    for row in rejected_records.rows(["reason"]):
-        reasons[row["reason"]] = reasons.get(row["reason"], 0) + 1
-    named = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-    return dg.AssetCheckResult(
-        passed=share is not None and share <= MAX_REJECTED,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={
-            "records": total,
-            **({} if share is None else {"rejected_share": share}),
-            **dict(sorted(reasons.items())),
-        },
-        description="The drop has no records."
-        if share is None
-        else f"{rejected_records.count} of {total} records ({share:.1%}) are not judged, at most {MAX_REJECTED:.0%} "
-        f"may be{': ' if named else ''}{named}.",
-    )
+    return check_result(records.reject_rate(preprocessed_trajectories, rejected_records))
 
 
 def schema_checks(judges: Sequence[Judge]) -> list[dg.AssetChecksDefinition]:
@@ -92,8 +54,8 @@ def schema_checks(judges: Sequence[Judge]) -> list[dg.AssetChecksDefinition]:
     checks: list[dg.AssetChecksDefinition] = []
     for table in tables.TABLES.values():
         of_table = canary_judges(judges) if table is tables.CANARY_VERDICTS else judges
-        keys = [[table.name, judge.name] for judge in of_table] if table.per_judge else [[table.name]]
-        checks += [_schema_check(table, dg.AssetKey(key)) for key in keys]
+        keys = [judge_key(table, judge.name) for judge in of_table] if table.per_judge else [dg.AssetKey(table.name)]
+        checks += [_schema_check(table, key) for key in keys]
     return checks
 
 
@@ -105,16 +67,7 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
         description="The stored file has exactly the columns and types of its table.",
     )
     def schema(stored: Stored) -> dg.AssetCheckResult:
-        with stored.path.open("rb") as source:
-            found = pq.ParquetFile(source).schema_arrow
-        missing = [field.name for field in table.schema if field not in found]
-        unknown = [field.name for field in found if field not in table.schema]
-        return dg.AssetCheckResult(
-            passed=not missing and not unknown,
-            metadata={"columns": len(found.names), "missing": ", ".join(missing), "unknown": ", ".join(unknown)},
-            description=f"The file has {len(found.names)} columns, {len(missing)} are missing and {len(unknown)} "
-            f"unknown{': ' if missing or unknown else ''}{', '.join(missing + unknown)}.",
-        )
+        return check_result(records.schema(stored))
 
     return schema
 
@@ -122,25 +75,11 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
 @dg.asset_check(
     asset="clip_scores",
     partitions_def=DROPS,
-    description=f"Where several judges score, Krippendorff's alpha of no criterion is below {MIN_ALPHA}.",
+    description=f"Where several judges score, Krippendorff's alpha of no criterion is below {judging.MIN_ALPHA}.",
 )
 def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
     """Agreement says that judges see the same, not that they are right."""
-    found = agreement(clip_scores.rows(["criterion", "mean", "std", "n_scored"]))
-    alphas = {criterion: each.alpha for criterion, each in found.items() if each.alpha is not None}
-    poor = sorted(criterion for criterion, alpha in alphas.items() if alpha < MIN_ALPHA)
-    return dg.AssetCheckResult(
-        passed=not poor,
-        severity=dg.AssetCheckSeverity.WARN,
-        metadata={
-            **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
-            "subjects": max((each.n_subjects for each in found.values()), default=0),
-        },
-        description=f"The judges do not agree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
-        f"{', '.join(f'{criterion} {alphas[criterion]:.2f}' for criterion in poor)}."
-        if poor
-        else f"No alpha of {len(alphas)} criteria is below {MIN_ALPHA}.",
-    )
+    return check_result(judging.panel_agreement(clip_scores))
 
 
 @dg.asset_check(
@@ -148,24 +87,12 @@ def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
     partitions_def=DROPS,
     blocking=True,
     additional_ins={name: dg.AssetIn(name) for name in ("clips", "clip_scores")},
-    description=f"At least {MIN_SCORED:.0%} of the clips have a score. Blocks at the end, when the report exists.",
+    description=f"At least {judging.MIN_SCORED:.0%} of the clips have a score. "
+    "Blocks at the end, when the report exists.",
 )
 def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
     """A drop without any clip fails: nothing was judged."""
-    scored = {
-        (row["trajectory_id"], row["clip_index"])
-        for row in clip_scores.rows(["trajectory_id", "clip_index", "mean"])
-        if row["mean"] is not None
-    }
-    total = clips.count
-    share = len(scored) / total if total else None
-    return dg.AssetCheckResult(
-        passed=share is not None and share >= MIN_SCORED,
-        metadata={"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},
-        description=f"{len(scored)} of {total} clips ({share:.1%}) have a score, at least {MIN_SCORED:.0%} have to."
-        if share is not None
-        else "The drop has no clips: every record was removed or could not be read.",
-    )
+    return check_result(judging.enough_scored(clips, clip_scores))
 
 
 def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
@@ -176,25 +103,15 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
         asset="evaluation_report",
         partitions_def=DROPS,
         blocking=True,
-        additional_deps=[dg.AssetKey([level, judge.name]) for level in _LEVELS for judge in judges],
+        additional_deps=[judge_key(level, judge.name) for level in LEVELS for judge in judges],
         description="Every judge answered at least one of its questions. Blocks at the end, when the report exists.",
     )
     def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
-        answers = {
-            judge.name: Answers.of(
-                row
-                for level in _LEVELS
-                for row in home.home.table(context.partition_key, level, judge.name).rows(COLUMNS)
-            )
+        verdicts = {
+            judge.name: [home.home.table(context.partition_key, level.name, judge.name) for level in LEVELS]
             for judge in judges
         }
-        lost = {name: each.outcomes.total() for name, each in answers.items() if each.is_lost}
-        return dg.AssetCheckResult(
-            passed=not lost,
-            metadata={"judges": len(judges), "lost": len(lost)},
-            description="; ".join(f"{name} answered none of {count} questions" for name, count in lost.items())
-            or f"Each of {len(judges)} judges answered something, or had nothing to answer.",
-        )
+        return check_result(judging.judges_answered(verdicts))
 
     return check
 
@@ -207,47 +124,35 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
     description="Every case of the drop's suite was run, and enough runs passed. Nothing is asked without a suite.",
 )
 def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
-    """The share of runs that passed against the suite's `min_pass_rate`; rates are compared unrounded."""
-    facts = tool_use_results.facts
-    if "problem" in facts:
-        return dg.AssetCheckResult(passed=False, description=f"The suite cannot be used: {facts['problem']}")
-    if "suite" not in facts:
-        return dg.AssetCheckResult(passed=True, description="The drop has no suite.")
-    failing: dict[str, list[str]] = {}
-    runs = passed = failed = 0
-    cases: set[str] = set()
-    measured: set[str] = set()
-    for row in tool_use_results.rows(["case_id", "trajectory_id", "passed", "issues"]):
-        cases.add(row["case_id"])
-        if row["passed"] is None:
-            failed += row["trajectory_id"] is not None
-            continue
-        measured.add(row["case_id"])
-        runs += 1
-        passed += row["passed"]
-        if not row["passed"]:
-            failing.setdefault(row["case_id"], []).extend(issue["kind"] for issue in row["issues"])
-    least = json.loads(facts["min_pass_rate"])
-    rate = passed / runs if runs else None
-    problems = []
-    if rate is None or rate < least:
-        problems.append(f"{passed} of {runs} runs passed, at least {least:.1%} have to.")
-    if failed:
-        problems.append(f"{failed} runs failed without the agent's doing and are not counted.")
-    if not_run := sorted(cases - measured):
-        problems.append(f"{len(not_run)} cases were not run, or failed: {', '.join(not_run[:20])}.")
-    blocks = rate is None or rate < least or bool(not_run)
-    return dg.AssetCheckResult(
-        passed=not blocks,
-        metadata={
-            "suite": facts["suite"],
-            "runs": runs,
-            "failed_runs": failed,
-            "passed_runs": passed,
-            "cases_without_run": len(not_run),
-            "min_pass_rate": least,
-            "failing": {case: sorted(set(kinds)) for case, kinds in sorted(failing.items())[:50]},
-            **({} if rate is None else {"pass_rate": rate}),
-        },
-        description=" ".join(problems) or f"{passed} of {runs} runs passed, at least {least:.1%} have to.",
-    )
+    """The share of runs that passed against the suite's `min_pass_rate`."""
+    return check_result(suites.suite_pass_rate(tool_use_results))
+
+
+@dg.asset_check(
+    asset="session_analyses",
+    partitions_def=DROPS,
+    description=f"At least {sessions.MIN_JUDGED:.0%} of the responses in sessions have a judgement.",
+)
+def sessions_judged(session_analyses: Stored) -> dg.AssetCheckResult:
+    """Without sessions there is nothing to judge."""
+    return check_result(sessions.sessions_judged(session_analyses))
+
+
+@dg.asset_check(
+    asset="session_analyses",
+    partitions_def=DROPS,
+    description="No agent called a tool that it does not have.",
+)
+def unauthorised_calls(session_analyses: Stored) -> dg.AssetCheckResult:
+    """Agents whose tools are unknown cannot fail this."""
+    return check_result(sessions.unauthorised_calls(session_analyses))
+
+
+@dg.asset_check(
+    asset="session_analyses",
+    partitions_def=DROPS,
+    description=f"The mean coordination of sessions with several agents is not below {sessions.MIN_COORDINATION}.",
+)
+def coordinated(session_analyses: Stored) -> dg.AssetCheckResult:
+    """Sessions of one agent have no coordination."""
+    return check_result(sessions.coordinated(session_analyses))

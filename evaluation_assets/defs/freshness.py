@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 
 from evaluation_assets.core.drops import Drop
+from evaluation_assets.core.triggers import stale_drops
 
 REPORT = dg.AssetKey("evaluation_report")
 RAW = dg.AssetKey("raw_trajectories")
@@ -31,11 +32,7 @@ def run_config_of(instance: dg.DagsterInstance, drop: str) -> dict[str, Any]:
 def is_stale(instance: dg.DagsterInstance, drop: Drop, evaluation_key: str) -> bool:
     """Whether a drop was never reported, has changed, or would be evaluated differently now."""
     report = latest_metadata(instance, REPORT, drop.key)
-    read = latest_metadata(instance, RAW, drop.key)
-    if report is None or read is None or report.get("evaluation_key") != evaluation_key:
-        return True
-    content = read.get("content") if read.get("stamp") == drop.stamp() else drop.content_hash()
-    return content != report.get("content")
+    return stale_drops.is_stale(drop, report, latest_metadata(instance, RAW, drop.key), evaluation_key)
 
 
 def evaluated_content(instance: dg.DagsterInstance, drop: str) -> str | None:

@@ -1,28 +1,23 @@
 """[ingest] From a dropped file to clips."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Literal
 
 import dagster as dg
 
 from evaluation_assets.core import tables
-from evaluation_assets.core.clips.clip_rows import clip_row
-from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.drops import InvalidDrop, find
-from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
-from evaluation_assets.core.formats.losses import Losses
-from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.formats.rejection_rows import unreadable_row
-from evaluation_assets.core.lake import Spool, Stored, Stream, batched, revised
-from evaluation_assets.core.plain_text import markdown_cell
-from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
-from evaluation_assets.core.preprocessing.removal_rows import removal_row
+from evaluation_assets.core.facts import PreprocessingFacts
+from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.lake import Spool, Stored, Stream, batched
+from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
+from evaluation_assets.core.pipeline.reading import ReadDrop
+from evaluation_assets.core.pipeline.segmentation import Segmentation
 from evaluation_assets.core.preprocessing.rules import Settings
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, Row, trajectory_of, trajectory_row
+from evaluation_assets.core.trajectories.trajectory_rows import Row
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.results import explained
 from evaluation_assets.resources.installation import HomeResource
 
 READER_VERSION = "2"
@@ -56,42 +51,21 @@ class PreprocessConfig(dg.Config):
 )
 def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.Output]:
     """Read the drop's files with the reader of their format."""
-    name = context.partition_key
-    losses = Losses()
-    try:
-        drop = find(home.home.drops, name)
-        sidecar = drop.sidecar()
-        items = read_trajectories(drop.sources, losses, sidecar.format)
-    except (InvalidDrop, UnreadableDrop) as problem:
-        raise _explained(problem) from problem
-    stamp, content = drop.stamp(), drop.content_hash()
-    version = dg.DataVersion(content)
-    formats: Counter[str] = Counter()
     with Spool(tables.UNREADABLE_RECORDS) as unreadable:
+        with explained(InvalidDrop, UnreadableDrop):
+            drop = ReadDrop(find(home.home.drops, context.partition_key), unreadable)
+        version = dg.DataVersion(drop.content)
 
         def readable() -> Iterator[Row]:
-            for item in _explaining(items):
-                if isinstance(item, Rejection):
-                    unreadable.add(unreadable_row(name, item))
-                else:
-                    formats[item.format] += 1
-                    yield trajectory_row(name, item)
+            with explained(UnreadableDrop):
+                yield from drop.trajectories()
 
         yield dg.Output(
             Stream(
                 tables.RAW_TRAJECTORIES,
                 batched(readable(), tables.RAW_TRAJECTORIES),
-                lambda: {
-                    "unreadable": unreadable.count,
-                    "content": content,
-                    "stamp": stamp,
-                    "format": ", ".join(sorted(formats)) or "none",
-                    "lost_fields": losses.counts.total(),
-                    "losses": loss_table(losses),
-                    "source": ", ".join(file.source for file in drop.sources[:20]),
-                    **{key: value for key, value in sidecar.model_dump().items() if isinstance(value, str)},
-                },
-                {"content": content, "sidecar": sidecar.model_dump_json()},
+                lambda: {**drop.metadata(), "losses": dg.MetadataValue.md(drop.loss_table())},
+                drop.facts.footer,
             ),
             "raw_trajectories",
             data_version=version,
@@ -125,28 +99,16 @@ def preprocess(
     unreadable_records: Stored,
 ) -> Iterator[dg.Output]:
     """Apply the rules and the repairs, and account for every record."""
-    name = context.partition_key
-    preprocessor = Preprocessor(Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation))
-    statistics = preprocessor.statistics
+    settings = Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
     with Spool(tables.REJECTED_RECORDS) as rejected:
-        for row in unreadable_records.rows():
-            statistics.unreadable[row["reason"]] += 1
-            rejected.add(row)
-
-        def processed(row: Row) -> Row | None:
-            trajectory = trajectory_of(row)
-            item = preprocessor.process(trajectory)
-            if isinstance(item, Removal):
-                rejected.add(removal_row(name, item))
-                return None
-            return row if item is trajectory else trajectory_row(name, item)
-
+        drop = PreprocessedDrop(context.partition_key, settings, rejected)
+        drop.add_unreadable(unreadable_records)
         yield dg.Output(
             Stream(
                 tables.PREPROCESSED_TRAJECTORIES,
-                revised(raw_trajectories, TREE_AND_TEXT, processed, tables.PREPROCESSED_TRAJECTORIES),
-                lambda: {"settings": config.model_dump(), **statistics_metadata(statistics)},
-                {"settings": config.model_dump_json()},
+                drop.batches(raw_trajectories),
+                lambda: {"settings": config.model_dump(), **drop.metadata()},
+                PreprocessingFacts(settings=config.model_dump()).footer,
             ),
             "preprocessed_trajectories",
         )
@@ -164,60 +126,7 @@ def clips(
     context: dg.AssetExecutionContext, home: HomeResource, preprocessed_trajectories: Stored
 ) -> dg.MaterializeResult[Stream]:
     """Cut every trajectory into clips."""
-    name = context.partition_key
-    try:
-        types = load_tool_types(home.home.tool_types)
-    except InvalidToolTypes as problem:
-        raise _explained(problem) from problem
-    tool_types: Counter[str] = Counter()
-
-    def cut() -> Iterator[Row]:
-        for row in preprocessed_trajectories.rows(TREE_AND_TEXT):
-            trajectory: Trajectory = trajectory_of(row)
-            for clip in clips_of(trajectory, types):
-                tool_types[clip.tool_type] += 1
-                yield clip_row(name, trajectory.id, clip)
-
-    return dg.MaterializeResult(
-        value=Stream(
-            tables.CLIPS,
-            batched(cut(), tables.CLIPS),
-            lambda: {"tool_types": dict(sorted(tool_types.items()))},
-        )
-    )
-
-
-def loss_table(losses: Losses) -> dg.MetadataValue:
-    """Which fields of the source no trajectory holds, and how often: the first fifty."""
-    lines = [f"| {markdown_cell(path)} | {count} |" for path, count in losses.table()[:50]]
-    return dg.MetadataValue.md("\n".join(["| field | times |", "| --- | ---: |", *lines]))
-
-
-def statistics_metadata(statistics: Statistics) -> dict[str, int | float]:
-    """The figures of preprocessing as numeric metadata, which the UI plots over drops."""
-    figures: dict[str, int | float] = {
-        "records_total": statistics.total,
-        "records_kept": statistics.kept,
-        "removed_frequency": statistics.removed["frequency"],
-        "removed_duplicates": statistics.removed["duplicates"],
-        "unreadable": statistics.unreadable.total(),
-        "flagged": statistics.flagged.total(),
-        "repaired": statistics.repaired,
-        "duplicate_calls": statistics.duplicates,
-        "retries": statistics.retries,
-    }
-    if statistics.kept_rate is not None:
-        figures["kept_rate"] = statistics.kept_rate
-    return figures
-
-
-def _explaining(items: Iterable[Trajectory | Rejection]) -> Iterator[Trajectory | Rejection]:
-    """A file that turns out damaged half way fails the run with the reason, not with a stack of frames."""
-    try:
-        yield from items
-    except UnreadableDrop as problem:
-        raise _explained(problem) from problem
-
-
-def _explained(problem: Exception) -> dg.Failure:
-    return dg.Failure(description=str(problem), allow_retries=False)
+    with explained(InvalidToolTypes):
+        segmentation = Segmentation(context.partition_key, load_tool_types(home.home.tool_types))
+    rows_of_clips = segmentation.clips(preprocessed_trajectories)
+    return dg.MaterializeResult(value=Stream(tables.CLIPS, batched(rows_of_clips, tables.CLIPS), segmentation.metadata))

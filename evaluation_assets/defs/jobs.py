@@ -2,15 +2,16 @@
 
 import dagster as dg
 
+from evaluation_assets.defs.names import (
+    EVALUATE,
+    GATE,
+    OVERVIEW,
+    PREPROCESS_ONLY,
+    PROMOTE_BASELINE,
+    RESCORE,
+    RUN_AGENTS,
+)
 from evaluation_assets.defs.regression import GATE_CHECK
-
-EVALUATE = "evaluate"
-RESCORE = "rescore"
-PREPROCESS_ONLY = "preprocess_only"
-GATE = "gate"
-PROMOTE_BASELINE = "promote_baseline"
-OVERVIEW = "overview"
-RUN_AGENTS = "run_agents"
 
 OVER_ALL_DROPS = (
     "labels",

@@ -1,16 +1,11 @@
 """Runs whose process is gone: they would stay STARTED for ever, and hold their slots and their drops."""
 
-import json
-
 import dagster as dg
 
+from evaluation_assets.core.triggers.lost_runs import MAX_SILENT_LOOKS, from_cursor, is_lost, look_at, to_cursor
 from evaluation_assets.resources.heartbeat import heartbeat_of
 
 INTERVAL_SECONDS = 30
-
-MAX_SILENT_LOOKS = 6
-"""So many looks in a row without a new heartbeat and a run is lost, wherever it ran. Looks are counted instead of time,
-so that neither clocks that differ nor a laptop that slept make a run look dead."""
 
 
 def fail_gone_runs(instance: dg.DagsterInstance) -> list[str]:
@@ -33,24 +28,22 @@ def lost_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
 
     Runs of other code locations, and runs without a heartbeat that nobody launched from here, are left alone.
     """
-    lost = fail_gone_runs(context.instance)
-    before: dict[str, tuple[int | None, int]] = json.loads(context.cursor or "{}")
-    after: dict[str, tuple[int | None, int]] = {}
+    failed = fail_gone_runs(context.instance)
     location = None if context.code_location_origin is None else context.code_location_origin.location_name
+    runs: dict[str, dg.DagsterRun] = {}
+    beats: dict[str, int | None] = {}
     for run in _started(context.instance):
-        heart = heartbeat_of(context.instance, run.run_id)
-        origin = run.remote_job_origin
-        if heart is None and (origin is None or origin.location_name != location):
-            continue
-        beat = None if heart is None else heart.beat
-        last, silent = before.get(run.run_id, (beat, -1))
-        silent = silent + 1 if beat == last else 0
-        if silent < MAX_SILENT_LOOKS:
-            after[run.run_id] = (beat, silent)
-        elif _fail(context.instance, run, f"no sign of life in {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"):
-            lost.append(run.run_id)
-    context.update_cursor(json.dumps(after, sort_keys=True))
-    return dg.SkipReason(f"failed {', '.join(lost)}" if lost else f"{len(after)} runs at work, none lost")
+        heart, origin = heartbeat_of(context.instance, run.run_id), run.remote_job_origin
+        if heart is not None or (origin is not None and origin.location_name == location):
+            runs[run.run_id] = run
+            beats[run.run_id] = None if heart is None else heart.beat
+    silences = look_at(beats, from_cursor(context.cursor))
+    why = f"no sign of life in {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"
+    lost = [run for run in runs if is_lost(silences[run])]
+    failed += [run for run in lost if _fail(context.instance, runs[run], why)]
+    at_work = {run: silence for run, silence in silences.items() if run not in lost}
+    context.update_cursor(to_cursor(at_work))
+    return dg.SkipReason(f"failed {', '.join(failed)}" if failed else f"{len(at_work)} runs at work, none lost")
 
 
 def _started(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:

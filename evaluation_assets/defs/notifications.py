@@ -1,17 +1,12 @@
-"""Failed runs and regressions are told to a URL: JSON with a `text`, which Slack and its like show as it is."""
+"""Failed runs and regressions are told to a URL."""
 
-import json
 import os
-import urllib.request
-from collections.abc import Sequence
-from typing import Any
 
 import dagster as dg
 
 from evaluation_assets.core.gating.settings import NotificationSettings
-
-TIMEOUT_SECONDS = 10.0
-_MAX_TEXT = 2000
+from evaluation_assets.core.reporting.notifications import FailedCheck, message, send
+from evaluation_assets.defs.names import PARTITION_TAG, REGRESSION_GATE
 
 
 def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
@@ -33,65 +28,19 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
             return dg.SkipReason(f"{settings.url_env} is not set: nobody is told")
         run = context.dagster_run
         checks = failed_checks(context.instance, run.run_id)
-        send(
-            url,
-            message(run.job_name, run.tags.get("dagster/partition"), run.run_id, checks, context.failure_event.message),
-        )
+        drop, problem = run.tags.get(PARTITION_TAG), context.failure_event.message
+        send(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE))
         return None
 
     return notify_failures
 
 
-def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[dict[str, Any]]:
-    """The checks of a run that failed with severity ERROR: name, asset, and what they said."""
+def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[FailedCheck]:
+    """The checks of a run that failed with severity ERROR."""
     events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
-    found = []
-    for event in events:
-        if event.dagster_event is None:
-            continue
-        check = event.dagster_event.asset_check_evaluation_data
-        if not check.passed and check.severity == dg.AssetCheckSeverity.ERROR:
-            found.append(
-                {
-                    "asset": check.asset_key.to_user_string(),
-                    "check": check.check_name,
-                    "description": check.description,
-                }
-            )
-    return found
-
-
-def message(
-    job: str, drop: str | None, run_id: str, checks: Sequence[dict[str, Any]], problem: str | None
-) -> dict[str, Any]:
-    """The JSON that is sent. `kind` is `regression` when the gate failed the run."""
-    regressed = any(check["check"] == "regression_gate" for check in checks)
-    words = (
-        "; ".join(f"{check['check']}: {check['description'] or 'failed'}" for check in checks) or problem or "failed"
-    )
-    where = f" of {drop}" if drop else ""
-    head = f"Regression in {drop}" if regressed else f"Run {job}{where} failed"
-    return {
-        "text": f"{head}: {words}"[:_MAX_TEXT],
-        "kind": "regression" if regressed else "failure",
-        "job": job,
-        "drop": drop,
-        "run_id": run_id,
-        "checks": list(checks),
-    }
-
-
-def send(url: str, content: dict[str, Any]) -> None:
-    """POST JSON.
-
-    Raises:
-        ValueError: the URL is not http or https.
-        urllib.error.URLError: nobody answered, or with an error. The URL, a secret, is in no message.
-    """
-    if not url.startswith(("http://", "https://")):
-        raise ValueError("the notification URL has to start with http:// or https://")
-    request = urllib.request.Request(  # noqa: S310  (the scheme is checked above)
-        url, json.dumps(content).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
-        pass
+    evaluated = [event.dagster_event.asset_check_evaluation_data for event in events if event.dagster_event is not None]
+    return [
+        FailedCheck(check.asset_key.to_user_string(), check.check_name, check.description)
+        for check in evaluated
+        if not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+    ]

@@ -1,34 +1,43 @@
 """[reports] What people read about a drop, and the records they take elsewhere."""
 
-import json
 from collections.abc import Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
-from evaluation_assets.core.gating.session_agents import ranks_in_suite
+from evaluation_assets.core import tables
+from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.settings import Settings
-from evaluation_assets.core.human_review.judge_cards import kept_out
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
-from evaluation_assets.core.preprocessing.split import numbered_files, remove_earlier
-from evaluation_assets.core.reporting.comparability import comparability
-from evaluation_assets.core.reporting.files import write_json_lines, write_report
+from evaluation_assets.core.pipeline.canaries import canary_judges
+from evaluation_assets.core.reporting.drop_report import drop_report, report_metadata
+from evaluation_assets.core.reporting.files import write_report
+from evaluation_assets.core.reporting.preprocessed_files import write_preprocessed_files
 from evaluation_assets.core.reporting.render import as_markdown
-from evaluation_assets.core.reporting.results import preprocessed_records
-from evaluation_assets.core.reporting.score_history import trends
-from evaluation_assets.core.reporting.session_report import agent_ranks
-from evaluation_assets.core.reporting.summary import DropTables, summarise
+from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.tables import CANARY_VERDICTS
-from evaluation_assets.core.trajectories.identity import file_name
-from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.per_judge import by_judge, judge_inputs
 from evaluation_assets.resources.installation import HomeResource
 
 REPORT_VERSION = "2"
 """Raise it when the same tables are reported differently."""
+
+LEVELS = (tables.CLIP_VERDICTS, tables.CATEGORY_VERDICTS, tables.TRAJECTORY_VERDICTS, tables.SESSION_VERDICTS)
+
+REPORTED = (
+    "raw_trajectories",
+    "preprocessed_trajectories",
+    "rejected_records",
+    "clips",
+    "clip_scores",
+    "category_assessments",
+    "trajectory_scores",
+    "tool_use_results",
+    "failure_patterns",
+    "session_analyses",
+)
 
 
 class FilesConfig(dg.Config):
@@ -47,50 +56,27 @@ class FilesConfig(dg.Config):
 def preprocessed_files(
     context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource, preprocessed_trajectories: Stored
 ) -> dg.MaterializeResult:
-    """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` where a split size is given.
-
-    Numbered files of an earlier run that this one does not write are removed.
-    """
-    name = context.partition_key.rsplit("/", 1)[-1]
-    folder = home.home.reports(context.partition_key)
-    path = folder / file_name(name, "_preprocessed.jsonl")
-    count = write_json_lines(path, preprocessed_records(preprocessed_trajectories))
-    split: list[str] = []
-    if config.split_size:
-        records = preprocessed_records(preprocessed_trajectories)
-        for file, part in numbered_files(records, name, config.split_size, count):
-            write_json_lines(folder / f"pre{name}" / file, part)
-            split.append(file)
-    remove_earlier(folder / f"pre{name}", name, split)
-    return dg.MaterializeResult(metadata={"path": str(path), "records": count, "split_files": len(split)})
+    """Write the kept records into the folder of the drop's reports."""
+    drop = context.partition_key
+    written = write_preprocessed_files(home.home.reports(drop), drop, preprocessed_trajectories, config.split_size)
+    return dg.MaterializeResult(
+        metadata={"path": str(written.path), "records": written.records, "split_files": len(written.split)}
+    )
 
 
 def report_asset(
     judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str, settings: Settings
 ) -> dg.AssetsDefinition:
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
-    levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
-    tables = (
-        "raw_trajectories",
-        "preprocessed_trajectories",
-        "rejected_records",
-        "clips",
-        "clip_scores",
-        "category_assessments",
-        "trajectory_scores",
-        "tool_use_results",
-        "failure_patterns",
-        "session_analyses",
-    )
-    verdicts = {f"{level}_{judge.name}": dg.AssetIn([level, judge.name]) for level in levels for judge in judges}
-    canaries = {judge.name: f"{CANARY_VERDICTS.name}_{judge.name}" for judge in canary_judges(judges)}
-    canary_inputs = {name: dg.AssetIn([CANARY_VERDICTS.name, judge]) for judge, name in canaries.items()}
+    asked = canary_judges(judges)
 
     @dg.asset(
         partitions_def=DROPS,
         group_name="reports",
         code_version=REPORT_VERSION,
-        ins={name: dg.AssetIn(name) for name in tables} | verdicts | canary_inputs,
+        ins={name: dg.AssetIn(name) for name in REPORTED}
+        | judge_inputs(LEVELS, judges)
+        | judge_inputs([tables.CANARY_VERDICTS], asked),
         deps=["task_metrics", "score_history", "session_agents"],
         kinds={"json", "markdown", "html"},
         description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, a file per judge.",
@@ -99,14 +85,10 @@ def report_asset(
         context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored
     ) -> dg.MaterializeResult:
         """Write the report files."""
-        name = context.partition_key
-        raw, preprocessed = stored["raw_trajectories"], stored["preprocessed_trajectories"]
-        key = comparability(judges, rubrics, quorum, json.loads(preprocessed.facts.get("settings", "{}")))
-        if version := stored["tool_use_results"].facts.get("suite_version"):
-            key["suite"] = version
+        drop = context.partition_key
         own = DropTables(
-            raw=raw,
-            preprocessed=preprocessed,
+            raw=stored["raw_trajectories"],
+            preprocessed=stored["preprocessed_trajectories"],
             rejected=stored["rejected_records"],
             clips=stored["clips"],
             clip_scores=stored["clip_scores"],
@@ -115,40 +97,19 @@ def report_asset(
             tool_use_results=stored["tool_use_results"],
             failure_patterns=stored["failure_patterns"],
             session_analyses=stored["session_analyses"],
-            canary_verdicts={judge: stored[name] for judge, name in canaries.items()},
-            **{level: {judge.name: stored[f"{level}_{judge.name}"] for judge in judges} for level in levels},
+            canary_verdicts=by_judge(stored, tables.CANARY_VERDICTS, asked),
+            **{level.name: by_judge(stored, level, judges) for level in LEVELS},
         )
-        disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)
-        sidecar = Sidecar.model_validate_json(raw.facts.get("sidecar", "{}"))
-        damaged: list[str] = []
-        report = summarise(name, sidecar, key, own).model_copy(
-            update={
-                "gate": gate_drop(home.home, name, settings.gate, disqualified),
-                "history": trends(suite_history(home.home, sidecar.suite, damaged.append)),
-                "damaged_tables": damaged,
-                "agent_ranks": agent_ranks(ranks_in_suite(home.home, sidecar.suite) if sidecar.suite else [], name),
-            }
-        )
-        paths = write_report(home.home.reports(name), report, own)
-        figures = {
-            "overall": report.overall.mean,
-            "kept_share": report.records.kept_share,
-            "clips": report.total_clips,
-            "scored_clips": report.scored_clips,
-            "trajectories": report.trajectories_total,
-            "success_rate": (report.recorded_success / report.recorded_outcomes if report.recorded_outcomes else None),
-            "pass_rate": None if report.tool_use is None else report.tool_use.pass_rate,
-        }
+        key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+        report = drop_report(home.home, drop, own, key, settings)
+        paths = write_report(home.home.reports(drop), report, own)
         return dg.MaterializeResult(
             metadata={
-                "headline": report.headline.text,
                 "report": dg.MetadataValue.md(as_markdown(report)),
                 "path": dg.MetadataValue.path(str(paths.html)),
-                "content": raw.facts.get("content", ""),
+                "content": DropFacts.of(own.raw).content,
                 "evaluation_key": evaluation_key,
-                "shortfalls": [judge.shortfall for judge in report.judges if judge.shortfall],
-                **({"damaged_tables": "\n".join(damaged)} if damaged else {}),
-                **{figure: value for figure, value in figures.items() if value is not None},
+                **report_metadata(report),
             }
         )
 

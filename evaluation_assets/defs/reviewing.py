@@ -2,25 +2,26 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import IO
 
 import dagster as dg
 
 from evaluation_assets.core import tables
+from evaluation_assets.core.checks.human_review import may_gate, readable
 from evaluation_assets.core.gating.settings import ReviewSettings
 from evaluation_assets.core.human_review import judged_labels
-from evaluation_assets.core.human_review.labels import Label, UnreadableLabel, read_labels
-from evaluation_assets.core.human_review.queue import as_csv, as_json_lines, queue_rows
+from evaluation_assets.core.human_review.labels import Label, read_labels
+from evaluation_assets.core.human_review.queue import by_reason, queue_rows, write_queue
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stored, Stream, batched, publish
-from evaluation_assets.core.scoring.panel_reliability import reliability_rows
+from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
+from evaluation_assets.defs.names import MAY_GATE, READABLE
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.per_judge import by_judge, judge_inputs
+from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 
 REVIEWING_VERSION = "1"
 """Raise it when the same scores and labels are reviewed otherwise."""
-
-MAX_SHOWN = 20
 
 
 def reviewing_assets(judges: Sequence[Judge], settings: ReviewSettings) -> list[dg.AssetsDefinition]:
@@ -28,7 +29,7 @@ def reviewing_assets(judges: Sequence[Judge], settings: ReviewSettings) -> list[
     names = [judge.name for judge in judges]
     return [
         _review_queue(settings),
-        _panel_reliability(names),
+        _panel_reliability(judges),
         labels,
         _judge_cards(names, settings),
         _pass_rates(names, settings),
@@ -51,45 +52,31 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
     ) -> dg.MaterializeResult[Stream]:
         name = context.partition_key
         rows = list(queue_rows(name, preprocessed_trajectories, trajectory_scores.rows(), settings))
-        folder = home.home.reports(name)
-        for file, content in (("review.csv", as_csv(rows)), ("review.jsonl", as_json_lines(rows))):
-
-            def pour(sink: IO[bytes], content: bytes = content) -> None:
-                sink.write(content)
-
-            publish(folder / file, pour)
+        path = write_queue(home.home.reports(name), rows)
         table = tables.REVIEW_QUEUE
-        figures: dict[str, int | str] = {"path": str(folder / "review.csv")}
-        for row in rows:
-            figures[row["reason"]] = int(figures.get(row["reason"], 0)) + 1
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
+        return dg.MaterializeResult(
+            value=Stream(table, batched(rows, table), lambda: {"path": str(path), **by_reason(rows)})
+        )
 
     return review_queue
 
 
-def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
+def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
     levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
 
     @dg.asset(
         partitions_def=DROPS,
         group_name="scores",
         code_version=REVIEWING_VERSION,
-        ins={f"{table.name}_{judge}": dg.AssetIn([table.name, judge]) for table in levels.values() for judge in judges},
+        ins=judge_inputs(list(levels.values()), judges),
         kinds={"parquet"},
         description="What the judges of the panel are worth to each other. Agreement is not validity.",
     )
     def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
-        verdicts = {
-            level: {judge: stored[f"{table.name}_{judge}"] for judge in judges} for level, table in levels.items()
-        }
+        verdicts = {level: by_judge(stored, table, judges) for level, table in levels.items()}
         table = tables.PANEL_RELIABILITY
         rows = list(reliability_rows(context.partition_key, verdicts))
-        figures: dict[str, float] = {}
-        for row in rows:
-            if row["retest_std"] is not None:
-                name = f"largest_retest_std_{row['judge']}"
-                figures[name] = max(figures.get(name, 0.0), row["retest_std"])
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: largest_retest_std(rows)))
 
     return panel_reliability
 
@@ -99,31 +86,17 @@ def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
     code_version=REVIEWING_VERSION,
     kinds={"parquet"},
     check_specs=[
-        dg.AssetCheckSpec("readable", asset="labels", description="Every line of the files in labels/ is a label.")
+        dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
     ],
     description="What people said about trajectories: the filled-in files in labels/.",
 )
 def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
     """Read the files in `labels/`; a line that is no label is named, and leaves the others alone."""
     found = list(read_labels(home.home.labels))
-    unreadable = [each for each in found if isinstance(each, UnreadableLabel)]
-    rows = [asdict(each) for each in found if isinstance(each, Label)]
     table = tables.LABELS
+    rows = [asdict(each) for each in found if isinstance(each, Label)]
     return dg.MaterializeResult(
-        value=Stream(table, batched(rows, table)),
-        check_results=[
-            dg.AssetCheckResult(
-                check_name="readable",
-                passed=not unreadable,
-                severity=dg.AssetCheckSeverity.WARN,
-                metadata={
-                    "unreadable": len(unreadable),
-                    **{f"{each.source}:{each.line}": each.reason for each in unreadable[:MAX_SHOWN]},
-                },
-                description=f"{len(unreadable)} of {len(found)} lines are no label"
-                f"{f': {unreadable[0].source}:{unreadable[0].line}: {unreadable[0].reason}' if unreadable else ''}.",
-            )
-        ],
+        value=Stream(table, batched(rows, table)), check_results=[check_result(readable(found), READABLE)]
     )
 
 
@@ -135,7 +108,7 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
         kinds={"parquet"},
         check_specs=[
             dg.AssetCheckSpec(
-                "may_gate",
+                MAY_GATE,
                 asset="judge_cards",
                 description=f"Every judge with enough labels has kappa {settings.min_kappa}.",
             )
@@ -145,23 +118,9 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         table = tables.JUDGE_CARDS
         rows = list(judged_labels.card_rows(home.home, judges, labels.rows(), settings))
-        poor = {row["judge"]: row["kappa"] for row in rows if row["may_gate"] is False}
-        known = len({row["judge"] for row in rows})
-        named = ", ".join(f"{judge} {kappa:.2f}" for judge, kappa in sorted(poor.items()))
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table)),
-            check_results=[
-                dg.AssetCheckResult(
-                    check_name="may_gate",
-                    passed=not poor,
-                    severity=dg.AssetCheckSeverity.WARN,
-                    metadata={f"kappa_{judge}": kappa for judge, kappa in poor.items()},
-                    description=f"{len(poor)} of {known} judges are kept out of gates (kappa below "
-                    f"{settings.min_kappa}): {named}."
-                    if poor
-                    else f"No judge of {known} with enough labels has a kappa below {settings.min_kappa}.",
-                )
-            ],
+            check_results=[check_result(may_gate(rows, settings.min_kappa), MAY_GATE)],
         )
 
     return judge_cards

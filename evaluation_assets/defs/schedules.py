@@ -8,9 +8,9 @@ from evaluation_assets.core.drops import scan
 from evaluation_assets.core.gating.evaluated_drops import suites
 from evaluation_assets.core.gating.settings import NightlyRunSettings
 from evaluation_assets.core.suites.formats.registry import load_suites
-from evaluation_assets.defs.agents import AGENT_RUNS
 from evaluation_assets.defs.freshness import is_stale, run_config_of
-from evaluation_assets.defs.jobs import EVALUATE, OVERVIEW, RUN_AGENTS
+from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS
+from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.resources.installation import HomeResource
 
 
@@ -34,7 +34,7 @@ def nightly_schedule(evaluation_key: str, cron: str) -> dg.ScheduleDefinition:
         stale = [drop for drop in drops if is_stale(context.instance, drop, evaluation_key)]
         if not stale:
             yield dg.SkipReason("no drop is stale")
-        context.instance.add_dynamic_partitions("drops", [drop.key for drop in stale])
+        add_partitions(context.instance, DROPS, [drop.key for drop in stale])
         for drop in stale:
             yield dg.RunRequest(
                 run_key=f"{context.scheduled_execution_time:%Y-%m-%d}:{drop.key}",
@@ -95,7 +95,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
             context.log.warning(problem)
         if not usable:
             yield dg.SkipReason("there is no suite that can be used")
-        context.instance.add_dynamic_partitions("suites", list(usable))
+        add_partitions(context.instance, SUITES, usable)
         for suite in usable:
             yield dg.RunRequest(
                 run_key=f"suites {context.scheduled_execution_time:%Y-%m-%d}:{suite}",

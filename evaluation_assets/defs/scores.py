@@ -1,17 +1,17 @@
 """[scores] What the panel's verdicts average to."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Callable, Iterator, Sequence
 
 import dagster as dg
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.plain_text import markdown_cell
 from evaluation_assets.core.scoring import panel_scores
+from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.per_judge import by_judge, judge_inputs
 
 SCORING_VERSION = "1"
 """Raise it when the same verdicts average to other scores."""
@@ -19,12 +19,6 @@ SCORING_VERSION = "1"
 
 def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinition]:
     """Scores of clips, categories and trajectories."""
-
-    def verdicts_of(table: Table) -> dict[str, dg.AssetIn]:
-        return {f"verdicts_{judge.name}": dg.AssetIn([table.name, judge.name]) for judge in judges}
-
-    def by_judge(inputs: Mapping[str, Stored]) -> dict[str, Stored]:
-        return {judge.name: inputs[f"verdicts_{judge.name}"] for judge in judges}
 
     def asset(
         table: Table, inputs: Sequence[str], verdicts: Table, rows_of: Callable[..., Iterator[panel_scores.Row]]
@@ -34,15 +28,21 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             partitions_def=DROPS,
             group_name="scores",
             code_version=f"{SCORING_VERSION}|quorum {quorum}",
-            ins={name: dg.AssetIn(name) for name in inputs} | verdicts_of(verdicts),
+            ins={name: dg.AssetIn(name) for name in inputs} | judge_inputs([verdicts], judges),
             kinds={"parquet"},
             description=f"Each row is {table.row}. A mean names how many judges it rests on.",
         )
         def panel_scores(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
-            summary = Summary()
+            summary = ScoreSummary()
             given = [stored[name] for name in inputs]
-            rows = rows_of(context.partition_key, *given, by_judge(stored), quorum)
-            return dg.MaterializeResult(value=Stream(table, batched(summary.over(rows), table), summary.metadata))
+            rows = rows_of(context.partition_key, *given, by_judge(stored, verdicts, judges), quorum)
+            return dg.MaterializeResult(
+                value=Stream(
+                    table,
+                    batched(summary.over(rows), table),
+                    lambda: {"scores": dg.MetadataValue.md(summary.markdown()), **summary.figures()},
+                )
+            )
 
         return panel_scores
 
@@ -53,41 +53,8 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             tables.TRAJECTORY_SCORES,
             ["preprocessed_trajectories", "clip_scores"],
             tables.TRAJECTORY_VERDICTS,
-            _trajectory_scores,
+            lambda drop, trajectories, clip_scores, verdicts, quorum: panel_scores.trajectory_scores(
+                drop, trajectories, clip_scores.rows(), verdicts, quorum
+            ),
         ),
     ]
-
-
-def _trajectory_scores(
-    drop: str, trajectories: Stored, clip_scores: Stored, verdicts: Mapping[str, Stored], quorum: int
-) -> Iterator[panel_scores.Row]:
-    return panel_scores.trajectory_scores(drop, trajectories, clip_scores.rows(), verdicts, quorum)
-
-
-class Summary:
-    """Means by criterion over rows that pass, for the UI."""
-
-    def __init__(self) -> None:
-        self._means: dict[str, list[float]] = {}
-        self._open = 0
-
-    def over(self, rows: Iterator[panel_scores.Row]) -> Iterator[panel_scores.Row]:
-        """Pass the rows on."""
-        for row in rows:
-            if row["mean"] is None:
-                self._open += 1
-            else:
-                self._means.setdefault(row["criterion"], []).append(row["mean"])
-            yield row
-
-    def metadata(self) -> dict[str, float | int | dg.MetadataValue]:
-        """The mean of each criterion as a number (plotted over drops), and all of them as a table."""
-        figures: dict[str, float | int | dg.MetadataValue] = {
-            f"mean_{criterion}": fmean(values) for criterion, values in sorted(self._means.items())
-        }
-        lines = [
-            f"| {markdown_cell(criterion)} | {fmean(values):.3f} | {len(values)} |"
-            for criterion, values in sorted(self._means.items())
-        ]
-        table = "\n".join(["| criterion | mean | subjects |", "| --- | ---: | ---: |", *lines])
-        return {"scores": dg.MetadataValue.md(table), "not_scored": self._open, **figures}

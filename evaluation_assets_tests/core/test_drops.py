@@ -14,8 +14,9 @@ from upath import UPath
 
 from evaluation_assets.core.drops import Drop, InvalidDrop, Seen, changes, find, key_of, scan
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.drops import inspect, take_in
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.trajectories.identity import file_name
-from evaluation_assets.intake import inspect, prepare, take_in
 
 LINE = b'{"raw_response": "x"}\n'
 _numbers = count()

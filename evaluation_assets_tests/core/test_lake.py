@@ -53,7 +53,7 @@ def thing(name: Any = "a", **other: Any) -> dict[str, Any]:
 
 
 def save(path: UPath, rows: list[dict[str, Any]], **facts: str) -> Written:
-    return write(path, Stream(THINGS, batched(rows, THINGS), facts=facts))
+    return write(path, Stream(THINGS, batched(rows, THINGS), facts=lambda: facts))
 
 
 # Writing and reading

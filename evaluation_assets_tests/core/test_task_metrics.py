@@ -64,7 +64,7 @@ def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path
     facts = facts_of(Sidecar(suite="s", agent="x", agent_version="2"), "c0", {"quorum": "1"}, {"j": "kappa 0.1"})
     rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {}, {}, Participants())
     path = UPath(tmp_path) / "m.parquet"
-    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts))
+    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=lambda: facts))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))
     assert (found.suite, found.agent, found.agent_version, found.content) == ("s", "x", "2", "c0")
     assert (found.comparability, found.kept_out) == ({"quorum": "1"}, {"j": "kappa 0.1"})
@@ -115,7 +115,7 @@ def test_agent_version_and_model_are_those_of_the_file(
         "participants": json.dumps(seen.agreed())
     }
     path = UPath(tmp_path) / "m.parquet"
-    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts))
+    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=lambda: facts))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))
     assert (found.agent, found.agent_version, found.model) == said
     again = replace(found, drop="s/e")

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from upath import UPath
 
+from evaluation_assets.core.facts import HistoryFacts
 from evaluation_assets.core.gating.baselines import (
     Baseline,
     baseline_file,
@@ -106,7 +107,7 @@ def suites(home: Installation, damaged: Tell = _log.warning) -> Iterator[tuple[s
 
 def evaluated_at(home: Installation, drop: str) -> str:
     """When a drop was last evaluated, UTC; empty where that is not known."""
-    return home.table(drop, "score_history").facts.get("evaluated_at", "")
+    return HistoryFacts.of(home.table(drop, "score_history")).evaluated_at
 
 
 def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.warning) -> list[Row]:

@@ -38,6 +38,12 @@ def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
         }
 
 
+def of_other_keys(earlier: Iterable[Row], rows: Sequence[Row]) -> list[Row]:
+    """The earlier rows of `score_history` under other comparability keys than that of the new rows: these stay."""
+    key = rows[0]["comparability_key"] if rows else ""
+    return [row for row in earlier if row["comparability_key"] != key]
+
+
 def segments(points: Sequence[Row]) -> list[list[Row]]:
     """The points of one metric in order, cut where the comparability key changes: a line must not cross it."""
     parts: list[list[Row]] = [[points[0]]] if points else []

@@ -3,13 +3,15 @@
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, Any, Literal
 
 import orjson
+from upath import UPath
 
 from evaluation_assets.core.gating.settings import ReviewSettings
-from evaluation_assets.core.lake import Aligned, Stored
+from evaluation_assets.core.lake import Aligned, Stored, publish
 from evaluation_assets.core.plain_text import csv_cell
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
@@ -93,6 +95,22 @@ def as_csv(rows: Iterable[Row]) -> bytes:
 def as_json_lines(rows: Iterable[Row]) -> bytes:
     """The same as JSON Lines."""
     return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows))
+
+
+def write_queue(folder: UPath, rows: Sequence[Row]) -> UPath:
+    """Write `review.csv` and `review.jsonl`; gives the former."""
+    for name, content in (("review.csv", as_csv(rows)), ("review.jsonl", as_json_lines(rows))):
+        publish(folder / name, lambda sink, content=content: _write(sink, content))
+    return folder / "review.csv"
+
+
+def by_reason(rows: Iterable[Row]) -> Counter[str]:
+    """How many trajectories are in the queue for each reason."""
+    return Counter(row["reason"] for row in rows)
+
+
+def _write(sink: IO[bytes], content: bytes) -> None:
+    sink.write(content)
 
 
 def _to_fill_in(rows: Iterable[Row]) -> Iterator[Row]:

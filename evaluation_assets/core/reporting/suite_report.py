@@ -1,11 +1,11 @@
 """The part of a report that measures runs by the drop's suite."""
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from math import fsum
 from typing import Any
 
+from evaluation_assets.core.facts import SuiteFacts
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.report import (
@@ -48,24 +48,23 @@ _COLUMNS = (
 
 def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
     """Figures over the rows of `tool_use_results`; `None` where the drop has no suite."""
-    facts = results.facts
-    if "suite" not in facts and "problem" not in facts:
+    facts = SuiteFacts.of(results)
+    if facts.suite is None and facts.problem is None:
         return None
     rows = list(results.rows(_COLUMNS))
     runs = [row for row in rows if row["passed"] is not None]
     passed = sum(row["passed"] for row in runs)
     failed = [row["trajectory_id"] for row in rows if row["passed"] is None and row["trajectory_id"] is not None]
     not_run = [row["case_id"] for row in rows if row["trajectory_id"] is None]
-    without_case, incomplete = json.loads(facts.get("without_case", "[]")), json.loads(facts.get("incomplete", "[]"))
     prices = [row["cost_usd"] for row in runs if row["cost_usd"] is not None]
     trials: dict[str, list[bool]] = {}
     for row in runs:
         trials.setdefault(row["case_id"], []).append(row["passed"])
     return ToolUse(
-        suite=facts.get("suite", ""),
-        problem=facts.get("problem"),
-        min_pass_rate=json.loads(facts.get("min_pass_rate", "null")),
-        weights=json.loads(facts.get("weights", "{}")),
+        suite=facts.suite or "",
+        problem=facts.problem,
+        min_pass_rate=facts.min_pass_rate,
+        weights=dict(facts.weights),
         cases_total=len({row["case_id"] for row in rows}),
         runs=len(runs),
         passed=passed,
@@ -94,10 +93,10 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         failed_total=len(failed),
         not_run=not_run[:LISTED],
         not_run_total=len(not_run),
-        without_case=without_case[:LISTED],
-        without_case_total=len(without_case),
-        incomplete=incomplete[:LISTED],
-        incomplete_total=len(incomplete),
+        without_case=list(facts.without_case[:LISTED]),
+        without_case_total=len(facts.without_case),
+        incomplete=list(facts.incomplete[:LISTED]),
+        incomplete_total=len(facts.incomplete),
     )
 
 

@@ -1,6 +1,6 @@
 """What the judges of a panel are worth to each other on one drop, criterion by criterion."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
@@ -50,6 +50,16 @@ def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) ->
                     "retest_std": retest_std(repeated[judge]),
                     "n_retested": len(repeated[judge]),
                 }
+
+
+def largest_retest_std(rows: Iterable[Row]) -> dict[str, float]:
+    """By judge that repeats itself, its largest standard deviation over criteria, from rows of `panel_reliability`."""
+    figures: dict[str, float] = {}
+    for row in rows:
+        if row["retest_std"] is not None:
+            name = f"largest_retest_std_{row['judge']}"
+            figures[name] = max(figures.get(name, 0.0), row["retest_std"])
+    return figures
 
 
 def _samples(tables: Mapping[str, Stored]) -> dict[str, dict[Subject, dict[str, list[float]]]]:

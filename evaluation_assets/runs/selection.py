@@ -7,7 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.tables import TABLES
-from evaluation_assets.defs.jobs import EVALUATE
+from evaluation_assets.defs.names import EVALUATE
 
 PREPROCESSED_FILES = dg.AssetKey("preprocessed_files")
 

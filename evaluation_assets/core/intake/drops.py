@@ -1,15 +1,11 @@
-"""Bring files into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
+"""Bring drops into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
 
-import json
 from collections.abc import Callable
-from importlib.resources import files as resources
 from pathlib import Path
 
 import yaml
 from upath import UPath
 
-from evaluation_assets.copies import Conflict, Copy, copy, mark_as_one, write
-from evaluation_assets.core.agents.settings import AgentSettings, load_agent
 from evaluation_assets.core.drops import (
     DIRECTORY_SIDECAR,
     NO_DATA,
@@ -24,21 +20,10 @@ from evaluation_assets.core.drops import (
     why_unusable,
 )
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.copies import Conflict, Copy, is_inside, mark_as_one, write
 from evaluation_assets.core.plain_yaml import load_plain
-from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
-from evaluation_assets.core.suites.suite import InvalidSuite
 
 Say = Callable[[str], object]
-
-
-def prepare(home: Installation) -> None:
-    """Make the folders of an installation and give Dagster its settings; what is there stays as it is."""
-    kept = (home.drops, home.suites, home.agents, home.lake, home.root / "reports", home.root / "baselines")
-    for folder in (*kept, home.dagster):
-        folder.mkdir(parents=True, exist_ok=True)
-    settings = UPath(home.dagster / "dagster.yaml")
-    if not settings.exists():
-        write(settings, (resources("evaluation_assets") / "dagster.yaml").read_bytes())
 
 
 def take_in(
@@ -60,7 +45,7 @@ def take_in(
         InvalidDrop: an input holds nothing that can be read, or its name is taken.
     """
     for path in inputs:
-        if one_drop and path.is_dir() and _inside(_place(path), home.drops):
+        if one_drop and path.is_dir() and is_inside(_place(path), home.drops):
             mark_as_one(_place(path))
     found = inspect(inputs, one_drop=one_drop, say=say)
     if name is not None:
@@ -96,45 +81,6 @@ def take_in(
     if missing:
         raise InvalidDrop(f"{', '.join(missing)}: {' '.join(now.problems)}")
     return [now.drops[key] for key in dict.fromkeys(keys)]
-
-
-def take_in_suite(home: Installation, path: Path) -> LoadedSuite:
-    """Copy a suite below `suites/`, unless it is there already.
-
-    A suite of one file is copied as it is; one of several (a folder, or answers beside the questions) is written as one
-    file in this project's own form. The suite is named by the file or folder.
-
-    Raises:
-        InvalidSuite: the suite cannot be used, or another file has its name.
-    """
-    source = UPath(path.resolve())
-    loaded = load_suite(source)
-    if _inside(source, home.suites):
-        return loaded
-    is_whole = len(loaded.files) == 1 and not source.is_dir()
-    target = home.suites / f"{source.stem}{source.suffix if is_whole else '.json'}"
-    taken = find_suite(home.suites, source.stem)
-    if taken is not None and taken != target:
-        raise InvalidSuite(f"{path}: {taken} has its name; remove that, or rename one of them")
-    if is_whole:
-        copy(source, target)
-    else:
-        document = json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1).encode()
-        write(target, document)
-    return loaded
-
-
-def take_in_agent(home: Installation, path: Path) -> AgentSettings:
-    """Copy an agent's file below `agents/` under the agent's name, unless it is there already.
-
-    Raises:
-        InvalidAgent: the agent cannot be used.
-    """
-    source = UPath(path.resolve())
-    agent = load_agent(source)
-    if not _inside(source, home.agents):
-        copy(source, home.agents / f"{agent.name}.yaml")
-    return agent
 
 
 def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
@@ -184,7 +130,3 @@ def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
     for problem in found.problems:
         say(f"left out: {problem}")
     return list(found.drops.values())
-
-
-def _inside(path: UPath, folder: UPath) -> bool:
-    return f"{path.path}/".startswith(f"{folder.path}/")

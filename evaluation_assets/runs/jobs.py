@@ -16,12 +16,21 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.agents import AGENT_RUNS, STOPPED, run_key
-from evaluation_assets.defs.jobs import EVALUATE, GATE, PREPROCESS_ONLY, RUN_AGENTS
+from evaluation_assets.defs.agents import run_key
 from evaluation_assets.defs.lost_runs import fail_gone_runs
-from evaluation_assets.progress import RunProgress
-from evaluation_assets.selection import PREPROCESSED_FILES, assets_of, missing_upstream
-from evaluation_assets.stop import Stop
+from evaluation_assets.defs.names import (
+    AGENT_RUNS,
+    EVALUATE,
+    GATE,
+    PARTITION_TAG,
+    PREPROCESS_ONLY,
+    RUN_AGENTS,
+    STOPPED,
+)
+from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
+from evaluation_assets.runs.progress import RunProgress
+from evaluation_assets.runs.selection import PREPROCESSED_FILES, assets_of, missing_upstream
+from evaluation_assets.runs.stop import Stop
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
@@ -86,7 +95,7 @@ def evaluate_drops(
     """
     definitions = build_definitions(home, panel, progress.loggers())
     with instance_of(home) as instance, progress.over(len(drops)):
-        instance.add_dynamic_partitions("drops", [drop.key for drop in drops])
+        add_partitions(instance, DROPS, [drop.key for drop in drops])
         for drop in drops:
             progress.start(drop.key)
             outcome = _run(definitions, instance, home, drop, options, progress, stop)
@@ -120,7 +129,7 @@ def run_suite(
     runs = [run_key(agent) for agent in agents]
     keys = [dg.AssetKey("task_suites"), *runs, dg.AssetKey("agent_comparison")]
     with instance_of(home) as instance, progress.over(1):
-        instance.add_dynamic_partitions("suites", [suite])
+        add_partitions(instance, SUITES, [suite])
         progress.start(suite)
         job = definitions.resolve_job_def(RUN_AGENTS)
         run_config = {"loggers": {"console": {}}, "ops": {AGENT_RUNS: {"config": dict(config)}}}
@@ -153,11 +162,11 @@ def run_job(
     definitions = build_definitions(home, panel, RunProgress(quiet=True, verbose=False).loggers())
     with instance_of(home) as instance:
         if drop is not None:
-            instance.add_dynamic_partitions("drops", [drop])
+            add_partitions(instance, DROPS, [drop])
         result = definitions.resolve_job_def(job).execute_in_process(
             # A job of checks alone has no partitions for Dagster to look the key up in.
             partition_key=drop if job != GATE else None,
-            tags={"dagster/partition": drop} if job == GATE and drop else None,
+            tags={PARTITION_TAG: drop} if job == GATE and drop else None,
             instance=instance,
             asset_selection=None if assets is None else [dg.AssetKey(name) for name in assets],
             run_config={"loggers": {"console": {}}, "ops": dict(ops or {})},

@@ -129,3 +129,8 @@ def write(target: UPath, document: bytes) -> None:
         sink.write(document)
 
     publish(target, pour)
+
+
+def is_inside(path: UPath, folder: UPath) -> bool:
+    """Whether a path is a folder or below it."""
+    return f"{path.path}/".startswith(f"{folder.path}/")

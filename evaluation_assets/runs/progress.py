@@ -24,7 +24,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from evaluation_assets.defs.progress import LOG, Judged
+from evaluation_assets.core.judging.progress import LOG, Judged
 
 LINE_SECONDS = 15.0
 """Without a terminal: a line this often."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Self
 
-from evaluation_assets.defs.stopping import SIGNALS
+from evaluation_assets.core.cancellation import SIGNALS
 
 
 class Stop:

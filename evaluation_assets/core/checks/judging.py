@@ -1,0 +1,111 @@
+"""Whether the judges answered enough, were shown enough, and agree."""
+
+from collections.abc import Iterable, Mapping
+
+from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.judging.canaries import MIN_ANSWERED
+from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
+from evaluation_assets.core.judging.tally import Tally
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.pipeline.canaries import CanaryTable
+from evaluation_assets.core.scoring.agreement import agreement
+
+MIN_COVERAGE = 0.9
+"""Share of subjects a judge has to have answered."""
+
+MIN_TEXT_SEEN = 0.95
+"""Share of the subjects' text that a judge has to have been shown."""
+
+MIN_SCORED = 0.9
+"""Share of clips with a score below which an evaluation does not count as one."""
+
+MIN_ALPHA = 0.667
+"""Below it, Krippendorff advises to draw no conclusions."""
+
+
+def coverage(tally: Tally) -> Finding:
+    """Whether a judge answered enough subjects of a level. Without subjects there is nothing to miss."""
+    outcomes, errors = tally.outcomes, tally.most_common_errors
+    return Finding(
+        tally.coverage is None or tally.coverage >= MIN_COVERAGE,
+        f"{tally.answered} of {outcomes.total()} subjects were scored or abstained from"
+        f" ({outcomes['abstained']} abstained), {outcomes['failed']} failed and {outcomes['not_run']} were not run"
+        f"{f' ({errors})' if errors else ''}; at least {MIN_COVERAGE:.0%} have to be.",
+        tally.metadata(),
+    )
+
+
+def text_seen(tally: Tally) -> Finding:
+    """Whether a judge was shown enough of the text of its subjects."""
+    share = "-" if tally.text_seen is None else f"{tally.text_seen:.1%}"
+    return Finding(
+        tally.text_seen is None or tally.text_seen >= MIN_TEXT_SEEN,
+        f"The judge was shown {share} of the text of {tally.shown} subjects, at least {MIN_TEXT_SEEN:.0%} has to be.",
+        tally.metadata(),
+    )
+
+
+def canaries_answered(canaries: CanaryTable) -> Finding:
+    """Whether enough canaries scored to notice a change. Where none were asked, none are missing."""
+    errors = canaries.tally.most_common_errors
+    return Finding(
+        canaries.scored >= canaries.asked * MIN_ANSWERED,
+        f"{canaries.scored} of {canaries.asked} canary clips were scored{f' ({errors})' if errors else ''}, at least "
+        f"{MIN_ANSWERED:.0%} have to be, or it is not known whether the judge changed."
+        if canaries.asked
+        else "No canary clips were asked about with these verdicts.",
+        canaries.tally.metadata(),
+        "warn",
+    )
+
+
+def panel_agreement(clip_scores: Stored) -> Finding:
+    """Whether alpha is high enough. Agreement says that judges see the same, not that they are right."""
+    found = agreement(clip_scores.rows(["criterion", "mean", "std", "n_scored"]))
+    alphas = {criterion: each.alpha for criterion, each in found.items() if each.alpha is not None}
+    poor = sorted(criterion for criterion, alpha in alphas.items() if alpha < MIN_ALPHA)
+    return Finding(
+        not poor,
+        f"The judges do not agree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
+        f"{', '.join(f'{criterion} {alphas[criterion]:.2f}' for criterion in poor)}."
+        if poor
+        else f"No alpha of {len(alphas)} criteria is below {MIN_ALPHA}.",
+        {
+            **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
+            "subjects": max((each.n_subjects for each in found.values()), default=0),
+        },
+        "warn",
+    )
+
+
+def enough_scored(clips: Stored, clip_scores: Stored) -> Finding:
+    """Whether enough clips have a score. A drop without any clip fails: nothing was judged."""
+    scored = {
+        (row["trajectory_id"], row["clip_index"])
+        for row in clip_scores.rows(["trajectory_id", "clip_index", "mean"])
+        if row["mean"] is not None
+    }
+    total = clips.count
+    share = len(scored) / total if total else None
+    return Finding(
+        share is not None and share >= MIN_SCORED,
+        f"{len(scored)} of {total} clips ({share:.1%}) have a score, at least {MIN_SCORED:.0%} have to."
+        if share is not None
+        else "The drop has no clips: every record was removed or could not be read.",
+        {"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},
+    )
+
+
+def judges_answered(verdicts: Mapping[str, Iterable[Stored]]) -> Finding:
+    """Whether every judge answered something, over its tables of all levels."""
+    answers = {
+        judge: Answers.of(row for stored in levels for row in stored.rows(COLUMNS))
+        for judge, levels in verdicts.items()
+    }
+    lost = {name: each.outcomes.total() for name, each in answers.items() if each.is_lost}
+    return Finding(
+        not lost,
+        "; ".join(f"{name} answered none of {count} questions" for name, count in lost.items())
+        or f"Each of {len(answers)} judges answered something, or had nothing to answer.",
+        {"judges": len(answers), "lost": len(lost)},
+    )

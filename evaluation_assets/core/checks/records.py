@@ -1,0 +1,58 @@
+"""Whether every record of a drop is accounted for, and its tables are in shape."""
+
+from collections import Counter
+
+import pyarrow.parquet as pq
+
+from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.lake import Stored
+
+MAX_REJECTED = 0.2
+"""Share of records above which a drop deserves a look before its scores are believed."""
+
+
+def records_add_up(raw: Stored, unreadable: Stored, preprocessed: Stored, rejected: Stored) -> Finding:
+    """Compare counts and, for trajectories, the ids on both sides of preprocessing."""
+    came = raw.count + unreadable.count
+    left = preprocessed.count + rejected.count
+    removed = [row["source"] for row in rejected.rows(["source", "stage"]) if row["stage"] == "preprocess"]
+    kept = [row["trajectory_id"] for row in preprocessed.rows(["trajectory_id"])]
+    before = [row["trajectory_id"] for row in raw.rows(["trajectory_id"])]
+    passed = came == left and sorted(kept + removed) == sorted(before) and len(set(before)) == len(before)
+    return Finding(
+        passed,
+        f"Of {came} records, {len(kept)} are kept, {len(removed)} removed and {unreadable.count} unreadable"
+        + ("." if passed else f": {left} of {came} add up, and {len(set(before))} of {len(before)} ids differ."),
+        {"records": came, "kept": len(kept), "removed": len(removed), "unreadable": unreadable.count},
+    )
+
+
+def reject_rate(preprocessed: Stored, rejected: Stored) -> Finding:
+    """Whether the share of records that is not judged is small enough."""
+    total = rejected.count + preprocessed.count
+    share = rejected.count / total if total else None
+    reasons = dict(sorted(Counter(row["reason"] for row in rejected.rows(["reason"])).items()))
+    named = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    return Finding(
+        share is not None and share <= MAX_REJECTED,
+        "The drop has no records."
+        if share is None
+        else f"{rejected.count} of {total} records ({share:.1%}) are not judged, at most {MAX_REJECTED:.0%} "
+        f"may be{': ' if named else ''}{named}.",
+        {"records": total, **({} if share is None else {"rejected_share": share}), **reasons},
+        "warn",
+    )
+
+
+def schema(stored: Stored) -> Finding:
+    """Whether the stored file has exactly the columns and types of its table."""
+    with stored.path.open("rb") as source:
+        found = pq.ParquetFile(source).schema_arrow
+    missing = [field.name for field in stored.table.schema if field not in found]
+    unknown = [field.name for field in found if field not in stored.table.schema]
+    return Finding(
+        not missing and not unknown,
+        f"The file has {len(found.names)} columns, {len(missing)} are missing and {len(unknown)} "
+        f"unknown{': ' if missing or unknown else ''}{', '.join(missing + unknown)}.",
+        {"columns": len(found.names), "missing": ", ".join(missing), "unknown": ", ".join(unknown)},
+    )

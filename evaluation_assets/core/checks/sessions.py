@@ -1,0 +1,58 @@
+"""Whether sessions were judged, and whether agents kept to their tools and to each other in them."""
+
+from statistics import fmean
+
+from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.scoring.analysed_sessions import PANEL, Row
+from evaluation_assets.core.sessions.session_scores import LOW
+
+MIN_JUDGED = 0.9
+"""Share of responses that have to have a judgement."""
+
+MIN_COORDINATION = LOW
+"""Mean coordination of sessions with several agents."""
+
+
+def sessions_judged(analyses: Stored) -> Finding:
+    """Whether enough responses were judged. Without sessions there is nothing to judge."""
+    rows = _of_the_panel(analyses, ["responses", "judged_responses"])
+    responses, judged = sum(row["responses"] for row in rows), sum(row["judged_responses"] for row in rows)
+    share = judged / responses if responses else None
+    return Finding(
+        share is None or share >= MIN_JUDGED,
+        f"{judged} of {responses} responses were judged, at least {MIN_JUDGED:.0%} have to be.",
+        {"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
+    )
+
+
+def unauthorised_calls(analyses: Stored) -> Finding:
+    """Whether agents called only tools that they have. Agents whose tools are unknown cannot fail this."""
+    rows = _of_the_panel(analyses, ["unauthorized_calls"])
+    found = sum(row["unauthorized_calls"] for row in rows)
+    affected = sum(row["unauthorized_calls"] > 0 for row in rows)
+    return Finding(
+        not found,
+        f"Agents called tools that they do not have {found} times, in {affected} of {len(rows)} sessions.",
+        {"calls": found, "sessions": affected},
+        "warn",
+    )
+
+
+def coordinated(analyses: Stored) -> Finding:
+    """Whether agents work together well enough. Sessions of one agent have no coordination."""
+    rows = _of_the_panel(analyses, ["coordination_score"])
+    scores = [row["coordination_score"] for row in rows if row["coordination_score"] is not None]
+    mean = fmean(scores) if scores else None
+    return Finding(
+        mean is None or mean >= MIN_COORDINATION,
+        "No session has several agents."
+        if mean is None
+        else f"The mean coordination of {len(scores)} sessions is {mean:.3f}, at least {MIN_COORDINATION} is wanted.",
+        {"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
+        "warn",
+    )
+
+
+def _of_the_panel(analyses: Stored, columns: list[str]) -> list[Row]:
+    return [row for row in analyses.rows(["analyst", *columns]) if row["analyst"] == PANEL]

@@ -1,0 +1,128 @@
+"""The metrics of a drop, task by task, without the judges that people disagree with."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.facts import DropFacts, PreprocessingFacts, SuiteFacts
+from evaluation_assets.core.gating.baselines import SERVED
+from evaluation_assets.core.gating.participants import Participants
+from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows
+from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
+from evaluation_assets.core.judging.comparability import comparability
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.scoring import panel_scores
+from evaluation_assets.core.scoring.analysed_sessions import session_metrics
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredTables:
+    """The tables of a drop that its metrics come from; verdicts by judge."""
+
+    raw: Stored
+    preprocessed: Stored
+    clips: Stored
+    trajectory_scores: Stored
+    tool_use_results: Stored
+    session_analyses: Stored
+    clip_verdicts: Mapping[str, Stored]
+    trajectory_verdicts: Mapping[str, Stored]
+    canary_verdicts: Mapping[str, Stored]
+
+
+class MeasuredDrop:
+    """A drop under a panel. `kept_out` names the judges whose scores are left out, with the reason."""
+
+    def __init__(
+        self,
+        drop: str,
+        tables: MeasuredTables,
+        judges: Sequence[Judge],
+        rubrics: Rubrics,
+        quorum: int,
+        disqualified: Mapping[str, str],
+    ) -> None:
+        self._drop = drop
+        self._tables = tables
+        self._judges = judges
+        self._rubrics = rubrics
+        self._quorum = quorum
+        self._participants = Participants()
+        names = {judge.name for judge in judges}
+        self.kept_out = {judge: why for judge, why in disqualified.items() if judge in names}
+
+    def rows(self) -> Iterator[Row]:
+        """Rows of `task_metrics`."""
+        tables = self._tables
+        # An analysis rests on the whole panel: with a judge kept out, its scores are not known.
+        of_sessions = {} if self.kept_out else session_metrics(tables.session_analyses)
+        cases = case_metrics(tables.tool_use_results)
+        yield from metric_rows(self._drop, tables.preprocessed, self._scores(), cases, of_sessions, self._participants)
+
+    def facts(self) -> Mapping[str, str]:
+        """What is kept with the metrics about the drop as a whole, once all rows have passed."""
+        raw = DropFacts.of(self._tables.raw)
+        canaries = {
+            judge: list(stored.rows(["trajectory_id", "scores"]))
+            for judge, stored in self._tables.canary_verdicts.items()
+        }
+        noted = facts_of(
+            raw.sidecar,
+            raw.content,
+            self._comparability(),
+            self.kept_out,
+            {judge: canary_scores(found) for judge, found in canaries.items()},
+            {judge: canaries_asked(found) for judge, found in canaries.items()},
+        )
+        return noted | {"participants": json.dumps(self._participants.agreed())}
+
+    def metadata(self) -> Mapping[str, str]:
+        """Who is kept out, and why."""
+        return {f"kept_out_{judge}": why for judge, why in self.kept_out.items()}
+
+    def _scores(self) -> Iterator[Row]:
+        """Rows of `trajectory_scores`; where a judge is kept out, made anew from the verdicts of the others."""
+        tables = self._tables
+        if not self.kept_out:
+            return tables.trajectory_scores.rows()
+        trusted = [judge.name for judge in self._judges if judge.name not in self.kept_out]
+        clip_verdicts, trajectory_verdicts = (
+            {judge: verdicts[judge] for judge in trusted}
+            for verdicts in (tables.clip_verdicts, tables.trajectory_verdicts)
+        )
+        clip_scores = panel_scores.clip_scores(self._drop, tables.clips, clip_verdicts, self._quorum)
+        return panel_scores.trajectory_scores(
+            self._drop, tables.preprocessed, clip_scores, trajectory_verdicts, self._quorum
+        )
+
+    def _comparability(self) -> dict[str, str]:
+        tables = self._tables
+        parts = drop_comparability(
+            tables.preprocessed, tables.tool_use_results, self._judges, self._rubrics, self._quorum
+        )
+        for judge, canaries in tables.canary_verdicts.items():
+            own = (tables.clip_verdicts[judge], tables.trajectory_verdicts[judge], canaries)
+            if served := _served_models(own):
+                parts[f"{SERVED}{judge}"] = served
+        return parts
+
+
+def drop_comparability(
+    preprocessed: Stored, tool_use_results: Stored, judges: Sequence[Judge], rubrics: Rubrics, quorum: int
+) -> dict[str, str]:
+    """The comparability key of a drop, part by part: the panel's, the preprocessing settings, and the suite."""
+    parts = comparability(judges, rubrics, quorum, PreprocessingFacts.of(preprocessed).settings)
+    if version := SuiteFacts.of(tool_use_results).suite_version:
+        parts["suite"] = version
+    return parts
+
+
+def _served_models(verdicts: Sequence[Stored]) -> str:
+    """The versions of its model that answered a judge, without the fingerprints of the machines that served them."""
+    named = {row["served_model"] for stored in verdicts for row in stored.rows(["served_model"])}
+    return ", ".join(sorted({name.split(" ", 1)[0] for name in named if name}))

@@ -1,0 +1,84 @@
+"""What a judge did at one level, counted while its verdicts pass."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class Tally:
+    """Outcomes, errors, tokens and costs of rows of a verdict table."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    over_budget: int = 0
+    share_seen: float = 0.0
+    shown: int = 0
+    cost_usd: float | None = None
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    from_ledger: int = 0
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count one verdict."""
+        self.outcomes[row["outcome"]] += 1
+        if row["error_kind"]:
+            self.errors[row["error_kind"]] += 1
+            self.over_budget += row["error_kind"] == "budget"
+        if row["share_seen"] is not None:
+            self.share_seen += row["share_seen"]
+            self.shown += 1
+        if row["cost_usd"] is not None and not row["from_ledger"]:
+            self.cost_usd = (self.cost_usd or 0.0) + row["cost_usd"]
+        self.input_tokens += row["input_tokens"] or 0
+        self.cached_tokens += row["cached_tokens"] or 0
+        self.output_tokens += row["output_tokens"] or 0
+        self.from_ledger += row["from_ledger"]
+
+    @property
+    def answered(self) -> int:
+        """Subjects that were scored, or abstained from with reasons."""
+        return self.outcomes["scored"] + self.outcomes["abstained"]
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of subjects that were answered. `None` without subjects."""
+        return self.answered / self.outcomes.total() if self.outcomes else None
+
+    @property
+    def cached_share(self) -> float | None:
+        """Share of the input tokens that the provider's cache served."""
+        return self.cached_tokens / self.input_tokens if self.input_tokens else None
+
+    @property
+    def text_seen(self) -> float | None:
+        """Mean share of a subject's text the judge was shown."""
+        return self.share_seen / self.shown if self.shown else None
+
+    @property
+    def most_common_errors(self) -> str:
+        """The three most frequent kinds of error with their counts; empty where there are none."""
+        return ", ".join(f"{count} {kind}" for kind, count in self.errors.most_common(3))
+
+    def metadata(self) -> dict[str, int | float | str]:
+        """The figures as numeric metadata, which the UI plots over drops."""
+        figures: dict[str, int | float | str] = {
+            outcome: self.outcomes[outcome] for outcome in ("scored", "abstained", "failed", "not_run")
+        }
+        figures |= {"input_tokens": self.input_tokens, "cached_tokens": self.cached_tokens}
+        figures |= {"output_tokens": self.output_tokens, "from_ledger": self.from_ledger}
+        if self.over_budget:
+            figures["over_budget"] = self.over_budget
+        if self.cached_share is not None:
+            figures["cached_share"] = self.cached_share
+        if self.coverage is not None:
+            figures["coverage"] = self.coverage
+        if self.text_seen is not None:
+            figures["share_seen"] = self.text_seen
+        if self.cost_usd is not None:
+            figures["cost_usd"] = self.cost_usd
+        if self.errors:
+            figures["errors"] = ", ".join(f"{kind}: {count}" for kind, count in sorted(self.errors.items()))
+        return figures

@@ -1,0 +1,83 @@
+"""A drop as rows: the trajectories of its files, and the records no trajectory could be made of."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from evaluation_assets.core.drops import Drop, Sidecar
+from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.rejection_rows import unreadable_row
+from evaluation_assets.core.lake import Spool
+from evaluation_assets.core.plain_text import markdown_cell
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_row
+
+_NAMED = 20
+"""Files that are named in the metadata."""
+
+_LOST_FIELDS = 50
+"""Lost fields that are named in the metadata."""
+
+
+class ReadDrop:
+    """The records of a drop, read with the reader of its format; unreadable ones go to the spool `unreadable`.
+
+    Raises:
+        InvalidDrop: its sidecar cannot be read.
+        UnreadableDrop: its files have no format that is known.
+    """
+
+    def __init__(self, drop: Drop, unreadable: Spool) -> None:
+        self._drop = drop
+        self._unreadable = unreadable
+        self._losses = Losses()
+        self._formats: Counter[str] = Counter()
+        self.sidecar: Sidecar = drop.sidecar()
+        self._items: Iterable[Trajectory | Rejection] = read_trajectories(
+            drop.sources, self._losses, self.sidecar.format
+        )
+        self._stamp = drop.stamp()
+        self.content = drop.content_hash()
+
+    def trajectories(self) -> Iterator[Row]:
+        """Rows of `raw_trajectories`.
+
+        Raises:
+            UnreadableDrop: a file turns out damaged half way.
+        """
+        for item in self._items:
+            if isinstance(item, Rejection):
+                self._unreadable.add(unreadable_row(self._drop.key, item))
+            else:
+                self._formats[item.format] += 1
+                yield trajectory_row(self._drop.key, item)
+
+    @property
+    def facts(self) -> DropFacts:
+        """What is kept with the trajectories."""
+        return DropFacts(content=self.content, sidecar=self.sidecar)
+
+    def metadata(self) -> dict[str, Any]:
+        """Formats, losses and the fields of the sidecar, once all records have passed."""
+        return {
+            "unreadable": self._unreadable.count,
+            "content": self.content,
+            "stamp": self._stamp,
+            "format": ", ".join(sorted(self._formats)) or "none",
+            "lost_fields": self._losses.counts.total(),
+            "source": ", ".join(file.source for file in self._drop.sources[:_NAMED]),
+            **{key: value for key, value in self.sidecar.model_dump().items() if isinstance(value, str)},
+        }
+
+    def loss_table(self) -> str:
+        """Which fields of the source no trajectory holds, as Markdown."""
+        return loss_table(self._losses)
+
+
+def loss_table(losses: Losses) -> str:
+    """The first fields that no trajectory holds, and how often, as a Markdown table."""
+    lines = [f"| {markdown_cell(path)} | {count} |" for path, count in losses.table()[:_LOST_FIELDS]]
+    return "\n".join(["| field | times |", "| --- | ---: |", *lines])

@@ -1,0 +1,31 @@
+"""The clips of a drop."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from evaluation_assets.core.clips.clip_rows import clip_row
+from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.clips.tool_types import ToolTypes
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_of
+
+
+class Segmentation:
+    """Every trajectory of a drop, cut into clips."""
+
+    def __init__(self, drop: str, tool_types: ToolTypes) -> None:
+        self._drop = drop
+        self._types = tool_types
+        self._counts: Counter[str] = Counter()
+
+    def clips(self, trajectories: Stored) -> Iterator[Row]:
+        """Rows of `clips`."""
+        for row in trajectories.rows(["trajectory", "text"]):
+            trajectory = trajectory_of(row)
+            for clip in clips_of(trajectory, self._types):
+                self._counts[clip.tool_type] += 1
+                yield clip_row(self._drop, trajectory.id, clip)
+
+    def metadata(self) -> Mapping[str, Mapping[str, int]]:
+        """How many clips are of each tool type, once all have passed."""
+        return {"tool_types": dict(sorted(self._counts.items()))}

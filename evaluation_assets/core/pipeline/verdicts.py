@@ -1,0 +1,79 @@
+"""Verdict tables: all judges of a level over the same chains, side by side in one event loop."""
+
+import gc
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from evaluation_assets.core.cancellation import as_completed
+from evaluation_assets.core.facts import Facts
+from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.progress import Judged
+from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.judging.tally import Tally
+from evaluation_assets.core.judging.verdict_rows import verdict_row
+from evaluation_assets.core.lake import Spool
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.tables import Table
+
+Chains = Callable[[Judge], Iterator[Chain]]
+"""What a judge is asked at a level; it depends on the judge where its own earlier verdicts are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """One judge's rows of a verdict table, what they count to, and facts to keep with them. `verdicts` is open."""
+
+    judge: Judge
+    verdicts: Spool
+    tally: Tally
+    facts: Facts = field(default_factory=Facts)
+
+
+class PanelRun:
+    """One level of one drop: every judge over all chains, at the same time."""
+
+    def __init__(
+        self, table: Table, drop: str, run: str, budget_usd: float | None, log: Callable[[str], object]
+    ) -> None:
+        self._table = table
+        self._drop = drop
+        self._run = run
+        self._budget = Budget(budget_usd)
+        self._log = log
+
+    async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[JudgedTable]:
+        """The verdicts of each judge; whichever is done first comes first."""
+        asked = next((judge for judge in judges if isinstance(judge, ModelJudge)), None)
+        # Rules are done before it is counted.
+        total = None if asked is None else sum(len(chain.subjects) for chain in chains(asked))
+        with _old_objects_at_rest():
+            async for done in as_completed(self._judge_all(judge, chains(judge), total) for judge in judges):
+                outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.tally.outcomes.items()))
+                counted = f"{done.tally.outcomes.total()} verdicts: {outcomes or 'nothing to judge'}"
+                self._log(f"{done.judge.name}: {counted}")
+                yield done
+
+    async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> JudgedTable:
+        spool, tally = Spool(self._table), Tally()
+        level = self._table.name.removesuffix("_verdicts")
+        judged = Judged(level, judge.name, None if total is None else total * judge.samples, self._log)
+        async with judge.opened(self._run, self._budget) as ready:
+            async for judgements in judge_chains(ready, chains, judged.add):
+                for judgement in judgements:
+                    row = verdict_row(self._drop, judge, judgement)
+                    tally.add(row)
+                    spool.add(row)
+        judged.end()
+        return JudgedTable(judge, spool, tally)
+
+
+@contextmanager
+def _old_objects_at_rest() -> Iterator[None]:
+    """Cycles are looked for among new objects only: going through all of Dagster's takes 0.2 s, and answers wait."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()

@@ -1,0 +1,51 @@
+"""Reports of agents' runs on a suite, from the drops they wrote, which are read like any other."""
+
+from collections.abc import Iterable
+
+from evaluation_assets.core.agents.runner import RunTally
+from evaluation_assets.core.drops import Drop, scan
+from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.reporting.agent_comparison import AgentComparison, compare_agents
+from evaluation_assets.core.reporting.agent_report import AgentReport, agent_report
+from evaluation_assets.core.suites.suite import Suite
+
+
+def report_of(drop: Drop, suite: Suite) -> AgentReport:
+    """The report of the run that wrote a drop."""
+    items = read_trajectories(drop.sources, Losses())
+    return agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
+
+
+def compare_runs(home: Installation, suite: Suite, drops: Iterable[str]) -> AgentComparison:
+    """Runs on a suite side by side; drops that are gone, or without attempts at the suite, are left out."""
+    there = scan(home.drops).drops
+    reports = {drop: report_of(there[drop], suite) for drop in drops if drop in there}
+    return compare_agents(suite, {drop: report for drop, report in reports.items() if report.attempts})
+
+
+def run_figures(tally: RunTally, report: AgentReport) -> dict[str, str | int | float]:
+    """What a run did and achieved, for the UI; what is unknown is left out."""
+    figures: dict[str, float | None] = {
+        "accuracy": report.accuracy,
+        "mean_duration_s": report.mean_duration_s,
+        "mean_calls": report.mean_calls,
+        "cost_usd": report.cost_usd,
+        "unpriced_attempts": report.unpriced or None,
+        "paid_usd": tally.paid_usd,
+    }
+    return {
+        "drop": tally.drop or "",
+        "attempts": tally.attempts,
+        "resumed": tally.resumed,
+        "right": report.right,
+        "answerable": report.answerable,
+        "passed": report.passed,
+        "failed": report.failed,
+        "failures": "; ".join(dict.fromkeys(task.error or "" for task in report.tasks if task.passed is None))[:1000],
+        "model_calls": tally.model_calls,
+        "from_ledger": tally.from_ledger,
+        **{name: value for name, value in figures.items() if value is not None},
+    }

@@ -1,0 +1,48 @@
+"""The report of a drop beside the other drops of its suite: gate, history, ranks."""
+
+from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
+from evaluation_assets.core.gating.session_agents import ranks_in_suite
+from evaluation_assets.core.gating.settings import Settings
+from evaluation_assets.core.human_review.judge_cards import kept_out
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.core.reporting.score_history import trends
+from evaluation_assets.core.reporting.session_report import agent_ranks
+from evaluation_assets.core.reporting.summary import DropTables, summarise
+
+
+def drop_report(
+    home: Installation, drop: str, own: DropTables, comparability: dict[str, str], settings: Settings
+) -> DropReport:
+    """Everything the report of a drop says. Other drops whose tables are damaged are named and left out."""
+    disqualified = kept_out(home.whole_table("judge_cards").rows(), settings.review)
+    sidecar = DropFacts.of(own.raw).sidecar
+    damaged: list[str] = []
+    return summarise(drop, sidecar, comparability, own).model_copy(
+        update={
+            "gate": gate_drop(home, drop, settings.gate, disqualified),
+            "history": trends(suite_history(home, sidecar.suite, damaged.append)),
+            "damaged_tables": damaged,
+            "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
+        }
+    )
+
+
+def report_metadata(report: DropReport) -> dict[str, str | int | float | list[str]]:
+    """The headline, what judges did not answer, and figures as numbers, which the UI plots over drops."""
+    figures: dict[str, float | None] = {
+        "overall": report.overall.mean,
+        "kept_share": report.records.kept_share,
+        "clips": report.total_clips,
+        "scored_clips": report.scored_clips,
+        "trajectories": report.trajectories_total,
+        "success_rate": report.recorded_success / report.recorded_outcomes if report.recorded_outcomes else None,
+        "pass_rate": None if report.tool_use is None else report.tool_use.pass_rate,
+    }
+    return {
+        "headline": report.headline.text,
+        "shortfalls": [judge.shortfall for judge in report.judges if judge.shortfall],
+        **({"damaged_tables": "\n".join(report.damaged_tables)} if report.damaged_tables else {}),
+        **{figure: value for figure, value in figures.items() if value is not None},
+    }

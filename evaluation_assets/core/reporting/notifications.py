@@ -1,0 +1,53 @@
+"""Failed runs and regressions as JSON with a `text`, which Slack and its like show as it is."""
+
+import json
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+TIMEOUT_SECONDS = 10.0
+_MAX_TEXT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCheck:
+    """A check that failed with severity ERROR, and what it said."""
+
+    asset: str
+    check: str
+    description: str | None
+
+
+def message(
+    job: str, drop: str | None, run_id: str, checks: Sequence[FailedCheck], problem: str | None, gate: str
+) -> dict[str, Any]:
+    """The JSON that is sent. `kind` is `regression` when the check named `gate` failed the run."""
+    regressed = any(check.check == gate for check in checks)
+    words = "; ".join(f"{check.check}: {check.description or 'failed'}" for check in checks) or problem or "failed"
+    where = f" of {drop}" if drop else ""
+    head = f"Regression in {drop}" if regressed else f"Run {job}{where} failed"
+    return {
+        "text": f"{head}: {words}"[:_MAX_TEXT],
+        "kind": "regression" if regressed else "failure",
+        "job": job,
+        "drop": drop,
+        "run_id": run_id,
+        "checks": [asdict(check) for check in checks],
+    }
+
+
+def send(url: str, content: dict[str, Any]) -> None:
+    """POST JSON.
+
+    Raises:
+        ValueError: the URL is not http or https.
+        urllib.error.URLError: nobody answered, or with an error. The URL, a secret, is in no message.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("the notification URL has to start with http:// or https://")
+    request = urllib.request.Request(  # noqa: S310  (the scheme is checked above)
+        url, json.dumps(content).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
+        pass

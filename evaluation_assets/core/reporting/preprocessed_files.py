@@ -1,0 +1,37 @@
+"""The kept records of a drop as files: whole, and split into numbered ones."""
+
+from dataclasses import dataclass
+
+from upath import UPath
+
+from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.preprocessing.split import numbered_files, remove_earlier
+from evaluation_assets.core.reporting.files import write_json_lines
+from evaluation_assets.core.reporting.results import preprocessed_records
+from evaluation_assets.core.trajectories.identity import file_name
+
+
+@dataclass(frozen=True, slots=True)
+class PreprocessedFiles:
+    """What was written: the whole file, its number of records, and the names of the numbered files."""
+
+    path: UPath
+    records: int
+    split: tuple[str, ...]
+
+
+def write_preprocessed_files(folder: UPath, drop: str, preprocessed: Stored, split_size: int) -> PreprocessedFiles:
+    """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` where a split size is given.
+
+    Numbered files of an earlier run that this one does not write are removed.
+    """
+    name = drop.rsplit("/", 1)[-1]
+    path = folder / file_name(name, "_preprocessed.jsonl")
+    count = write_json_lines(path, preprocessed_records(preprocessed))
+    split: list[str] = []
+    if split_size:
+        for file, part in numbered_files(preprocessed_records(preprocessed), name, split_size, count):
+            write_json_lines(folder / f"pre{name}" / file, part)
+            split.append(file)
+    remove_earlier(folder / f"pre{name}", name, split)
+    return PreprocessedFiles(path, count, tuple(split))

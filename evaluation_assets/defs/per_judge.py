@@ -1,0 +1,117 @@
+"""Steps with one output per judge: each judge has its own asset, code version, metadata and checks."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import TypeVar
+
+import dagster as dg
+
+from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.lake import Stored, Stream
+from evaluation_assets.core.pipeline.verdicts import JudgedTable
+from evaluation_assets.core.tables import Table
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.results import check_result
+
+AnyTable = TypeVar("AnyTable", bound=JudgedTable)
+
+
+class JudgingConfig(dg.Config):
+    """What a run may spend in US dollars, over all judges, levels and embeddings. Without it there is no limit."""
+
+    budget_usd: float | None = None
+
+
+def judge_key(table: Table, judge: str) -> dg.AssetKey:
+    """The asset of one judge's rows of a table."""
+    return dg.AssetKey([table.name, judge])
+
+
+def judge_inputs(tables: Sequence[Table], judges: Sequence[Judge]) -> dict[str, dg.AssetIn]:
+    """The tables of all judges as inputs of an asset, to be taken apart with `of_judge`."""
+    return {_input(table, judge.name): dg.AssetIn(judge_key(table, judge.name)) for table in tables for judge in judges}
+
+
+def of_judge(stored: Mapping[str, Stored], table: Table, judge: Judge) -> Stored:
+    """One judge's table among the inputs of an asset."""
+    return stored[_input(table, judge.name)]
+
+
+def by_judge(stored: Mapping[str, Stored], table: Table, judges: Sequence[Judge]) -> dict[str, Stored]:
+    """A table of every judge, by name, among the inputs of an asset."""
+    return {judge.name: of_judge(stored, table, judge) for judge in judges}
+
+
+def judges_step(
+    *,
+    name: str,
+    table: Table,
+    judges: Sequence[Judge],
+    shared: Sequence[str],
+    own: Sequence[Table],
+    code_version: Callable[[Judge], str],
+    description: Callable[[Judge], str],
+    checks: Mapping[str, str],
+) -> Callable[..., dg.AssetsDefinition]:
+    """The decorator of a subsettable multi-asset with an output for every judge.
+
+    Args:
+        name: of the step.
+        table: what an output holds.
+        judges: one output each.
+        shared: tables that all judges read.
+        own: tables of which each judge reads its own; Dagster gives those of all judges, whether they exist or not.
+        code_version: changes whenever a judge's rows may.
+        description: of a judge's asset.
+        checks: by name, what each judge's output is checked for.
+    """
+    inputs = {name: dg.AssetIn(name) for name in shared}
+    return dg.multi_asset(
+        name=name,
+        partitions_def=DROPS,
+        can_subset=True,
+        ins=inputs | judge_inputs(own, judges),
+        outs={
+            judge.name: dg.AssetOut(
+                key=judge_key(table, judge.name),
+                is_required=False,
+                group_name="judging",
+                code_version=code_version(judge),
+                description=description(judge),
+                kinds={"parquet", "python" if judge.provider in (EMBEDDED, RECORDED) else "llm"},
+            )
+            for judge in judges
+        },
+        internal_asset_deps={
+            judge.name: {*map(dg.AssetKey, shared), *(judge_key(each, judge.name) for each in own)} for judge in judges
+        },
+        check_specs=[
+            dg.AssetCheckSpec(
+                check, asset=judge_key(table, judge.name), partitions_def=DROPS, description=description_of_check
+            )
+            for judge in judges
+            for check, description_of_check in checks.items()
+        ],
+    )
+
+
+def chosen_judges(context: dg.AssetExecutionContext, table: Table, judges: Sequence[Judge]) -> list[Judge]:
+    """The judges whose output this run materialises."""
+    return [judge for judge in judges if judge_key(table, judge.name) in context.selected_asset_keys]
+
+
+async def outputs(
+    done: AsyncIterator[AnyTable], table: Table, findings: Callable[[AnyTable], Mapping[str, Finding]]
+) -> AsyncIterator[dg.Output[Stream] | dg.AssetCheckResult]:
+    """Each judge's table and the results of its checks, whichever judge is done first comes first."""
+    async for each in done:
+        with each.verdicts as spool:
+            stream = Stream(table, spool.batches(), each.tally.metadata, each.facts.footer)
+            yield dg.Output(stream, each.judge.name)
+            for name, finding in findings(each).items():
+                yield check_result(finding, name, judge_key(table, each.judge.name))
+
+
+def _input(table: Table, judge: str) -> str:
+    return f"{table.name}_{judge}"

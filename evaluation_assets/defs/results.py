@@ -1,0 +1,31 @@
+"""What the core gives, in Dagster's terms: findings as check results, explained problems as failures."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import dagster as dg
+
+from evaluation_assets.core.checks.finding import Finding
+
+
+def check_result(
+    finding: Finding, check_name: str | None = None, asset_key: dg.AssetKey | None = None
+) -> dg.AssetCheckResult:
+    """The result of a check; a step with several checks names which."""
+    return dg.AssetCheckResult(
+        passed=finding.passed,
+        check_name=check_name,
+        asset_key=asset_key,
+        severity=dg.AssetCheckSeverity.ERROR if finding.severity == "error" else dg.AssetCheckSeverity.WARN,
+        metadata=finding.metadata,
+        description=finding.description,
+    )
+
+
+@contextmanager
+def explained(*problems: type[Exception], metadata: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Problems of these types fail the run with their message, not with a stack of frames, and not twice."""
+    try:
+        yield
+    except problems as problem:
+        raise dg.Failure(str(problem), metadata, allow_retries=False) from problem

@@ -1,0 +1,43 @@
+"""What the sensor remembers of each drop, in the key-value storage of the Dagster instance."""
+
+from collections.abc import Iterable, Mapping
+
+import dagster as dg
+
+from evaluation_assets.core.drops import Seen
+from evaluation_assets.core.triggers.new_drops import from_json, to_json
+
+_PREFIX = "evaluation_assets/drop/"
+
+_CHUNK = 200
+"""Keys in one statement: databases limit the parameters of a statement, SQLite the depth of an expression."""
+
+
+class SeenDrops:
+    """The memory of the sensor `new_drops`."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        self._storage = instance.daemon_cursor_storage
+
+    def read(self, drops: Iterable[str]) -> dict[str, Seen]:
+        """What is known of these drops."""
+        names = {_PREFIX + drop for drop in drops}
+        return {key.removeprefix(_PREFIX): from_json(value) for key, value in self._values(names).items()}
+
+    def write(self, seen: Mapping[str, Seen]) -> None:
+        """Remember these drops. Dagster's storage updates keys or inserts them, but not both in one call."""
+        values = {_PREFIX + drop: to_json(now) for drop, now in seen.items()}
+        known = self._values(values).keys()
+        for part in (values.keys() & known, values.keys() - known):
+            for names in _chunks(sorted(part)):
+                self._storage.set_cursor_values({name: values[name] for name in names})
+
+    def _values(self, names: Iterable[str]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for some in _chunks(sorted(names)):
+            found |= self._storage.get_cursor_values(set(some))
+        return found
+
+
+def _chunks(names: list[str]) -> Iterable[list[str]]:
+    return (names[start : start + _CHUNK] for start in range(0, len(names), _CHUNK))
