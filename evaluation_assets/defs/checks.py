@@ -11,11 +11,9 @@ from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import judge_key
+from evaluation_assets.defs.per_judge import LEVELS, judge_key
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
-
-LEVELS = (tables.CLIP_VERDICTS, tables.CATEGORY_VERDICTS, tables.TRAJECTORY_VERDICTS, tables.SESSION_VERDICTS)
 
 
 @dg.asset_check(

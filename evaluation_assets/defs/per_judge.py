@@ -10,9 +10,12 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.lake import Stored, Stream
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
-from evaluation_assets.core.tables import Table
+from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
+
+LEVELS = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
+"""The verdict tables that every judge has."""
 
 AnyTable = TypeVar("AnyTable", bound=JudgedTable)
 

@@ -18,13 +18,11 @@ from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import by_judge, judge_inputs
+from evaluation_assets.defs.per_judge import LEVELS, by_judge, judge_inputs
 from evaluation_assets.resources.installation import HomeResource
 
 REPORT_VERSION = "2"
 """Raise it when the same tables are reported differently."""
-
-LEVELS = (tables.CLIP_VERDICTS, tables.CATEGORY_VERDICTS, tables.TRAJECTORY_VERDICTS, tables.SESSION_VERDICTS)
 
 REPORTED = (
     "raw_trajectories",

@@ -83,7 +83,7 @@ class MeasuredRuns:
             suite=self._name,
             suite_version=digest(suite.model_dump_json(by_alias=True)),
             min_pass_rate=self._min_pass_rate,
-            weights=dict(suite.weights.items()),
+            weights={part: weight for part, weight in suite.weights.items()},  # noqa: C416  (names of parts as texts)
             incomplete=tuple(f"{task.place}, {task.task}: {task.reason}" for task in self._loaded.incomplete),
             without_case=tuple(self._without_case),
         )
