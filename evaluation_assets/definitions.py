@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.defs import checks, ingest, reports, scores, sessions, tool_use
+from evaluation_assets.defs import checks, ingest, regression, reports, reviewing, scores, sessions, tool_use
 from evaluation_assets.defs.agents import agent_assets
 from evaluation_assets.defs.canaries import canary_assets
 from evaluation_assets.defs.jobs import (
@@ -53,6 +53,8 @@ def build_definitions(
         scores.SCORING_VERSION,
         tool_use.TOOL_USE_VERSION,
         sessions.SESSIONS_VERSION,
+        regression.REGRESSION_VERSION,
+        reviewing.REVIEWING_VERSION,
         reports.REPORT_VERSION,
     )
     urls = {"lake_url": str(home.lake)}
