@@ -118,6 +118,10 @@ class ModelJudge:
         return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
 
     @property
+    def key_variable(self) -> str | None:
+        return self.settings.key_variable
+
+    @property
     def chains_in_flight(self) -> int:
         """More than there are slots: results come in order, and a slow chain must not keep slots empty."""
         return self.settings.max_concurrency * 4
@@ -171,7 +175,7 @@ class _SilentJudge:
     def __init__(self, description: ModelJudge, why: Stopped) -> None:
         self.name, self.provider, self.model = description.name, description.provider, description.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self.samples = description.samples
+        self.samples, self.key_variable = description.samples, description.key_variable
         self._why = why
 
     @asynccontextmanager
@@ -192,7 +196,7 @@ class _OpenJudge:
         self.settings = own
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self.samples = description.samples
+        self.samples, self.key_variable = description.samples, description.key_variable
         self._asker = client
         self._secret = secret
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
@@ -232,8 +236,8 @@ class _OpenJudge:
 
     def _said(self, problem: Exception) -> str:
         """What a problem says, with the name of the judge's own variable."""
-        variable = self.settings.key_variable
-        return str(problem) if variable is None else str(problem).replace(THE_KEY, variable)
+        said = str(problem)
+        return said if self.key_variable is None else said.replace(THE_KEY, self.key_variable)
 
     async def _evaluate(
         self, subject: Subject, rendered: Rendered, window: int, sample: int, cost: _Cost

@@ -32,6 +32,7 @@ class RulesJudge:
     version: str = RULES_VERSION
     chains_in_flight: int = 1
     samples: int = 1
+    key_variable: None = None
 
     def __post_init__(self) -> None:
         self._evidence: Evidence | None = None
