@@ -14,18 +14,6 @@ from evaluation_assets.core.trajectories.words import are_comparable, comparable
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-GAVE_UP = re.compile(
-    r"\b(?:unable|not able|failed) to (?:find|locate|determine|identify|answer|solve|complete|finish|retrieve|obtain)"
-    r"|\b(?:can(?:no|')t|can not|could(?: not|n't)) (?:be )?"
-    r"(?:find|found|locate|determine|identify|answer|solve|complete|finish)"
-    r"|\bnot_found\b|\bno (?:reliable |relevant )?information (?:was )?(?:found|available)\b"
-    r"|\ban? (?:\w+ )?error (?:has )?occurred\b|\btask (?:incomplete|failed|(?:was |is )?not completed?)\b"
-    r"|\bmax(?:imum)? (?:iterations|steps)\b"
-    r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定|完成)|没有找到",
-    re.IGNORECASE,
-)
-"""How answers say that their task was not done. Declining to do it is something else."""
-
 _CORRECTION = re.compile(
     r"\b(?:mistake|wrong|incorrect|unrealistic|error|fail\w*|invalid|instead|retry|try again"
     r"|correct(?:ed)? (?:the|this))\b"

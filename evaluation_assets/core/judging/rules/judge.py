@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.rules.criteria import Finding, find
+from evaluation_assets.core.judging.rules.criteria import find
 from evaluation_assets.core.judging.rules.evidence import Evidence
+from evaluation_assets.core.judging.rules.findings import Finding
 from evaluation_assets.core.judging.rules.sessions import find_in_session
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
