@@ -6,8 +6,8 @@ import unicodedata
 import warnings
 from functools import cached_property
 
-from evaluation_assets.core.preprocessing.rules import call_key
 from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import are_comparable, comparable_share, words
 
@@ -44,7 +44,7 @@ class Evidence:
         return [CallEvidence(self, position) for position, step in enumerate(self.steps) if step.call is not None]
 
     @cached_property
-    def call_keys(self) -> list[tuple[str, str, str] | None]:
+    def call_keys(self) -> list[CallKey | None]:
         """What each step asked for."""
         return [call_key(self.trajectory, step) if step.call else None for step in self.steps]
 

@@ -23,7 +23,11 @@ _GAVE_UP = re.compile(
     r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定|完成)|没有找到",
     re.IGNORECASE,
 )
-"""How answers say that their task was not done. Declining to do it is something else."""
+"""How answers say that their task was not done.
+
+Not `suites.refusals`: there declining counts too, which is right for tasks that expect an answer. A judge may not hold
+it against an agent, because some tasks have to be declined; and its reason quotes the words that were found.
+"""
 
 
 def task_completion(whole: Evidence) -> Finding:
