@@ -25,10 +25,10 @@ from evaluation_assets.core.gating.settings import GateSettings, Settings
 from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows, read_metrics
 from evaluation_assets.core.human_review.judge_cards import kept_out
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
+from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.plain_text import plain
-from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.analysed_sessions import session_metrics

@@ -10,10 +10,10 @@ from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_histo
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.gating.settings import Settings
 from evaluation_assets.core.human_review.judge_cards import kept_out
+from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.preprocessing.split import numbered_files, remove_earlier
-from evaluation_assets.core.reporting.comparability import comparability
 from evaluation_assets.core.reporting.files import write_json_lines, write_report
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.reporting.results import preprocessed_records
