@@ -11,8 +11,7 @@ from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.gating.settings import CanarySettings
-from evaluation_assets.core.judging.canaries import ask_canaries
+from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
 from evaluation_assets.core.judging.dry_run import dry_run
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge

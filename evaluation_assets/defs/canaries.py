@@ -7,9 +7,9 @@ import dagster as dg
 
 from evaluation_assets.core import rows
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.gating.settings import CanarySettings
 from evaluation_assets.core.judging.canaries import (
     MIN_ANSWERED,
+    CanarySettings,
     ask_canaries,
     canaries_asked,
     canary_scores,

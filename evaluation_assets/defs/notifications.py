@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from evaluation_assets.core.gating.settings import NotificationSettings
+from evaluation_assets.core.automation import NotificationSettings
 
 TIMEOUT_SECONDS = 10.0
 _MAX_TEXT = 2000

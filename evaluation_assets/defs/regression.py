@@ -21,7 +21,7 @@ from evaluation_assets.core.gating.baselines import (
 from evaluation_assets.core.gating.gate import GateOutcome
 from evaluation_assets.core.gating.history import history_rows
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.settings import GateSettings, Settings
+from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows, read_metrics
 from evaluation_assets.core.human_review.judge_cards import kept_out
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
@@ -32,6 +32,7 @@ from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.analysed_sessions import session_metrics
+from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs.canaries import canary_judges
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource

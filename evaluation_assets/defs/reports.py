@@ -8,7 +8,6 @@ import dagster as dg
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
-from evaluation_assets.core.gating.settings import Settings
 from evaluation_assets.core.human_review.judge_cards import kept_out
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
@@ -21,6 +20,7 @@ from evaluation_assets.core.reporting.score_history import trends
 from evaluation_assets.core.reporting.session_report import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.settings import Settings
 from evaluation_assets.core.tables import CANARY_VERDICTS
 from evaluation_assets.core.trajectories.identity import file_name
 from evaluation_assets.defs.canaries import canary_judges

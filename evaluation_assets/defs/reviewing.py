@@ -7,10 +7,10 @@ from typing import IO
 import dagster as dg
 
 from evaluation_assets.core import tables
-from evaluation_assets.core.gating.settings import ReviewSettings
 from evaluation_assets.core.human_review import judged_labels
 from evaluation_assets.core.human_review.labels import Label, UnreadableLabel, read_labels
 from evaluation_assets.core.human_review.queue import as_csv, as_json_lines, queue_rows
+from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched, publish
 from evaluation_assets.core.scoring.panel_reliability import reliability_rows

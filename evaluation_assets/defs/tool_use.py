@@ -8,10 +8,10 @@ import dagster as dg
 
 from evaluation_assets.core import rows, tables
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.gating.settings import load_settings
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.nullable import mean_of
+from evaluation_assets.core.settings import load_settings
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.failure_patterns import failure_patterns as patterns_of

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.gating.settings import ReviewSettings
 from evaluation_assets.core.human_review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.human_review.judge_cards import JudgeCard, judge_card, kept_out
 from evaluation_assets.core.human_review.labels import Label, UnreadableLabel, read_labels
 from evaluation_assets.core.human_review.pairwise import both_ways, consistency
 from evaluation_assets.core.human_review.queue import as_csv, as_json_lines, chosen_for
+from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import cohen_kappa
 from evaluation_assets_tests.third_party import data
 
