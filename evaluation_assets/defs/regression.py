@@ -18,8 +18,8 @@ from evaluation_assets.core.gating.baselines import (
     make_baseline,
     write_baseline,
 )
-from evaluation_assets.core.gating.gate import GateOutcome
 from evaluation_assets.core.gating.history import history_rows
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows, read_metrics
