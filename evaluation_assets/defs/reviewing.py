@@ -13,7 +13,6 @@ from evaluation_assets.core.human_review.queue import as_csv, as_json_lines, que
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched, publish
-from evaluation_assets.core.scoring.panel_reliability import reliability_rows
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
@@ -28,7 +27,6 @@ def reviewing_assets(judges: Sequence[Judge], settings: ReviewSettings) -> list[
     names = [judge.name for judge in judges]
     return [
         _review_queue(settings),
-        _panel_reliability(names),
         labels,
         _judge_cards(names, settings),
         _pass_rates(names, settings),
@@ -65,33 +63,6 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
         return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
 
     return review_queue
-
-
-def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
-    levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
-
-    @dg.asset(
-        partitions_def=DROPS,
-        group_name="scores",
-        code_version=REVIEWING_VERSION,
-        ins={f"{table.name}_{judge}": dg.AssetIn([table.name, judge]) for table in levels.values() for judge in judges},
-        kinds={"parquet"},
-        description="What the judges of the panel are worth to each other. Agreement is not validity.",
-    )
-    def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
-        verdicts = {
-            level: {judge: stored[f"{table.name}_{judge}"] for judge in judges} for level, table in levels.items()
-        }
-        table = tables.PANEL_RELIABILITY
-        rows = list(reliability_rows(context.partition_key, verdicts))
-        figures: dict[str, float] = {}
-        for row in rows:
-            if row["retest_std"] is not None:
-                name = f"largest_retest_std_{row['judge']}"
-                figures[name] = max(figures.get(name, 0.0), row["retest_std"])
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
-
-    return panel_reliability
 
 
 @dg.asset(

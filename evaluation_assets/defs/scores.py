@@ -10,6 +10,7 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.plain_text import markdown_cell
 from evaluation_assets.core.scoring import panel_scores
+from evaluation_assets.core.scoring.panel_reliability import reliability_rows
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
 
@@ -18,7 +19,7 @@ SCORING_VERSION = "1"
 
 
 def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinition]:
-    """Scores of clips, categories and trajectories."""
+    """Scores of clips, categories and trajectories, and how far the judges agree."""
 
     def verdicts_of(table: Table) -> dict[str, dg.AssetIn]:
         return {f"verdicts_{judge.name}": dg.AssetIn([table.name, judge.name]) for judge in judges}
@@ -55,6 +56,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             tables.TRAJECTORY_VERDICTS,
             _trajectory_scores,
         ),
+        _panel_reliability([judge.name for judge in judges]),
     ]
 
 
@@ -62,6 +64,33 @@ def _trajectory_scores(
     drop: str, trajectories: Stored, clip_scores: Stored, verdicts: Mapping[str, Stored], quorum: int
 ) -> Iterator[panel_scores.Row]:
     return panel_scores.trajectory_scores(drop, trajectories, clip_scores.rows(), verdicts, quorum)
+
+
+def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
+    levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
+
+    @dg.asset(
+        partitions_def=DROPS,
+        group_name="scores",
+        code_version=SCORING_VERSION,
+        ins={f"{table.name}_{judge}": dg.AssetIn([table.name, judge]) for table in levels.values() for judge in judges},
+        kinds={"parquet"},
+        description="What the judges of the panel are worth to each other. Agreement is not validity.",
+    )
+    def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
+        verdicts = {
+            level: {judge: stored[f"{table.name}_{judge}"] for judge in judges} for level, table in levels.items()
+        }
+        table = tables.PANEL_RELIABILITY
+        rows = list(reliability_rows(context.partition_key, verdicts))
+        figures: dict[str, float] = {}
+        for row in rows:
+            if row["retest_std"] is not None:
+                name = f"largest_retest_std_{row['judge']}"
+                figures[name] = max(figures.get(name, 0.0), row["retest_std"])
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: figures))
+
+    return panel_reliability
 
 
 class Summary:
