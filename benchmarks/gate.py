@@ -21,7 +21,8 @@ from scipy import stats
 from evaluation_assets.core.gating.baselines import make_baseline
 from evaluation_assets.core.gating.calibration import BatchGate
 from evaluation_assets.core.gating.drift import drift, night
-from evaluation_assets.core.gating.gate import GateOutcome, decide
+from evaluation_assets.core.gating.gate import decide
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
 from evaluation_assets.core.installation import Installation

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
-from evaluation_assets.core.gating.settings import load_settings
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.settings import load_settings
 from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.defs import checks, ingest, reports, scores, sessions, tool_use
+from evaluation_assets.defs import checks, ingest, regression, reports, reviewing, scores, sessions, tool_use
 from evaluation_assets.defs.agents import agent_assets
 from evaluation_assets.defs.canaries import canary_assets
 from evaluation_assets.defs.jobs import (
@@ -53,6 +53,8 @@ def build_definitions(
         scores.SCORING_VERSION,
         tool_use.TOOL_USE_VERSION,
         sessions.SESSIONS_VERSION,
+        regression.REGRESSION_VERSION,
+        reviewing.REVIEWING_VERSION,
         reports.REPORT_VERSION,
     )
     urls = {"lake_url": str(home.lake)}

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 
+import evaluation_assets
 from evaluation_assets.core.judging import progress
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
@@ -421,6 +423,28 @@ def test_a_trajectory_whose_clips_all_failed_leaves_the_others_scored_and_report
     assert scored == {row["trajectory_id"] for row in judged.verdicts() if row["outcome"] == "scored"}
     assert len(scored) == 3
     assert (judged.home.reports("d") / "report.json").exists()
+
+
+def test_an_internal_error_is_in_the_log_of_the_run_and_in_the_verdicts_without_the_key(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def defective(*_: object) -> None:
+        raise ValueError(f"a header with {KEY}")
+
+    monkeypatch.setattr("evaluation_assets.core.judging.model_judge.read_reply", defective)
+    (tmp_path / "dagster").mkdir()
+    shipped = yaml.safe_load((Path(evaluation_assets.__file__).parent / "dagster.yaml").read_text())
+    logs = {"python_logs": shipped["python_logs"]}
+    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster"), overrides=logs) as instance:
+        judged = installed(tmp_path / "home", instance, judge(server))
+        judged.drop("d", drop_of(1))
+        result = judged.run("d")
+        said = [entry.user_message for entry in instance.all_logs(result.run_id)]
+    assert judged.outcomes() == {("failed", "internal"): CLIPS + 1 + 2}
+    assert {row["error"] for row in judged.verdicts()} == {"ValueError: a header with [masked]"}
+    (traceback, *_) = [line for line in said if "Traceback" in line]
+    assert "in defective" in traceback and "ValueError: a header with [masked]" in traceback
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
 def test_a_spent_budget_leaves_a_report(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> None:

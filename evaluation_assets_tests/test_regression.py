@@ -14,9 +14,9 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from evaluation_assets.core.gating.settings import InvalidSettings
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
+from evaluation_assets.core.settings import InvalidSettings
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, call, record

@@ -13,10 +13,11 @@ from pydantic import BaseModel, ValidationError
 from upath import UPath
 
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, load_agent
+from evaluation_assets.core.automation import NotificationSettings
 from evaluation_assets.core.configuration import VariableName
-from evaluation_assets.core.gating.settings import InvalidSettings, NotificationSettings, load_settings
 from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, load_panel
 from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
+from evaluation_assets.core.settings import InvalidSettings, load_settings
 from evaluation_assets_tests.conftest import KEY, command
 from evaluation_assets_tests.model_judging import drop_of
 from evaluation_assets_tests.model_server import ModelServer

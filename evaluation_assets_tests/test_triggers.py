@@ -7,6 +7,8 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.core.drops import find
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import sensors
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, record
@@ -193,6 +195,16 @@ def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Works
     assert report is not None
     assert not is_stale(installation.instance, drop, report["evaluation_key"])
     assert is_stale(installation.instance, drop, "another key")
+
+
+@pytest.mark.parametrize("version", ["regression.REGRESSION_VERSION", "reviewing.REVIEWING_VERSION"])
+def test_a_raised_version_makes_drops_stale(kept: Workspace, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    kept.drop("a", record())
+    assert kept.run("a").success
+    assert nightly(kept) == []
+    monkeypatch.setattr(f"evaluation_assets.defs.{version}", "raised")
+    raised = Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)
+    assert nightly(raised) == ["a"]
 
 
 def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Workspace) -> None:

@@ -12,11 +12,11 @@ from evaluation_assets.cli.options import refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
-from evaluation_assets.core.gating.gate import GateOutcome
-from evaluation_assets.core.gating.settings import InvalidSettings, Settings, load_settings
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text, calibration_text
+from evaluation_assets.core.settings import InvalidSettings, Settings, load_settings
 from evaluation_assets.defs.names import GATE, OVERVIEW, PROMOTE_BASELINE
 
 FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}

@@ -12,7 +12,6 @@ from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.registry import FORMATS
-from evaluation_assets.core.gating.settings import InvalidSettings, load_settings
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
@@ -22,6 +21,7 @@ from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.settings import InvalidSettings, load_settings
 
 
 @click.command()

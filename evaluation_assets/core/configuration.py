@@ -1,6 +1,7 @@
-"""What files of settings share: names of environment variables, and words for what is wrong with a file.
+"""What an installation's own files of settings share: sections, names of variables, words for what is wrong.
 
-No message repeats a value: people paste keys into the wrong field.
+Files that arrive with drops are not trusted; `plain_yaml` reads those. No message here repeats a value: people paste
+keys into the wrong field.
 """
 
 import re
@@ -8,7 +9,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _LONGEST_WORD = 20
@@ -46,6 +47,15 @@ def variable_name(value: str) -> str:
 
 VariableName = Annotated[str, AfterValidator(variable_name)]
 """The name of the environment variable that holds a secret, so that no secret stands in a file."""
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    """A part of a file of settings. Unknown fields are refused, and no message repeats a value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
 def yaml_fault(problem: yaml.YAMLError) -> str:

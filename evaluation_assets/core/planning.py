@@ -11,8 +11,8 @@ from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
-from evaluation_assets.core.gating.settings import CanarySettings
-from evaluation_assets.core.judging.canaries import ask_canaries
+from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
+from evaluation_assets.core.judging.dry_run import dry_run
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.quotes import Quote
@@ -101,7 +101,7 @@ def plan(
 async def _dry_run(
     judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, canary_repeats: int
 ) -> Calls:
-    with judge.dry_run() as ready:
+    with dry_run(judge) as ready:
         for trajectory, clips in _kept(drop, Preprocessor(settings), types):
             of_clips = await _judged(ready, clip_chain(trajectory, clips, rubrics))
             own = _own_scores(of_clips, [])

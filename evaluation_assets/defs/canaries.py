@@ -6,8 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.checks.judging import canaries_answered
 from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.gating.settings import CanarySettings
-from evaluation_assets.core.judging.canaries import MIN_ANSWERED
+from evaluation_assets.core.judging.canaries import MIN_ANSWERED, CanarySettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.pipeline.canaries import CanaryRun, asked_version, canary_judges

@@ -4,7 +4,7 @@ import os
 
 import dagster as dg
 
-from evaluation_assets.core.gating.settings import NotificationSettings
+from evaluation_assets.core.automation import NotificationSettings
 from evaluation_assets.core.reporting.notifications import FailedCheck, message, send
 from evaluation_assets.defs.names import PARTITION_TAG, REGRESSION_GATE
 

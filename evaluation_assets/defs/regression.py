@@ -15,13 +15,14 @@ from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_fi
 from evaluation_assets.core.gating.history import history_rows, of_other_keys
 from evaluation_assets.core.gating.measured_drop import MeasuredDrop, MeasuredTables
 from evaluation_assets.core.gating.metadata import damaged_tables, false_alarms
-from evaluation_assets.core.gating.settings import GateSettings, Settings
+from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.human_review.judge_cards import kept_out
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs.names import NO_DRIFT, REGRESSION_GATE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import by_judge, judge_inputs

@@ -7,7 +7,6 @@ import dagster as dg
 from evaluation_assets.core import tables
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.measured_drop import drop_comparability
-from evaluation_assets.core.gating.settings import Settings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.pipeline.canaries import canary_judges
@@ -17,6 +16,7 @@ from evaluation_assets.core.reporting.preprocessed_files import write_preprocess
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, by_judge, judge_inputs
 from evaluation_assets.resources.installation import HomeResource

@@ -7,16 +7,14 @@ import dagster as dg
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.checks.human_review import may_gate, readable
-from evaluation_assets.core.gating.settings import ReviewSettings
 from evaluation_assets.core.human_review import judged_labels
 from evaluation_assets.core.human_review.labels import Label, read_labels
 from evaluation_assets.core.human_review.queue import by_reason, queue_rows, write_queue
+from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
 from evaluation_assets.defs.names import MAY_GATE, READABLE
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import by_judge, judge_inputs
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 
@@ -29,7 +27,6 @@ def reviewing_assets(judges: Sequence[Judge], settings: ReviewSettings) -> list[
     names = [judge.name for judge in judges]
     return [
         _review_queue(settings),
-        _panel_reliability(judges),
         labels,
         _judge_cards(names, settings),
         _pass_rates(names, settings),
@@ -59,26 +56,6 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
         )
 
     return review_queue
-
-
-def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
-    levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
-
-    @dg.asset(
-        partitions_def=DROPS,
-        group_name="scores",
-        code_version=REVIEWING_VERSION,
-        ins=judge_inputs(list(levels.values()), judges),
-        kinds={"parquet"},
-        description="What the judges of the panel are worth to each other. Agreement is not validity.",
-    )
-    def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
-        verdicts = {level: by_judge(stored, table, judges) for level, table in levels.items()}
-        table = tables.PANEL_RELIABILITY
-        rows = list(reliability_rows(context.partition_key, verdicts))
-        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: largest_retest_std(rows)))
-
-    return panel_reliability
 
 
 @dg.asset(

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from evaluation_assets.core.automation import NightlyRunSettings
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.gating.evaluated_drops import suites
-from evaluation_assets.core.gating.settings import NightlyRunSettings
 from evaluation_assets.core.suites.formats.registry import load_suites
 from evaluation_assets.defs.freshness import is_stale, run_config_of
 from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS

@@ -8,6 +8,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.scoring import panel_scores
+from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
@@ -18,7 +19,7 @@ SCORING_VERSION = "1"
 
 
 def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinition]:
-    """Scores of clips, categories and trajectories."""
+    """Scores of clips, categories and trajectories, and how far the judges agree."""
 
     def asset(
         table: Table, inputs: Sequence[str], verdicts: Table, rows_of: Callable[..., Iterator[panel_scores.Row]]
@@ -57,4 +58,25 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
                 drop, trajectories, clip_scores.rows(), verdicts, quorum
             ),
         ),
+        _panel_reliability(judges),
     ]
+
+
+def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
+    levels = {"clip": tables.CLIP_VERDICTS, "trajectory": tables.TRAJECTORY_VERDICTS}
+
+    @dg.asset(
+        partitions_def=DROPS,
+        group_name="scores",
+        code_version=SCORING_VERSION,
+        ins=judge_inputs(list(levels.values()), judges),
+        kinds={"parquet"},
+        description="What the judges of the panel are worth to each other. Agreement is not validity.",
+    )
+    def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
+        verdicts = {level: by_judge(stored, table, judges) for level, table in levels.items()}
+        table = tables.PANEL_RELIABILITY
+        rows = list(reliability_rows(context.partition_key, verdicts))
+        return dg.MaterializeResult(value=Stream(table, batched(rows, table), lambda: largest_retest_std(rows)))
+
+    return panel_reliability

@@ -4,9 +4,9 @@ import dagster as dg
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.facts import DropFacts, SuiteFacts
-from evaluation_assets.core.gating.settings import load_settings
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.pipeline.tool_use import MeasuredRuns, patterns_of, suite_of
+from evaluation_assets.core.settings import load_settings
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.core.suites.tool_use_rows import failure_pattern_row
 from evaluation_assets.defs.partitions import DROPS

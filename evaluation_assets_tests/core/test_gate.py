@@ -19,7 +19,8 @@ from evaluation_assets.core.gating.baselines import (
     read_baseline,
     write_baseline,
 )
-from evaluation_assets.core.gating.gate import GateOutcome, decide
+from evaluation_assets.core.gating.gate import decide
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
 from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.agents.masking import MASKED, Mask
+from evaluation_assets.core.masking import MASKED, Mask
 
 secrets = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs", "Z", "C"]), min_size=9, max_size=40)
 

@@ -14,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.gating.settings import ReviewSettings
 from evaluation_assets.core.human_review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.human_review.judge_cards import JudgeCard, judge_card, kept_out
 from evaluation_assets.core.human_review.labels import Label, UnreadableLabel, read_labels
-from evaluation_assets.core.human_review.pairwise import both_ways, consistency
 from evaluation_assets.core.human_review.queue import as_csv, as_json_lines, chosen_for
+from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.scoring.reliability import cohen_kappa
 from evaluation_assets_tests.third_party import data
 
@@ -237,12 +236,3 @@ def test_the_kappa_of_a_recorded_judge_of_retail_conversations() -> None:
     assert found.kappa == pytest.approx(0.2254, abs=5e-5)
     assert (found.agreed, found.n_labels, found.may_gate) == (70, 114, False)
     assert found.cost_usd == pytest.approx(1.7023684999999995 / 114)
-
-
-def test_a_recorded_judge_of_pairs_turns_with_the_order_of_the_answers() -> None:
-    (path,) = data("judgebench/outputs").iterdir()
-    pairs = [json.loads(line) for line in path.read_text().splitlines()]
-    choices = [(pair["judgments"][0]["decision"], pair["judgments"][1]["decision"], pair["label"]) for pair in pairs]
-    assert consistency((first, second) for first, second, _ in choices) == (135, 257)
-    found = both_ways(choices)
-    assert (found["right"], found["wrong"], found["tie"]) == (87, 79, 104)

@@ -410,7 +410,7 @@ def test_loops_are_the_same_calls_with_the_same_results() -> None:
 
 def test_recovery_is_a_success_of_the_same_tool_soon_after_an_error() -> None:
     failed, worked = Call("a", {"x": 1}, error="boom"), Call("a", {"x": 2})
-    assert call_metrics.recovery([failed, failed, worked]) == call_metrics.Recovery(2, 2, 1)
+    assert call_metrics.recovery([failed, failed, worked]) == call_metrics.Recovery(2, 2)
     assert call_metrics.recovery([failed, Call("b", {}), Call("b", {}), Call("b", {}), worked]).rate == 0
     assert call_metrics.recovery([worked]).rate is None
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from evaluation_assets.core.agents.masking import Mask
 from evaluation_assets.core.agents.tools import InvalidTool, ToolError, ToolUnreachable, as_text
 from evaluation_assets.core.configuration import VariableName
+from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, json_object
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from upath import UPath
 from evaluation_assets.core.agents.calculator import calculator
 from evaluation_assets.core.agents.conversation import Conversation, Ended, begun, trajectory_id, trajectory_of
 from evaluation_assets.core.agents.journal import AttemptKey, Journal
-from evaluation_assets.core.agents.masking import Mask
 from evaluation_assets.core.agents.mcp_tools import check_installed, connected
 from evaluation_assets.core.agents.mock_tools import mock_tools
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
@@ -28,6 +27,7 @@ from evaluation_assets.core.llm.endpoints import endpoint_of
 from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
+from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.suites.formats.registry import as_document
 from evaluation_assets.core.suites.suite import Case, Suite
 from evaluation_assets.core.trajectories.identity import digest, file_name

@@ -20,8 +20,8 @@ import orjson
 import pydantic
 import pydantic_core
 
-from evaluation_assets.core.agents.masking import Mask
 from evaluation_assets.core.llm.json_text import loads
+from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 TIMEOUT_S = 60.0

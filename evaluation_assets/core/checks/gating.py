@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evaluation_assets.core.checks.finding import Finding
-from evaluation_assets.core.gating.gate import GateOutcome
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.plain_text import plain
 

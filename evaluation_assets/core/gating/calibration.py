@@ -54,11 +54,6 @@ class Calibration:
     pairs: int
     pairs_failed: int
 
-    @property
-    def false_alarms(self) -> float:
-        """Share of comparisons that fail when nothing has changed."""
-        return self.rates[0].fails
-
 
 def calibrate(
     metric: str,

@@ -17,8 +17,9 @@ from evaluation_assets.core.gating.baselines import (
     scored_with,
 )
 from evaluation_assets.core.gating.calibration import Calibration, Values, calibrate
-from evaluation_assets.core.gating.gate import GateOutcome, decide
+from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.history import drift_since, leaderboard
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics, read_metrics
 from evaluation_assets.core.installation import Installation

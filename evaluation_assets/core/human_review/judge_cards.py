@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from evaluation_assets.core.gating.settings import ReviewSettings
 from evaluation_assets.core.human_review.labels import PASSED
+from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.scoring.intervals import wilson
 from evaluation_assets.core.scoring.reliability import alpha_interval, alpha_of, cohen_kappa, kappa_interval, retest_std
 

@@ -7,10 +7,10 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.gating.evaluated_drops import of_each_drop, without_damaged
-from evaluation_assets.core.gating.settings import ReviewSettings
 from evaluation_assets.core.human_review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.human_review.judge_cards import judge_card
 from evaluation_assets.core.human_review.labels import PASSED
+from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.scoring.reliability import effective_judges, table_of
 

@@ -10,7 +10,7 @@ from typing import IO, Any, Literal
 import orjson
 from upath import UPath
 
-from evaluation_assets.core.gating.settings import ReviewSettings
+from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.lake import Aligned, Stored, publish
 from evaluation_assets.core.plain_text import csv_cell
 from evaluation_assets.core.scoring.panel_scores import OVERALL

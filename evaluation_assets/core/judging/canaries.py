@@ -9,8 +9,10 @@ from typing import Any
 
 import orjson
 import yaml
+from pydantic import Field
 
 from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.configuration import Section
 from evaluation_assets.core.formats.base import Record
 from evaluation_assets.core.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
@@ -21,6 +23,17 @@ from evaluation_assets.core.trajectories.model import Trajectory
 
 MIN_ANSWERED = 0.5
 """Share of the canaries a judge has to have scored for it to be known whether it changed."""
+
+
+class CanarySettings(Section):
+    """Canary clips, which tell a changed judge from a changed agent.
+
+    When verdicts on a drop that belongs to a suite are paid for, their model judge is asked about twelve short clips
+    too, `repeats` times. More repeats measure a judge's own noise, and find smaller changes.
+    """
+
+    enabled: bool = True
+    repeats: int = Field(default=1, ge=1, le=10)
 
 
 @cache

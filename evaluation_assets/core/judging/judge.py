@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from evaluation_assets.core.judging.defects import Defects
 from evaluation_assets.core.judging.subjects import Chain, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget
@@ -50,6 +51,11 @@ class Judge(Protocol):
         ...
 
     @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds its key; `None` where it needs none."""
+        ...
+
+    @property
     def samples(self) -> int:
         """How many verdicts it gives on each subject, in conversations that know nothing of each other."""
         ...
@@ -79,9 +85,10 @@ async def judge_chains(
     `chains` is read only as far as the judge keeps up, so that memory does not grow with their number.
     """
     running: deque[asyncio.Task[list[Judgement]]] = deque()
+    defects = Defects(judge.name, judge.key_variable)
     try:
         for chain in chains:
-            running.append(asyncio.create_task(_judge_chain(judge, chain, judged)))
+            running.append(asyncio.create_task(_judge_chain(judge, chain, judged, defects)))
             if len(running) >= judge.chains_in_flight:
                 yield await running.popleft()
         while running:
@@ -92,20 +99,23 @@ async def judge_chains(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _judge_chain(judge: Judge, chain: Chain, judged: Callable[[Judgement], object]) -> list[Judgement]:
-    samples = await asyncio.gather(*(_conversation(judge, chain, sample, judged) for sample in range(judge.samples)))
+async def _judge_chain(
+    judge: Judge, chain: Chain, judged: Callable[[Judgement], object], defects: Defects
+) -> list[Judgement]:
+    conversations = (_conversation(judge, chain, sample, judged, defects) for sample in range(judge.samples))
+    samples = await asyncio.gather(*conversations)
     return [judgement for of_subject in zip(*samples, strict=True) for judgement in of_subject]
 
 
 async def _conversation(
-    judge: Judge, chain: Chain, sample: int, judged: Callable[[Judgement], object]
+    judge: Judge, chain: Chain, sample: int, judged: Callable[[Judgement], object], defects: Defects
 ) -> list[Judgement]:
     judgements: list[Judgement] = []
     for subject in chain.of_sample(sample):
         try:
             verdict = await judge.judge(subject, judgements, sample)
-        except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down; its message may quote text
-            verdict = Verdict(outcome="failed", error_kind="internal", error=type(problem).__name__)
+        except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down
+            verdict = defects.verdict(problem)
         judgements.append(Judgement(subject, verdict, sample))
         judged(judgements[-1])
     return judgements

@@ -1,14 +1,10 @@
 """A judge that is a model: asks, pays once, reads the reply, and never turns a failure into a score."""
 
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from typing import Any
 from weakref import WeakKeyDictionary
-
-import orjson
 
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
@@ -20,16 +16,15 @@ from evaluation_assets.core.judging.prompts import (
     repair_turns,
     reply_schema,
 )
-from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Question, Quote, quote, reply_tokens, typical_reply
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
-from evaluation_assets.core.llm.budget import Budget, request_tokens, size_of
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Client
 from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError
-from evaluation_assets.core.llm.messages import Message, Request
+from evaluation_assets.core.llm.messages import Request
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.providers.sdk_errors import THE_KEY
@@ -39,19 +34,12 @@ from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
 
-_SUMMARY = 120
-"""Characters of a summary that is not known yet."""
-
-_SCORE = 45
-"""Characters of a score in a reply, with its criterion."""
-
-
 _SHORTER_WINDOW = 0.5
 """What is tried when an endpoint says that a request is too long: half of it holds at 1.5 bytes a token."""
 
 
 @dataclass(slots=True)
-class _Cost:
+class Cost:
     """What one verdict took, over its questions."""
 
     usage: Usage = field(default_factory=Usage)
@@ -93,8 +81,8 @@ class ModelJudge:
         self.settings = settings
         self.samples = samples
         self._connect = connect
-        self._open_ledger = ledger
-        self._pricing = pricing
+        self.open_ledger = ledger
+        self.pricing = pricing
         self._endpoint_was_dead = False
 
     @property
@@ -118,6 +106,10 @@ class ModelJudge:
         return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
 
     @property
+    def key_variable(self) -> str | None:
+        return self.settings.key_variable
+
+    @property
     def chains_in_flight(self) -> int:
         """More than there are slots: results come in order, and a slow chain must not keep slots empty."""
         return self.settings.max_concurrency * 4
@@ -126,7 +118,7 @@ class ModelJudge:
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
         """The judge with open connections, for one level of one run. An endpoint that was dead is tried once."""
         try:
-            ledger = self._open_ledger()
+            ledger = self.open_ledger()
             spent, secret = ledger.spent(run), ledger.secret()
         except LedgerError as problem:
             yield _SilentJudge(self, Stopped("ledger", str(problem)))
@@ -138,26 +130,14 @@ class ModelJudge:
             provider, stopped = None, Stopped(problem.kind, str(problem))
         budget.begin_at(spent)
         dead = self._endpoint_was_dead
-        client = Client(self.settings, provider, ledger, self._pricing, run, budget, stopped, suspicious=dead)
+        client = Client(self.settings, provider, ledger, self.pricing, run, budget, stopped, suspicious=dead)
         try:
-            yield _OpenJudge(self, client, secret)
+            yield OpenJudge(self, client, secret)
         finally:
             self._endpoint_was_dead = client.circuit.is_open
             client.close()
             if provider is not None:
                 await provider.close()
-            ledger.close()
-
-    @contextmanager
-    def dry_run(self) -> Iterator["DryRun"]:
-        """The judge with its ledger and without connections: it collects what it would have to ask."""
-        ledger = self._open_ledger()
-        stopped = Stopped("budget", "a dry run calls no model")
-        try:
-            client = Client(self.settings, None, ledger, self._pricing, "dry run", Budget(), stopped)
-            typical = typical_reply(ledger.recent(self.provider, self.model))
-            yield DryRun(self, client, ledger.secret(), self._pricing, typical)
-        finally:
             ledger.close()
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
@@ -171,7 +151,7 @@ class _SilentJudge:
     def __init__(self, description: ModelJudge, why: Stopped) -> None:
         self.name, self.provider, self.model = description.name, description.provider, description.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self.samples = description.samples
+        self.samples, self.key_variable = description.samples, description.key_variable
         self._why = why
 
     @asynccontextmanager
@@ -184,7 +164,7 @@ class _SilentJudge:
         return Verdict(outcome="not_run", error_kind=self._why.kind, error=str(self._why))
 
 
-class _OpenJudge:
+class OpenJudge:
     """A model judge at work."""
 
     def __init__(self, description: ModelJudge, client: Client, secret: str) -> None:
@@ -192,7 +172,7 @@ class _OpenJudge:
         self.settings = own
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
-        self.samples = description.samples
+        self.samples, self.key_variable = description.samples, description.key_variable
         self._asker = client
         self._secret = secret
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
@@ -207,7 +187,7 @@ class _OpenJudge:
         fence = fence_of(self._secret, subject.trajectory.text)
         window = self.settings.max_input_tokens
         rendered = render(subject, earlier, fence, window, self._pieces)
-        cost = _Cost()
+        cost = Cost()
         try:
             try:
                 evaluation = await self._evaluate(subject, rendered, window, sample, cost)
@@ -232,12 +212,10 @@ class _OpenJudge:
 
     def _said(self, problem: Exception) -> str:
         """What a problem says, with the name of the judge's own variable."""
-        variable = self.settings.key_variable
-        return str(problem) if variable is None else str(problem).replace(THE_KEY, variable)
+        said = str(problem)
+        return said if self.key_variable is None else said.replace(THE_KEY, self.key_variable)
 
-    async def _evaluate(
-        self, subject: Subject, rendered: Rendered, window: int, sample: int, cost: _Cost
-    ) -> Evaluation:
+    async def _evaluate(self, subject: Subject, rendered: Rendered, window: int, sample: int, cost: Cost) -> Evaluation:
         """Ask; when the reply is not valid, say what is wrong with it, once."""
         if rendered.tokens > window:
             raise ProviderError("context_length", "too long even when cut: raise max_input_tokens", retryable=False)
@@ -271,7 +249,7 @@ class _OpenJudge:
         read: Callable[[Entry], Evaluation],
         left: int,
         deadline: Deadline,
-        cost: _Cost,
+        cost: Cost,
     ) -> Entry:
         """The reply to a question, counted in what the verdict took."""
 
@@ -304,100 +282,6 @@ class _OpenJudge:
         )
 
 
-class DryRun(_OpenJudge):
-    """A model judge that looks up what its ledger knows, and collects the questions that are not there.
-
-    Where the ledger has no verdict, one of the expected length stands in the conversation instead.
-    """
-
-    def __init__(
-        self, description: ModelJudge, client: Client, secret: str, pricing: Pricing, typical: float | None
-    ) -> None:
-        super().__init__(description, client, secret)
-        self.typical = typical
-        self.known: Counter[str] = Counter()
-        self.new: Counter[str] = Counter()
-        self._pricing = pricing
-        self._questions: list[Question] = []
-        self._looked_up = [0, 0]
-        self._before: dict[tuple[str, int], Request] = {}
-
-    @property
-    def bytes_per_token(self) -> float | None:
-        """Of the model's tokenizer on the questions that the ledger knows."""
-        size, tokens = self._looked_up
-        return size / tokens if tokens else None
-
-    def quote(self) -> Quote:
-        """What the questions cost that are not in the ledger."""
-        return quote(self._questions, self.settings, self._pricing, self.typical, self.bytes_per_token)
-
-    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
-        """The verdict of the ledger, else an assumed one."""
-        asked = len(self._questions)
-        verdict = await super().judge(subject, earlier, sample)
-        if len(self._questions) == asked:
-            self.known[subject.level] += verdict.from_ledger
-            return verdict
-        self.new[subject.level] += 1
-        assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
-        self._questions[-1] = replace(self._questions[-1], assumed=assumed, criteria=len(subject.criteria))
-        return _assumed(subject, reply_tokens(len(subject.criteria), self.typical))
-
-    async def _answer(
-        self,
-        request: Request,
-        sample: int,
-        read: Callable[[Entry], Evaluation],
-        left: int,
-        deadline: Deadline,
-        cost: _Cost,
-    ) -> Entry:
-        conversation = (request.cache_key, sample)
-        try:
-            entry = await super()._answer(request, sample, read, left, deadline, cost)
-        except Stopped:
-            before = self._before.get(conversation)
-            self._before[conversation] = request
-            self._questions.append(
-                Question(
-                    size=_bytes_of(request, request.turns),
-                    shared=0 if before is None else _bytes_of(request, _shared_turns(before, request)),
-                    most_input=request_tokens(request),
-                    assumed=0,
-                    criteria=0,
-                )
-            )
-            raise
-        if entry.reply.usage.input_tokens:
-            self._looked_up[0] += _bytes_of(request, request.turns)
-            self._looked_up[1] += entry.reply.usage.input_tokens
-        return entry
-
-
-def _bytes_of(request: Request, turns: Sequence[Message]) -> int:
-    schema = len(orjson.dumps(request.schema))
-    return schema + size_of(request.system) + sum(size_of(turn.text) + len(turn.role) + 2 for turn in turns)
-
-
-def _shared_turns(before: Request, request: Request) -> Sequence[Message]:
-    """The turns that two requests of one conversation begin with."""
-    pairs = zip(before.turns, request.turns, strict=False)
-    return request.turns[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))]
-
-
-def _assumed(subject: Subject, tokens: int) -> Verdict:
-    """A verdict of the expected length: in the middle of the scale, with reasoning and a sentence."""
-    scale = subject.rubric.scale
-    middle = scale.to_share((scale.min + scale.max) // 2)
-    return Verdict(
-        outcome="scored",
-        scores={criterion.key: middle for criterion in subject.criteria},
-        summary="s" * _SUMMARY,
-        reasoning="r" * max(0, round(tokens * BYTES_PER_TOKEN) - _SUMMARY - _SCORE * len(subject.criteria)),
-    )
-
-
 def _refuse_unfinished(entry: Entry) -> None:
     finish = entry.reply.finish
     if finish == "length":
@@ -408,7 +292,7 @@ def _refuse_unfinished(entry: Entry) -> None:
         raise InvalidReply("content_filter", "the provider's content filter stopped the reply.")
 
 
-def _verdict(cost: _Cost, rendered: Rendered, outcome: Any, kind: FailureKind | None, message: str | None) -> Verdict:
+def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | None, message: str | None) -> Verdict:
     return Verdict(
         outcome=outcome,
         error_kind=kind,

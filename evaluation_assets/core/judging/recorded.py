@@ -24,6 +24,7 @@ class RecordedJudge:
     version: str = "1"
     chains_in_flight: int = 1
     samples: int = 1
+    key_variable: None = None
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:

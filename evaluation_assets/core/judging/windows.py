@@ -3,6 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from evaluation_assets.core.excerpts import without_middle
+
 BYTES_PER_TOKEN = 3.0
 """A careful estimate: English has about 4, code and Chinese about 3. Used to stay inside a context window only."""
 
@@ -26,8 +28,7 @@ def cut_in_the_middle(text: str, limit: int) -> str:
         return text
     data, half = text.encode(), max(limit // 2, 1)
     head, tail = data[:half].decode(errors="ignore"), data[-half:].decode(errors="ignore")
-    left_out = len(text) - len(head) - len(tail)
-    return f"{head}\n[... {left_out} characters are left out here ...]\n{tail}"
+    return without_middle(text, len(head), len(tail), "[... {} characters are left out here ...]")
 
 
 def fair_limits(sizes: Sequence[int], room: int) -> list[int]:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import orjson
-
-from evaluation_assets.core.trajectories.model import Step, ToolCall, Trajectory
+from evaluation_assets.core.trajectories.calls import call_key
+from evaluation_assets.core.trajectories.model import Step, Trajectory
 
 Rule = Literal["frequency", "duplicates"]
 OnViolation = Literal["remove", "flag"]
@@ -56,25 +55,6 @@ def repetition(trajectory: Trajectory) -> Repetition:
 def _same_tool(step: Step, other: Step) -> bool:
     a, b = step.call, other.call
     return a is not None and b is not None and (a.name, a.server) == (b.name, b.server)
-
-
-def call_key(trajectory: Trajectory, step: Step) -> tuple[str, str, str]:
-    """What two calls of a trajectory have in common when they ask for the same thing."""
-    call = step.call
-    if call is None:
-        return "", "", ""
-    return call.server or "", call.name, _canonical_arguments(trajectory, call)
-
-
-def _canonical_arguments(trajectory: Trajectory, call: ToolCall) -> str:
-    data: object = trajectory.arguments(call)
-    if data is None:
-        raw = trajectory.piece(call.raw)
-        try:
-            data = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            return " ".join(raw.split())
-    return orjson.dumps(data, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def violation(trajectory: Trajectory, repeated: Repetition, settings: Settings) -> tuple[Rule, str] | None:

@@ -3,13 +3,13 @@
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
-from evaluation_assets.core.gating.settings import Settings
 from evaluation_assets.core.human_review.judge_cards import kept_out
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.score_history import trends
 from evaluation_assets.core.reporting.session_report import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
+from evaluation_assets.core.settings import Settings
 
 
 def drop_report(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from evaluation_assets.core.gating.gate import ChangedTask, GateOutcome
+from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.reporting.render import precise, signed
 

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.gating.gate import GateOutcome
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.reporting.headline import Headline
 from evaluation_assets.core.reporting.session_report import AgentRank, SessionsSummary

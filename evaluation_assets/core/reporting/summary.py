@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.excerpts import without_middle
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.repair import changes_text
@@ -353,5 +354,4 @@ def excerpt(text: str, limit: int = EXCERPT) -> str:
     """The text, cut in the middle with a visible mark when it is longer than `limit` characters."""
     if len(text) <= limit:
         return text
-    half = limit // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+    return without_middle(text, limit // 2, limit // 2, "[… {} characters left out …]")

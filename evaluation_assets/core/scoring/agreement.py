@@ -33,21 +33,29 @@ class _Sums:
         self.squares += count * (std**2 + mean**2)
 
     def alpha(self) -> float | None:
-        n = self.values
-        if n < 2:
-            return None
-        observed = self.within / n
-        expected = 2 * (self.squares - self.total**2 / n) / (n - 1)
-        return 1 - observed / expected if expected > 1e-12 else None
+        return krippendorff_alpha(self.values, self.total, self.squares, self.within)
+
+
+def krippendorff_alpha(n: int, total: float, squares: float, within: float) -> float | None:
+    """Krippendorff's alpha, interval metric, for any number of judges and missing scores.
+
+    Observed disagreement is `within / n`, expected disagreement `2 sum((x - mean)^2) / (n - 1)`. Source: Krippendorff,
+    Content Analysis (4th ed., 2018), chapter 12. `None` where nothing varies.
+
+    Args:
+        n: scores of the subjects that have two or more.
+        total: their sum.
+        squares: the sum of their squares.
+        within: the sum over subjects of `2 m ss / (m - 1)`, with m scores and ss their squared deviations.
+    """
+    if n < 2:
+        return None
+    expected = 2 * (squares - total**2 / n) / (n - 1)
+    return 1 - within / n / expected if expected > 1e-12 else None
 
 
 def agreement(score_rows: Iterable[Row]) -> dict[str, Agreement]:
-    """Agreement by criterion, from rows of a score table.
-
-    Krippendorff's alpha with the interval metric, for any number of judges and missing scores. The rows' count, mean
-    and standard deviation are enough: observed disagreement is `sum(2 m ss / (m - 1)) / n`, expected disagreement
-    `2 sum((x - mean)^2) / (n - 1)`. Source: Krippendorff, Content Analysis (4th ed., 2018), chapter 12.
-    """
+    """Agreement by criterion, from rows of a score table: count, mean and standard deviation are enough."""
     sums: dict[str, _Sums] = {}
     for row in score_rows:
         if row["mean"] is not None and row["n_scored"] >= 2:

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from evaluation_assets.core.scoring.agreement import krippendorff_alpha
+
 _RESAMPLES = 1000
 Statistic = float | None
 
@@ -62,17 +64,19 @@ def kappa_interval(first: Sequence[Hashable], second: Sequence[Hashable], seed: 
 
 
 def alpha_of(ratings: np.ndarray) -> Statistic:
-    """Krippendorff's alpha, interval metric, of subjects x raters with nan for missing; see `agreement`."""
+    """Krippendorff's alpha, interval metric, of subjects x raters with nan for missing."""
     counts = (~np.isnan(ratings)).sum(axis=1)
     ratings, counts = ratings[counts >= 2], counts[counts >= 2]
-    n = int(counts.sum())
-    if n == 0:
+    if not len(ratings):
         return None
+    ratings = ratings - np.nanmean(ratings)  # changes nothing but the rounding
     within = np.nansum((ratings - np.nanmean(ratings, axis=1, keepdims=True)) ** 2, axis=1)
-    observed = float((2 * counts * within / (counts - 1)).sum()) / n
-    values = ratings[~np.isnan(ratings)]
-    expected = 2 * float(((values - values.mean()) ** 2).sum()) / (n - 1)
-    return 1 - observed / expected if expected > 1e-12 else None
+    return krippendorff_alpha(
+        int(counts.sum()),
+        float(np.nansum(ratings)),
+        float(np.nansum(ratings**2)),
+        float((2 * counts * within / (counts - 1)).sum()),
+    )
 
 
 def alpha_interval(ratings: np.ndarray, seed: int = 0) -> tuple[Statistic, Statistic]:

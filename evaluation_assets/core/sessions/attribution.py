@@ -57,11 +57,6 @@ class Attribution:
         """The most probable agent; the first of equals."""
         return max(self.agents, key=lambda agent: self.agents[agent], default=None)
 
-    @property
-    def likeliest(self) -> Suspect | None:
-        """The most probable step; the first of equals."""
-        return max(self.suspects, key=lambda suspect: suspect.probability, default=None)
-
 
 @dataclass(slots=True)
 class _Case:

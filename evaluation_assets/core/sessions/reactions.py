@@ -11,7 +11,7 @@ import yaml
 from evaluation_assets.core.sessions.examples import DISSATISFIED, Dissatisfaction, Resemblance
 from evaluation_assets.core.sessions.handoffs import particulars
 from evaluation_assets.core.sessions.similarity import Similarity
-from evaluation_assets.core.suites import call_metrics
+from evaluation_assets.core.suites import refusals
 
 ReactionKind = Dissatisfaction | Literal["re_ask", "thanks", "none"]
 _READ = 1000
@@ -79,4 +79,4 @@ def asks_the_same(message: str, following: str) -> bool:
 
 def is_refusal(response: str) -> bool:
     """Whether a response declines to do what was asked, in English or by a cue of another language."""
-    return call_metrics.is_refusal(response) or _cues("refusal").search(response[:_READ]) is not None
+    return refusals.is_refusal(response) or _cues("refusal").search(response[:_READ]) is not None

@@ -4,8 +4,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from evaluation_assets.core.preprocessing.rules import call_key
 from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import words
 
@@ -54,7 +54,7 @@ def repetitions(trajectory: Trajectory) -> list[Repetition]:
 
 
 def _calls(parts: Sequence[Contribution]) -> list[Repetition]:
-    made: dict[tuple[str, str, str], list[tuple[Contribution, Step]]] = {}
+    made: dict[CallKey, list[tuple[Contribution, Step]]] = {}
     for part in parts:
         for step in part.calls:
             made.setdefault(call_key(part.trajectory, step), []).append((part, step))

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from evaluation_assets.core.preprocessing.rules import call_key
 from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.progress import IgnoredResult
+from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 
 Waste = Literal["ignored_result", "repeated_call", "unchanged_retry"]
@@ -60,7 +60,7 @@ def tool_chain(trajectory: Trajectory, parts: Sequence[Contribution], ignored: S
     failure of a call is no waste: it is a failure, and counted as such.
     """
     unused = {(each.contribution.order, each.step) for each in ignored}
-    before: dict[tuple[str, str, str], Step] = {}
+    before: dict[CallKey, Step] = {}
     wasted: list[WastedCall] = []
     made: Counter[str] = Counter()
     for part in parts:

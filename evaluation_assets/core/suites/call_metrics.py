@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import comb
 from statistics import fmean
 from typing import Any
@@ -156,11 +155,10 @@ def _covered(loop: Loop) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """Errors of tools, how many were followed by a success of the same tool, and how many retries changed nothing."""
+    """Errors of tools, and how many were followed by a success of the same tool."""
 
     errors: int
     recovered: int
-    identical_retries: int
 
     @property
     def rate(self) -> float | None:
@@ -175,8 +173,7 @@ def recovery(calls: Sequence[Call]) -> Recovery:
         for index, call in enumerate(calls)
         if call.error is not None
     )
-    identical = sum(first.error is not None and first.key == second.key for first, second in pairwise(calls))
-    return Recovery(sum(call.error is not None for call in calls), recovered, identical)
+    return Recovery(sum(call.error is not None for call in calls), recovered)
 
 
 _REFERENCE = re.compile(r"\$([A-Za-z_]\w*)(?:[.\[][^$]*)?\$")

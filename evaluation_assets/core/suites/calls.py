@@ -1,9 +1,9 @@
 """A tool call as cases are compared with it: the same small thing for trajectories, recorded predictions and suites."""
 
-import json
 import re
 from dataclasses import dataclass
 
+from evaluation_assets.core.trajectories.calls import CallKey, key_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory
 
@@ -23,9 +23,9 @@ class Call:
     result: str | None = None
 
     @property
-    def key(self) -> str:
+    def key(self) -> CallKey:
         """What two calls have in common when they ask for the same thing: tool and arguments."""
-        return f"{self.name}\0{json.dumps(self.arguments, sort_keys=True, default=str)}"
+        return key_of(self.name, self.arguments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -226,7 +226,7 @@ def _unmeasured(case: Case, run: Run, failure: str) -> CaseResult:
         efficiency=None,
         redundancy=None,
         loops=0,
-        recovery=call_metrics.Recovery(0, 0, 0),
+        recovery=call_metrics.Recovery(0, 0),
         schema=None,
         latency_ms=run.latency_ms,
         cost_usd=run.cost_usd,

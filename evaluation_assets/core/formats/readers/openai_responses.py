@@ -43,7 +43,6 @@ _HOSTED = {
 _ITEMS = frozenset(
     (*_CALLS, *(f"{kind}_output" for kind in _CALLS), *_HOSTED, "mcp_list_tools", "mcp_approval_request")
 )
-_REQUEST = ("instructions", "tools", "model")
 
 
 def detect(sample: Sample) -> bool:

@@ -6,26 +6,14 @@ import unicodedata
 import warnings
 from functools import cached_property
 
-from evaluation_assets.core.preprocessing.rules import call_key
 from evaluation_assets.core.suites.calls import CUT_OFF
+from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import are_comparable, comparable_share, words
 
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-GAVE_UP = re.compile(
-    r"\b(?:unable|not able|failed) to (?:find|locate|determine|identify|answer|solve|complete|finish|retrieve|obtain)"
-    r"|\b(?:can(?:no|')t|can not|could(?: not|n't)) (?:be )?"
-    r"(?:find|found|locate|determine|identify|answer|solve|complete|finish)"
-    r"|\bnot_found\b|\bno (?:reliable |relevant )?information (?:was )?(?:found|available)\b"
-    r"|\ban? (?:\w+ )?error (?:has )?occurred\b|\btask (?:incomplete|failed|(?:was |is )?not completed?)\b"
-    r"|\bmax(?:imum)? (?:iterations|steps)\b"
-    r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定|完成)|没有找到",
-    re.IGNORECASE,
-)
-"""How answers say that their task was not done. Declining to do it is something else."""
-
 _CORRECTION = re.compile(
     r"\b(?:mistake|wrong|incorrect|unrealistic|error|fail\w*|invalid|instead|retry|try again"
     r"|correct(?:ed)? (?:the|this))\b"
@@ -56,7 +44,7 @@ class Evidence:
         return [CallEvidence(self, position) for position, step in enumerate(self.steps) if step.call is not None]
 
     @cached_property
-    def call_keys(self) -> list[tuple[str, str, str] | None]:
+    def call_keys(self) -> list[CallKey | None]:
         """What each step asked for."""
         return [call_key(self.trajectory, step) if step.call else None for step in self.steps]
 

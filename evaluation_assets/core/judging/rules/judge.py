@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
-from evaluation_assets.core.judging.rules.criteria import Finding, find
+from evaluation_assets.core.judging.rules.criteria import find
 from evaluation_assets.core.judging.rules.evidence import Evidence
+from evaluation_assets.core.judging.rules.findings import Finding
 from evaluation_assets.core.judging.rules.sessions import find_in_session
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
@@ -32,6 +33,7 @@ class RulesJudge:
     version: str = RULES_VERSION
     chains_in_flight: int = 1
     samples: int = 1
+    key_variable: None = None
 
     def __post_init__(self) -> None:
         self._evidence: Evidence | None = None

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
-from evaluation_assets.core.judging.rules.criteria import Finding, completion
+from evaluation_assets.core.judging.rules.findings import Finding
+from evaluation_assets.core.judging.rules.whole import completion
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.sessions.contributions import Contribution

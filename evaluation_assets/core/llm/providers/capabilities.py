@@ -26,7 +26,6 @@ class Capabilities:
     sends_cache_key: bool = False
     price_id: str | None = None
     context_window: int = 128_000
-    extra_headers: tuple[tuple[str, str], ...] = ()
 
 
 PROVIDERS: dict[str, Capabilities] = {

@@ -1,4 +1,4 @@
-"""Values that were passed to a tool server, taken out of everything that comes back from it."""
+"""Secrets taken out of texts, in every form in which they may stand there."""
 
 import base64
 import json

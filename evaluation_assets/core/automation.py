@@ -1,0 +1,46 @@
+"""The sections of gate.yaml about what happens by itself: when things run, how agents run at night, who hears of it."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from evaluation_assets.core.configuration import Section, VariableName
+
+
+def _five_fields(cron: str) -> str:
+    if len(cron.split()) != 5:
+        raise ValueError("five fields are needed: minute, hour, day, month, weekday")
+    return cron
+
+
+Cron = Annotated[str, AfterValidator(_five_fields)]
+
+
+class ScheduleSettings(Section):
+    """When things run, as cron.
+
+    Agents on suites, stale drops, then what is known over all drops; weekly every suite's newest drop.
+    """
+
+    suites: Cron = "0 22 * * *"
+    nightly: Cron = "0 2 * * *"
+    overview: Cron = "0 5 * * *"
+    weekly: Cron = "0 3 * * 0"
+
+
+class NightlyRunSettings(Section):
+    """How agents are run on suites at night.
+
+    `budget_usd` is what all agents together may spend on one suite; `null` is no limit. Models are asked anew; without
+    `fresh` only what was never asked is.
+    """
+
+    trials: int = Field(default=1, ge=1)
+    budget_usd: float | None = Field(default=10.0, ge=0)
+    fresh: bool = True
+
+
+class NotificationSettings(Section):
+    """Where failures and regressions are sent: the variable that holds the URL, which is a secret and in no file."""
+
+    url_env: VariableName = "EVALUATION_NOTIFY_URL"

@@ -1,0 +1,7 @@
+"""Long texts cut in the middle: how they begin and how they end says most about them."""
+
+
+def without_middle(text: str, head: int, tail: int, mark: str) -> str:
+    """The first `head` and the last `tail` characters, and between them `mark` with the number of those left out."""
+    end = len(text) - tail
+    return f"{text[:head]}\n{mark.format(end - head)}\n{text[end:]}"

@@ -1,0 +1,136 @@
+"""The metrics of a drop against those of its baseline: the statistics of each, and what they come to."""
+
+import re
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from evaluation_assets.core.gating import wording
+from evaluation_assets.core.gating.baselines import Baseline, gating_metrics
+from evaluation_assets.core.gating.outcome import MetricComparison
+from evaluation_assets.core.gating.paired_tests import (
+    Evidence,
+    classify,
+    compare_outcomes,
+    compare_scores,
+    holm,
+    tasks_needed,
+)
+from evaluation_assets.core.gating.pairs import Pairs, pairs_of
+from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
+from evaluation_assets.core.scoring.intervals import clustered
+
+
+def compare_metrics(
+    baseline: Baseline, current: Mapping[str, Mapping[str, float]], tasks: Sequence[str], settings: GateSettings
+) -> list[MetricComparison]:
+    """Every metric that either side has, over these tasks; those that gate come first, their p-values adjusted."""
+    before = {name: metric.values for name, metric in baseline.metrics.items()}
+    present = [name for name in {**before, **current} if before.get(name) or current.get(name)]
+    wanted = gating_metrics(settings, baseline.comparability)
+    gating = [name for name in wanted if settings.metrics is not None or name in present]
+    pairs = {
+        name: pairs_of(name, before.get(name, {}), current.get(name, {}), tasks)
+        for name in dict.fromkeys([*gating, *present])
+    }
+    tested = [name for name in gating if len(pairs[name].tasks) >= 2]
+    evidence = {
+        name: _evidence(each, settings, len(tested) if name in tested else 1)
+        for name, each in pairs.items()
+        if len(each.tasks) >= 2
+    }
+    adjusted = dict(zip(tested, holm([float(evidence[name].p_regression) for name in tested]), strict=True))
+    return [
+        _comparison(each, evidence.get(name), adjusted.get(name), name in gating, settings)
+        for name, each in pairs.items()
+    ]
+
+
+def _evidence(pairs: Pairs, settings: GateSettings, metrics: int) -> Evidence:
+    """`metrics`: over how many the p-value is going to be adjusted."""
+    margin, alpha, power = pairs.margin(settings), settings.alpha, settings.power
+    differences = pairs.differences
+    if settings.task_family is not None:
+        _, error, degrees = clustered(differences, _families(pairs.tasks, settings.task_family))
+        if degrees > 0:
+            return compare_scores(differences, margin, alpha, power, metrics=metrics, std_error=error, degrees=degrees)
+    if pairs.are_outcomes:
+        lost, gained = (differences < 0).sum(), (differences > 0).sum()
+        return compare_outcomes(lost, gained, len(pairs.tasks), margin, alpha, power, metrics=metrics)
+    return compare_scores(differences, margin, alpha, power, metrics=metrics)
+
+
+def _families(tasks: Sequence[str], pattern: str) -> list[str]:
+    """Each task's family: what the expression finds in its id; a task in which it finds nothing is its own."""
+    found = [re.search(pattern, task) for task in tasks]
+    return [
+        f"task {task}" if match is None else match.group(1 if match.re.groups else 0)
+        for task, match in zip(tasks, found, strict=True)
+    ]
+
+
+def _comparison(
+    pairs: Pairs, evidence: Evidence | None, adjusted: float | None, gates: bool, settings: GateSettings
+) -> MetricComparison:
+    name, n = pairs.metric, len(pairs.tasks)
+    if evidence is None:
+        reason = wording.too_little_known(name, n)
+        return MetricComparison(metric=name, gates=gates, n_tasks=n, verdict="inconclusive", reason=reason)
+    spread = float(pairs.differences.std(ddof=1))
+    needed = tasks_needed(spread, pairs.margin(settings), settings.alpha, settings.power) if spread > 0 else n
+    p_adjusted = float(evidence.p_regression) if adjusted is None else adjusted
+    verdict, reason = _verdict(pairs, evidence, p_adjusted, spread, settings)
+    low, high = float(evidence.low), float(evidence.high)
+    return MetricComparison(
+        metric=name,
+        gates=gates,
+        baseline=fmean(pairs.baseline),
+        current=fmean(pairs.current),
+        difference=pairs.as_change(float(evidence.effect)),
+        ci_low=pairs.as_change(high) if pairs.is_relative else max(low, -1.0),
+        ci_high=pairs.as_change(low) if pairs.is_relative else min(high, 1.0),
+        p_regression=float(evidence.p_regression),
+        p_adjusted=p_adjusted,
+        p_non_inferior=float(evidence.p_non_inferior),
+        n_tasks=n,
+        tasks_needed=needed,
+        smallest_drop=pairs.as_size(float(evidence.detectable)),
+        method=_method(pairs, settings),
+        verdict=verdict,
+        reason=reason,
+    )
+
+
+def _method(pairs: Pairs, settings: GateSettings) -> str:
+    if settings.task_family is not None:
+        return "paired t-test, tasks clustered by family"
+    if pairs.are_outcomes:
+        return "exact unconditional test (Suissa and Shuster), interval of Agresti and Min"
+    return "paired t-test of log ratios" if pairs.is_relative else "paired t-test"
+
+
+def _verdict(
+    pairs: Pairs, evidence: Evidence, p_adjusted: float, spread: float, settings: GateSettings
+) -> tuple[GateVerdict, str]:
+    n = len(pairs.tasks)
+    if n < pairs.known * (1 - settings.max_unpaired):
+        return "inconclusive", wording.unpaired(pairs)
+    if settings.rule == "tolerance":
+        return _by_tolerance(pairs, settings)
+    if n < settings.min_tasks:
+        return "inconclusive", wording.too_few_tasks(pairs, float(evidence.effect), settings.min_tasks)
+    if np.array_equal(pairs.baseline, pairs.current):
+        return "pass", wording.unchanged(pairs)
+    margin, undetected = pairs.margin(settings), pairs.max_undetected(settings)
+    verdict: GateVerdict = classify(
+        evidence, p_adjusted, False, margin=margin, max_undetected=undetected, alpha=settings.alpha
+    ).item()
+    return verdict, wording.tested(verdict, pairs, evidence, p_adjusted, spread, settings)
+
+
+def _by_tolerance(pairs: Pairs, settings: GateSettings) -> tuple[GateVerdict, str]:
+    before, now = fmean(pairs.baseline), fmean(pairs.current)
+    limit = before * (1 + settings.relative_delta) if pairs.is_relative else before - settings.tolerance
+    beyond = now > limit if pairs.is_relative else now < limit
+    return ("fail" if beyond else "pass"), wording.with_tolerance(pairs, limit)

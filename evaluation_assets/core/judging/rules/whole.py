@@ -1,0 +1,148 @@
+"""Rules about whole trajectories and their answers: each gives points for what is seen, and says why."""
+
+import re
+from typing import Literal
+
+from evaluation_assets.core.judging.rules.evidence import Evidence, is_cut_off
+from evaluation_assets.core.judging.rules.findings import Finding, points_for
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.words import are_comparable, words
+
+_SHORT_REFERENCE = 8
+"""Words up to which a right answer quotes its reference; a longer one may be put in other words."""
+
+_SAID_WITHOUT_THE_WORD = frozenset({"yes", "true", "false"})
+
+_GAVE_UP = re.compile(
+    r"\b(?:unable|not able|failed) to (?:find|locate|determine|identify|answer|solve|complete|finish|retrieve|obtain)"
+    r"|\b(?:can(?:no|')t|can not|could(?: not|n't)) (?:be )?"
+    r"(?:find|found|locate|determine|identify|answer|solve|complete|finish)"
+    r"|\bnot_found\b|\bno (?:reliable |relevant )?information (?:was )?(?:found|available)\b"
+    r"|\ban? (?:\w+ )?error (?:has )?occurred\b|\btask (?:incomplete|failed|(?:was |is )?not completed?)\b"
+    r"|\bmax(?:imum)? (?:iterations|steps)\b"
+    r"|无法(?:找到|确定|回答|提供|完成|得出)|未能(?:找到|确定|完成)|没有找到",
+    re.IGNORECASE,
+)
+"""How answers say that their task was not done.
+
+Not `suites.refusals`: there declining counts too, which is right for tasks that expect an answer. A judge may not hold
+it against an agent, because some tasks have to be declined; and its reason quotes the words that were found.
+"""
+
+
+def task_completion(whole: Evidence) -> Finding:
+    """Whether the answer delivers what was asked, where something shows it."""
+    return completion(whole.trajectory, whole.answer)
+
+
+def completion(trajectory: Trajectory, answer: str) -> Finding:
+    """Whether a run did its task: by its answer, how it ended, and the reference answer; else open.
+
+    The recorded outcome is no evidence here: judges never see it, so that they can be measured against it. Declining is
+    none either, because some tasks have to be declined.
+    """
+    if not answer.strip():
+        return Finding(0, "there is no answer" + (": the run was cut off" if is_cut_off(trajectory) else ""))
+    if is_cut_off(trajectory):
+        return Finding(3, "the run was cut off before its own end")
+    reference = trajectory.reference_answer
+    likeness = None if reference is None else _likeness_to_reference(answer, reference)
+    if reference is not None and likeness is not None:
+        return Finding(9, f"the answer {likeness} the reference")
+    if (said := _GAVE_UP.search(answer[:600])) is not None:
+        return Finding(2, f"the answer says that the task was not done: {said.group()!r}")
+    wanted = words(reference or "") - _SAID_WITHOUT_THE_WORD
+    if (
+        wanted
+        and len((reference or "").split()) <= _SHORT_REFERENCE
+        and not wanted & words(answer)
+        and are_comparable(wanted, words(answer))
+    ):
+        return Finding(1, "the answer has no word of the reference")
+    return Finding(None, "nothing shows whether the task was done: there is an answer, and the run came to its end")
+
+
+def response_quality(whole: Evidence) -> Finding:
+    """An answer in words, in the language of the task, without leftovers of tags."""
+    if not whole.answer:
+        return Finding(0, "there is no answer")
+    if re.search(r"</?(?:think|result|execute_tools|answer|tool_call)\b", whole.answer):
+        return Finding(3, "the answer holds leftovers of tool or reasoning tags")
+    if not are_comparable(words(whole.answer), words(whole.trajectory.task)):
+        return Finding(None, "the answer is in another script than the task; whether that is wanted was not judged")
+    return Finding(7, "there is an answer without leftovers; its wording was not judged")
+
+
+def reasoning_coherence(whole: Evidence) -> Finding:
+    """Whether the answer's figures and words come from somewhere."""
+    if not whole.answer:
+        return Finding(None, "there is no answer to trace back")
+    if not whole.steps or not any(step.thought or step.result for step in whole.steps):
+        return Finding(None, "there is neither reasoning nor a result to trace the answer to")
+    if whole.figures:
+        known = len(whole.figures & whole.known_figures)
+        if known < len(whole.figures) and not whole.answer_is_comparable:
+            return Finding(None, "the answer is in another script than results and reasoning; so may its figures be")
+        points = points_for(known / len(whole.figures), (1, 8), (0.75, 6), (0.5, 4), below=2)
+        return Finding(points, f"{known} of {len(whole.figures)} figures in the answer stand in results or reasoning")
+    seen = whole.answer_words_seen
+    if seen is None:
+        return Finding(None, "the answer has no words that can be compared with results and reasoning")
+    points = points_for(seen, (0.7, 8), (0.4, 6), (0.2, 4), below=2)
+    return Finding(points, f"{seen:.0%} of the answer's words stand in the task, results or reasoning")
+
+
+def problem_resolution(whole: Evidence) -> Finding:
+    """Whether anything stayed broken at the end."""
+    if whole.cut_off:
+        return Finding(1, "the run was cut off before its own end")
+    if not whole.answer:
+        return Finding(0, "there is no answer")
+    failures = sum(call.error is not None for call in whole.calls)
+    if whole.last_failure_open:
+        return Finding(3, f"the last call failed and the answer was given all the same; {failures} failures in all")
+    if failures:
+        return Finding(7, f"{failures} calls failed, the last one worked")
+    return Finding(8, "no call failed and there is an answer")
+
+
+def agreement_with_reference(whole: Evidence) -> Finding:
+    """Comparison with the reference answer, exactly and then without case, signs and spaces."""
+    reference = whole.trajectory.reference_answer
+    if reference is None:
+        return Finding(None, "there is no reference answer")
+    if not whole.answer:
+        return Finding(0, "there is no answer")
+    likeness = _likeness_to_reference(whole.answer, reference)
+    if likeness is None:
+        if not are_comparable(words(reference), words(whole.answer)):
+            return Finding(None, "the answer is in another script than the reference")
+        return Finding(1, "the reference does not stand in the answer")
+    return Finding(10 if likeness == "equals" else 9, f"the answer {likeness} the reference")
+
+
+def _likeness_to_reference(answer: str, reference: str) -> Literal["equals", "contains"] | None:
+    """Compared exactly and then without case, signs and spaces."""
+    given, wanted = _normal(answer), _normal(reference)
+    if given == wanted:
+        return "equals"
+    return "contains" if wanted and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", given) else None
+
+
+def _normal(text: str) -> str:
+    boxed, end = text.find("\\boxed{"), text.rfind("}")
+    text = (text[boxed + 7 : end] if 0 <= boxed < end else text).casefold()
+    return " ".join(re.sub(r"[$€£¥%]|(?<=\d),(?=\d{3})", "", text).strip(" .。\n").split())
+
+
+def conciseness(whole: Evidence) -> Finding:
+    """Length of the answer, and how much of it says the same again."""
+    if not whole.answer:
+        return Finding(None, "there is no answer")
+    lines = [line.strip() for line in whole.answer.splitlines() if line.strip()]
+    repeated = len(lines) - len(set(lines))
+    if repeated > len(lines) / 3:
+        return Finding(1, f"{repeated} of {len(lines)} lines of the answer are repeats")
+    length = len(whole.answer)
+    points = 3 if length > 6000 else 6 if length > 2000 else 8
+    return Finding(points, f"the answer has {length} characters")

@@ -1,0 +1,39 @@
+"""When two tool calls ask for the same thing."""
+
+import json
+
+import orjson
+
+from evaluation_assets.core.trajectories.model import Step, ToolCall, Trajectory
+
+CallKey = tuple[str, str, str]
+"""Server, tool and arguments; equal for calls that ask for the same thing."""
+
+
+def key_of(tool: str, arguments: object, server: str | None = None) -> CallKey:
+    """The key of a call with these arguments. White space and the order of JSON keys do not matter."""
+    return server or "", tool, _canonical(arguments)
+
+
+def call_key(trajectory: Trajectory, step: Step) -> CallKey:
+    """The key of the call that a step made. Arguments that are no JSON are compared as words."""
+    call = step.call
+    if call is None:
+        return "", "", ""
+    return call.server or "", call.name, _arguments(trajectory, call)
+
+
+def _arguments(trajectory: Trajectory, call: ToolCall) -> str:
+    data: object = trajectory.arguments(call)
+    if data is None:
+        raw = trajectory.piece(call.raw)
+        try:
+            data = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return " ".join(raw.split())
+    return _canonical(data)
+
+
+def _canonical(arguments: object) -> str:
+    # Not orjson: predictions of other tools hold integers beyond 64 bits, and values that are no JSON.
+    return json.dumps(arguments, sort_keys=True, default=str)
