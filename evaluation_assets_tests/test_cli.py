@@ -243,7 +243,7 @@ def test_plan_writes_nothing(tmp_path: Path) -> None:
 def test_formats_says_how_each_is_recognised(tmp_path: Path) -> None:
     done = command("formats", home=tmp_path)
     assert done.returncode == 0
-    assert "recognised by: a record with raw_response" in done.stdout
+    assert "detected by: a record with raw_response" in done.stdout
 
 
 def test_a_name_with_line_breaks_forges_no_line_of_ours(tmp_path: Path) -> None:
