@@ -298,7 +298,7 @@ def test_the_markdown_report_opens_with_what_was_found_and_ends_with_what_it_was
     reports = Path(installation.home.reports("d").path)
     made_with = json.loads((reports / "report.json").read_text())["comparability"]
     text = (reports / "report.md").read_text()
-    opening, _, end = text.partition("## What these scores were made with")
+    opening, _, end = text.partition("## Comparability")
     assert "## Scores by tool type" in opening
     rubrics = sum(name.startswith("rubric ") for name in made_with)
     assert rubrics > 10 and end.count("| rubric ") == rubrics

@@ -6,6 +6,6 @@ from evaluation_assets.core.plain_text import for_terminal
 
 
 def echo(*lines: str, err: bool = False) -> None:
-    """Print lines to stdout or stderr. Line breaks inside a line are removed: they come from files and could forge output."""
+    """Print lines to stdout or stderr. Line breaks inside a line come from files and are removed."""
     for line in lines:
         click.echo(for_terminal(" ".join(line.splitlines())), err=err)

@@ -74,7 +74,7 @@ def ui(home: Installation, port: int, host: str) -> None:
     status = servers[0].wait()
     if not stopping.is_set():  # Dagster ends with 0 when one of its services dies
         echo(
-            f"evaluation-assets: {died or 'the UI'} died, and all services were stopped; see the log above for the reason",
+            f"evaluation-assets: {died or 'the UI'} died, and all services were stopped; the log above shows why",
             err=True,
         )
         status = status or 1
