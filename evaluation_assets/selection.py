@@ -36,7 +36,7 @@ def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bo
     except dg.DagsterError as problem:
         raise InvalidSelection(f"--select {select!r}: {problem}") from problem
     if not keys:
-        raise InvalidSelection(f"--select {select!r} names no asset of an evaluation")
+        raise InvalidSelection(f"--select {select!r} matches no asset of an evaluation")
     return keys
 
 

@@ -691,7 +691,7 @@ def test_a_night_without_a_suite_says_so(tmp_path: Path, server: ModelServer, ke
     home = installed(tmp_path, server, "good0")
     Path(home.suites.path, "sums.json").unlink()
     tick = nightly(build_definitions(home, Panel(), agents=load_agents(agent_files(home.agents))), kept)
-    assert tick.skip_message == "there is no suite that can be used" and not tick.run_requests
+    assert tick.skip_message == "no usable suite" and not tick.run_requests
 
 
 def commanded(home: Path, *arguments: str) -> tuple[int, str]:
@@ -742,7 +742,7 @@ def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> 
     assert status == 0 and "3 attempts at 3 cases, at most 90 model calls" in said and not home.exists()
     assert server.requests() == []
     status, said = commanded(home, *files, "--budget", "0.001", "--concurrency", "1")
-    assert status == 3 and "of 3 attempts are done and kept" in said
+    assert status == 3 and "of 3 attempts are finished and kept" in said
     status, said = commanded(home, *files)
     assert status == 0, said
     assert "right answers      3 of 3 (100.0%)" in said and "3 of 3 runs passed" in said

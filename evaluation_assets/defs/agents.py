@@ -106,8 +106,8 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
         ):
             context.log.info(f"{agent.name}: {tally.finished} of {tally.attempts} attempts, {dict(tally.ended)}")
             if tally.stopped is not None:
-                done = f"{tally.finished} of {tally.attempts} attempts are done and kept"
-                stops.append((tally.stopped.kind, f"{agent.name}: {tally.stopped}; {done}. Run again to go on."))
+                done = f"{tally.finished} of {tally.attempts} attempts are finished and kept"
+                stops.append((tally.stopped.kind, f"{agent.name}: {tally.stopped}; {done}. Re-run to resume."))
             else:
                 drop = find(home.home.drops, tally.drop or "")
                 report = _report_of(drop, suite)
@@ -195,7 +195,7 @@ def _suite(home: Installation, name: str) -> Suite:
     try:
         path = find_suite(home.suites, name)
         if path is None:
-            raise InvalidSuite(f"there is no suite {name!r} in {home.suites}")
+            raise InvalidSuite(f"no suite {name!r} in {home.suites}")
         return load_suite(path).suite
     except InvalidSuite as problem:
         raise dg.Failure(str(problem), {STOPPED: "unusable"}, allow_retries=False) from problem

@@ -34,7 +34,7 @@ _LEVELS = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session
     additional_ins={
         name: dg.AssetIn(name) for name in ("raw_trajectories", "unreadable_records", "preprocessed_trajectories")
     },
-    description="Every record of the drop is kept, removed or rejected, and only one of these.",
+    description="Every record of the drop is exactly one of kept, removed and rejected.",
 )
 def records_add_up(
     rejected_records: Stored,
@@ -54,7 +54,11 @@ def records_add_up(
         passed=passed,
         metadata={"records": came, "kept": len(kept), "removed": len(removed), "unreadable": unreadable},
         description=f"Of {came} records, {len(kept)} are kept, {len(removed)} removed and {unreadable} unreadable"
-        + ("." if passed else f": {left} of {came} add up, and {len(set(before))} of {len(before)} ids differ."),
+        + (
+            "."
+            if passed
+            else f": {left} of {came} records add up, and {len(set(before))} of {len(before)} IDs are unique."
+        ),
     )
 
 
@@ -82,8 +86,8 @@ def reject_rate(rejected_records: Stored, preprocessed_trajectories: Stored) -> 
         },
         description="The drop has no records."
         if share is None
-        else f"{rejected_records.count} of {total} records ({share:.1%}) are not judged, at most {MAX_REJECTED:.0%} "
-        f"may be{': ' if named else ''}{named}.",
+        else f"{rejected_records.count} of {total} records ({share:.1%}) are not judged (maximum {MAX_REJECTED:.0%})"
+        f"{': ' if named else ''}{named}.",
     )
 
 
@@ -112,7 +116,7 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
         return dg.AssetCheckResult(
             passed=not missing and not unknown,
             metadata={"columns": len(found.names), "missing": ", ".join(missing), "unknown": ", ".join(unknown)},
-            description=f"The file has {len(found.names)} columns, {len(missing)} are missing and {len(unknown)} "
+            description=f"The file has {len(found.names)} columns, {len(missing)} missing and {len(unknown)} "
             f"unknown{': ' if missing or unknown else ''}{', '.join(missing + unknown)}.",
         )
 
@@ -122,7 +126,7 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
 @dg.asset_check(
     asset="clip_scores",
     partitions_def=DROPS,
-    description=f"Where several judges score, Krippendorff's alpha of no criterion is below {MIN_ALPHA}.",
+    description=f"If several judges score, Krippendorff's alpha of every criterion is at least {MIN_ALPHA}.",
 )
 def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
     """Agreement says that judges see the same, not that they are right."""
@@ -136,10 +140,10 @@ def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
             **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
             "subjects": max((each.n_subjects for each in found.values()), default=0),
         },
-        description=f"The judges do not agree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
+        description=f"The judges disagree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
         f"{', '.join(f'{criterion} {alphas[criterion]:.2f}' for criterion in poor)}."
         if poor
-        else f"No alpha of {len(alphas)} criteria is below {MIN_ALPHA}.",
+        else f"Alpha of all {len(alphas)} criteria is at least {MIN_ALPHA}.",
     )
 
 
@@ -148,7 +152,7 @@ def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
     partitions_def=DROPS,
     blocking=True,
     additional_ins={name: dg.AssetIn(name) for name in ("clips", "clip_scores")},
-    description=f"At least {MIN_SCORED:.0%} of the clips have a score. Blocks at the end, when the report exists.",
+    description=f"At least {MIN_SCORED:.0%} of the clips have a score. Blocks after the report is written.",
 )
 def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
     """A drop without any clip fails: nothing was judged."""
@@ -162,7 +166,7 @@ def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=share is not None and share >= MIN_SCORED,
         metadata={"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},
-        description=f"{len(scored)} of {total} clips ({share:.1%}) have a score, at least {MIN_SCORED:.0%} have to."
+        description=f"{len(scored)} of {total} clips ({share:.1%}) have a score (minimum {MIN_SCORED:.0%})."
         if share is not None
         else "The drop has no clips: every record was removed or could not be read.",
     )
@@ -177,7 +181,7 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
         partitions_def=DROPS,
         blocking=True,
         additional_deps=[dg.AssetKey([level, judge.name]) for level in _LEVELS for judge in judges],
-        description="Every judge answered at least one of its questions. Blocks at the end, when the report exists.",
+        description="Every judge answered at least one of its questions. Blocks after the report is written.",
     )
     def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
         answers = {
@@ -193,7 +197,7 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
             passed=not lost,
             metadata={"judges": len(judges), "lost": len(lost)},
             description="; ".join(f"{name} answered none of {count} questions" for name, count in lost.items())
-            or f"Each of {len(judges)} judges answered something, or had nothing to answer.",
+            or f"Each of {len(judges)} judges answered a question, or had none.",
         )
 
     return check
@@ -204,7 +208,7 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
     partitions_def=DROPS,
     blocking=True,
     additional_ins={"tool_use_results": dg.AssetIn("tool_use_results")},
-    description="Every case of the drop's suite was run, and enough runs passed. Nothing is asked without a suite.",
+    description="Every case of the drop's suite was run, and enough runs passed. Passes if the drop has no suite.",
 )
 def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
     """The share of runs that passed against the suite's `min_pass_rate`; rates are compared unrounded."""
@@ -231,9 +235,9 @@ def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
     rate = passed / runs if runs else None
     problems = []
     if rate is None or rate < least:
-        problems.append(f"{passed} of {runs} runs passed, at least {least:.1%} have to.")
+        problems.append(f"{passed} of {runs} runs passed (minimum {least:.1%}).")
     if failed:
-        problems.append(f"{failed} runs failed without the agent's doing and are not counted.")
+        problems.append(f"{failed} runs failed because of the infrastructure and are not counted.")
     if not_run := sorted(cases - measured):
         problems.append(f"{len(not_run)} cases were not run, or failed: {', '.join(not_run[:20])}.")
     blocks = rate is None or rate < least or bool(not_run)
@@ -249,5 +253,5 @@ def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
             "failing": {case: sorted(set(kinds)) for case, kinds in sorted(failing.items())[:50]},
             **({} if rate is None else {"pass_rate": rate}),
         },
-        description=" ".join(problems) or f"{passed} of {runs} runs passed, at least {least:.1%} have to.",
+        description=" ".join(problems) or f"{passed} of {runs} runs passed (minimum {least:.1%}).",
     )

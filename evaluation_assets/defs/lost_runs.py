@@ -47,7 +47,7 @@ def lost_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         silent = silent + 1 if beat == last else 0
         if silent < MAX_SILENT_LOOKS:
             after[run.run_id] = (beat, silent)
-        elif _fail(context.instance, run, f"no sign of life in {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"):
+        elif _fail(context.instance, run, f"no heartbeat for {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"):
             lost.append(run.run_id)
     context.update_cursor(json.dumps(after, sort_keys=True))
     return dg.SkipReason(f"failed {', '.join(lost)}" if lost else f"{len(after)} runs at work, none lost")
@@ -62,5 +62,5 @@ def _fail(instance: dg.DagsterInstance, run: dg.DagsterRun, why: str) -> bool:
     now = instance.get_run_by_id(run.run_id)
     if now is None or now.is_finished:
         return False
-    instance.report_run_failed(now, f"The run is lost: {why}. Replies it paid for are kept; a new run uses them.")
+    instance.report_run_failed(now, f"The run is lost: {why}. Its paid replies are kept and reused by the next run.")
     return True

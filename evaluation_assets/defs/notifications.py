@@ -30,7 +30,7 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
     def notify_failures(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
         url = os.environ.get(settings.url_env)
         if not url:
-            return dg.SkipReason(f"{settings.url_env} is not set: nobody is told")
+            return dg.SkipReason(f"{settings.url_env} is not set; no notifications are sent")
         run = context.dagster_run
         checks = failed_checks(context.instance, run.run_id)
         send(
@@ -89,7 +89,7 @@ def send(url: str, content: dict[str, Any]) -> None:
         urllib.error.URLError: nobody answered, or with an error. The URL, a secret, is in no message.
     """
     if not url.startswith(("http://", "https://")):
-        raise ValueError("the notification URL has to start with http:// or https://")
+        raise ValueError("the notification URL must start with http:// or https://")
     request = urllib.request.Request(  # noqa: S310  (the scheme is checked above)
         url, json.dumps(content).encode(), {"Content-Type": "application/json"}
     )

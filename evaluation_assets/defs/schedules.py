@@ -94,7 +94,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
         for problem in problems:
             context.log.warning(problem)
         if not usable:
-            yield dg.SkipReason("there is no suite that can be used")
+            yield dg.SkipReason("no usable suite")
         context.instance.add_dynamic_partitions("suites", list(usable))
         for suite in usable:
             yield dg.RunRequest(

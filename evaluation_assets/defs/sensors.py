@@ -55,7 +55,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     cursor = json.dumps({key: asdict(after) for key, after in to_score.items()}, sort_keys=True)
     if not to_score:
         context.update_cursor(cursor)
-        waiting = f"; {len(look.unsettled)} changed a moment ago and are looked at again" if look.unsettled else ""
+        waiting = f"; {len(look.unsettled)} still changing, checked again at the next tick" if look.unsettled else ""
         return dg.SkipReason(f"{len(found.drops)} drops, none new or changed{waiting}")
     return dg.SensorResult(
         dynamic_partitions_requests=[DROPS.build_add_request(list(to_score))],

@@ -68,14 +68,14 @@ def test_arguments_are_checked_before_the_call(arguments: str, told: str, failed
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(InvalidTool, match="two tools are called 'convert'"):
+    with pytest.raises(InvalidTool, match="two tools are named 'convert'"):
         Toolbox([FunctionTool(convert), FunctionTool(convert)])
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("abacus", "there are calculator"),
+        ("abacus", "choose one of: calculator"),
         ("no.such.module:f", "No module"),
         ("math:nothing", "has no function nothing"),
     ],

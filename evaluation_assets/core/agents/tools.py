@@ -128,7 +128,7 @@ class Toolbox:
         for tool in tools:
             name = wire_name(tool.definition.name)
             if name in self._tools:
-                raise InvalidTool(f"two tools are called {name!r}; rename one, or leave one server out")
+                raise InvalidTool(f"two tools are named {name!r}; rename one, or remove one server")
             self._tools[name] = tool
 
     @property
@@ -210,7 +210,7 @@ def cut(text: str, most: int) -> str:
 def _imported(name: str, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
     module, colon, function = name.partition(":")
     if not colon:
-        raise InvalidTool(f"there is no tool {name!r}; there are {', '.join(known)}, or write module:function")
+        raise InvalidTool(f"unknown tool {name!r}; choose one of: {', '.join(known)}, or write module:function")
     try:
         found = getattr(importlib.import_module(module), function, None)
     except ImportError as problem:

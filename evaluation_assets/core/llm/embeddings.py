@@ -118,7 +118,7 @@ class EndpointVectors:
                     found |= self._paid_for(asked)
                 elif not claimed:
                     if time.monotonic() > deadline:
-                        raise NoVectors("another worker holds these texts and did not finish")
+                        raise NoVectors("another worker claimed these texts and did not finish")
                     time.sleep(_POLL_S)
             finally:
                 for text in claimed:

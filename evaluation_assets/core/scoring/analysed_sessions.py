@@ -141,6 +141,6 @@ def _evidence(trajectory: Trajectory, measure: Similarity, say: Callable[[str], 
     try:
         _ = seen.reactions, seen.drift
     except SimilarityUnavailable as problem:
-        say(f"{trajectory.id}: {problem}; letters are compared instead")
+        say(f"{trajectory.id}: {problem}; comparing character n-grams instead")
         return SessionEvidence(trajectory, LexicalSimilarity())
     return seen

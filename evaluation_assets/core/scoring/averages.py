@@ -129,4 +129,6 @@ def by_subject(
         yield subject, found
     for judge, row in waiting.items():
         if row is not None:
-            raise StaleVerdicts(f"judge {judge} judged another version of this drop; materialise its verdicts again")
+            raise StaleVerdicts(
+                f"judge {judge} has verdicts on another version of this drop; materialise its verdicts again"
+            )
