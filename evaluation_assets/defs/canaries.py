@@ -62,7 +62,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
                 is_required=False,
                 group_name="judging",
                 code_version=f"{judge.version}|{versions}|{settings.model_dump_json()}",
-                description=f"Each row is {CANARY_VERDICTS.row}: {judge.name}. Empty where the drop has no suite.",
+                description=f"Each row is {CANARY_VERDICTS.row}: {judge.name}. Empty if the drop has no suite.",
                 kinds={"parquet", "llm"},
             )
             for judge in asked
@@ -72,7 +72,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
                 COVERAGE,
                 asset=keys[judge.name],
                 partitions_def=DROPS,
-                description=f"The judge scored {MIN_ANSWERED:.0%} of the canary clips it was asked about.",
+                description=f"The judge scored {MIN_ANSWERED:.0%} of the requested canary clips.",
             )
             for judge in asked
         ],
@@ -133,8 +133,8 @@ def _coverage(asset: dg.AssetKey, found: Sequence[rows.Row], tally: Tally) -> dg
         passed=scored >= number * MIN_ANSWERED,
         severity=dg.AssetCheckSeverity.WARN,
         metadata=tally.metadata(),
-        description=f"{scored} of {number} canary clips were scored{f' ({errors})' if errors else ''}, at least "
-        f"{MIN_ANSWERED:.0%} have to be, or it is not known whether the judge changed."
+        description=f"{scored} of {number} canary clips were scored{f' ({errors})' if errors else ''}. Below "
+        f"{MIN_ANSWERED:.0%}, it is not known whether the judge changed."
         if number
-        else "No canary clips were asked about with these verdicts.",
+        else "No canary clips were requested with these verdicts.",
     )

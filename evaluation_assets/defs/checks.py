@@ -1,4 +1,4 @@
-"""Asset checks: does everything add up, is it in shape, was enough of it judged."""
+"""Asset checks: record counts, schemas, coverage and outcomes."""
 
 import json
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
 MAX_REJECTED = 0.2
-"""Share of records above which a drop deserves a look before its scores are believed."""
+"""Maximum share of rejected records; above it, check the drop before trusting its scores."""
 
 MIN_ALPHA = 0.667
-"""Below it, Krippendorff advises to draw no conclusions."""
+"""Krippendorff advises against conclusions below this value."""
 
 MIN_SCORED = 0.9
-"""Share of clips with a score below which an evaluation does not count as one."""
+"""Minimum share of clips with a score."""
 
 _LEVELS = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
 
@@ -129,7 +129,7 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
     description=f"If several judges score, Krippendorff's alpha of every criterion is at least {MIN_ALPHA}.",
 )
 def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
-    """Agreement says that judges see the same, not that they are right."""
+    """Inter-rater agreement. It shows that judges give the same scores, not that the scores are right."""
     found = agreement(clip_scores.rows(["criterion", "mean", "std", "n_scored"]))
     alphas = {criterion: each.alpha for criterion, each in found.items() if each.alpha is not None}
     poor = sorted(criterion for criterion, alpha in alphas.items() if alpha < MIN_ALPHA)

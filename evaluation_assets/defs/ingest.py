@@ -41,10 +41,12 @@ class PreprocessConfig(dg.Config):
     group_name="ingest",
     outs={
         "raw_trajectories": dg.AssetOut(
-            description="Every trajectory of the drop, as it came.", code_version=READER_VERSION, kinds={"parquet"}
+            description="Every trajectory of the drop, before preprocessing.",
+            code_version=READER_VERSION,
+            kinds={"parquet"},
         ),
         "unreadable_records": dg.AssetOut(
-            description="Records no trajectory could be made of: where they stood, why, and all of them.",
+            description="Records that could not be parsed: file, line, reason, and the raw record.",
             code_version=READER_VERSION,
             kinds={"parquet"},
         ),
@@ -103,12 +105,12 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
     group_name="ingest",
     outs={
         "preprocessed_trajectories": dg.AssetOut(
-            description="The trajectories that are judged: within the rules, and with their missing tags closed.",
+            description="The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
             code_version=PREPROCESSING_VERSION,
             kinds={"parquet"},
         ),
         "rejected_records": dg.AssetOut(
-            description="Everything that is not judged, with stage and reason: unreadable, or taken out by a rule.",
+            description="Every record that is not judged, with stage and reason: unreadable, or removed by a rule.",
             code_version=PREPROCESSING_VERSION,
             kinds={"parquet"},
         ),
@@ -120,7 +122,7 @@ def preprocess(
     raw_trajectories: Stored,
     unreadable_records: Stored,
 ) -> Iterator[dg.Output]:
-    """Apply the rules and the repairs, and account for every record."""
+    """Apply the rules and repairs; every record is kept or rejected with a reason."""
     name = context.partition_key
     preprocessor = Preprocessor(Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation))
     statistics = preprocessor.statistics
@@ -154,7 +156,7 @@ def preprocess(
     group_name="ingest",
     code_version=PREPROCESSING_VERSION,
     kinds={"parquet"},
-    description="One clip per tool call, and the final piece. Joined, the clips of a trajectory are its text.",
+    description="One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
 )
 def clips(
     context: dg.AssetExecutionContext, home: HomeResource, preprocessed_trajectories: Stored
@@ -184,13 +186,13 @@ def clips(
 
 
 def loss_table(losses: Losses) -> dg.MetadataValue:
-    """Which fields of the source no trajectory holds, and how often: the first fifty."""
+    """The first fifty unmapped fields of the source, with their counts."""
     lines = [f"| {markdown_cell(path)} | {count} |" for path, count in losses.table()[:50]]
     return dg.MetadataValue.md("\n".join(["| field | times |", "| --- | ---: |", *lines]))
 
 
 def statistics_metadata(statistics: Statistics) -> dict[str, int | float]:
-    """The figures of preprocessing as numeric metadata, which the UI plots over drops."""
+    """Preprocessing counts as numeric metadata, which the UI plots over drops."""
     figures: dict[str, int | float] = {
         "records_total": statistics.total,
         "records_kept": statistics.kept,
@@ -208,7 +210,7 @@ def statistics_metadata(statistics: Statistics) -> dict[str, int | float]:
 
 
 def _explaining(items: Iterable[Trajectory | Rejection]) -> Iterator[Trajectory | Rejection]:
-    """A file that turns out damaged half way fails the run with the reason, not with a stack of frames."""
+    """A damaged file fails the run with the reason instead of a traceback."""
     try:
         yield from items
     except UnreadableDrop as problem:

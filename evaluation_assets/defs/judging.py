@@ -23,25 +23,25 @@ from evaluation_assets.defs.stopping import as_completed
 
 COVERAGE = "coverage"
 MIN_COVERAGE = 0.9
-"""Share of subjects a judge has to have spoken about."""
+"""Minimum coverage: the share of subjects that a judge must answer."""
 
 TEXT_SEEN = "share_of_text_seen"
 MIN_TEXT_SEEN = 0.95
-"""Share of the subjects' text that a judge has to have been shown."""
+"""Minimum share of the subjects' text that a judge must be shown."""
 
 Chains = Callable[[Judge], Iterator[Chain]]
 """What a judge is asked at a level; it depends on the judge where its own earlier verdicts are shown."""
 
 
 class JudgingConfig(dg.Config):
-    """What a run may spend in US dollars, over all judges, levels and embeddings. Without it there is no limit."""
+    """Budget of a run in US dollars, over all judges, levels and embeddings. Default: no limit."""
 
     budget_usd: float | None = None
 
 
 @dataclass(slots=True)
 class Tally:
-    """What a judge did at one level."""
+    """Verdict counts, tokens and costs of a judge at one level."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
@@ -72,7 +72,7 @@ class Tally:
 
     @property
     def coverage(self) -> float | None:
-        """Share of subjects the judge spoke about: scored, or abstained with its reasons. `None` without subjects."""
+        """Coverage: share of subjects that were scored, or abstained with a reason. `None` without subjects."""
         spoken = self.outcomes["scored"] + self.outcomes["abstained"]
         return spoken / self.outcomes.total() if self.outcomes else None
 
@@ -101,9 +101,7 @@ class Tally:
     def seen(self) -> str:
         """The share of text seen as a sentence."""
         share = "-" if self.text_seen is None else f"{self.text_seen:.1%}"
-        return (
-            f"The judge was shown {share} of the text of {self.shown} subjects, at least {MIN_TEXT_SEEN:.0%} has to be."
-        )
+        return f"The judge was shown {share} of the text of {self.shown} subjects (minimum {MIN_TEXT_SEEN:.0%})."
 
     def metadata(self) -> dict[str, int | float | str]:
         """The figures as numeric metadata, which the UI plots over drops."""
@@ -192,8 +190,11 @@ def _level(
             dg.AssetCheckSpec(name, asset=keys[judge.name], partitions_def=DROPS, description=description)
             for judge in judges
             for name, description in (
-                (COVERAGE, f"The judge scored, or abstained with reasons from, {MIN_COVERAGE:.0%} of the subjects."),
-                (TEXT_SEEN, f"The judge was shown {MIN_TEXT_SEEN:.0%} of the subjects' text."),
+                (
+                    COVERAGE,
+                    f"The judge scored, or abstained with a reason on, at least {MIN_COVERAGE:.0%} of the subjects.",
+                ),
+                (TEXT_SEEN, f"The judge was shown at least {MIN_TEXT_SEEN:.0%} of the subjects' text."),
             )
         ],
     )

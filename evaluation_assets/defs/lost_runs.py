@@ -1,4 +1,4 @@
-"""Runs whose process is gone: they would stay STARTED for ever, and hold their slots and their drops."""
+"""Fail runs whose process is gone. They would otherwise stay STARTED and block their slots and drops."""
 
 import json
 
@@ -26,7 +26,7 @@ def fail_gone_runs(instance: dg.DagsterInstance) -> list[str]:
 @dg.sensor(
     minimum_interval_seconds=INTERVAL_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Fails runs whose process was killed, so that Dagster tries them again and others get their slots.",
+    description="Fails runs whose process was killed, so that Dagster retries them and frees their slots.",
 )
 def lost_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Look for lost runs. What a failed run had paid for is in the ledger; Dagster's run retries start it again.

@@ -1,4 +1,4 @@
-"""Failed runs and regressions are told to a URL: JSON with a `text`, which Slack and its like show as it is."""
+"""Post failures and regressions to a webhook (Slack-compatible JSON with a `text`)."""
 
 import json
 import os

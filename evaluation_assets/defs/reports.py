@@ -28,11 +28,11 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
 REPORT_VERSION = "2"
-"""Raise it when the same tables are reported differently."""
+"""Increment when the same tables would give a different report."""
 
 
 class FilesConfig(dg.Config):
-    """How kept records are written: in files of `split_size`, or only whole when it is 0."""
+    """`split_size`: records per numbered file; 0 writes one file only."""
 
     split_size: int = 0
 
@@ -42,7 +42,7 @@ class FilesConfig(dg.Config):
     group_name="reports",
     code_version=REPORT_VERSION,
     kinds={"json"},
-    description="The kept records as JSON Lines with what preprocessing found; whole, and split into numbered files.",
+    description="The kept records as JSON Lines with preprocessing metadata: one file, and split into numbered files.",
 )
 def preprocessed_files(
     context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource, preprocessed_trajectories: Stored
@@ -93,7 +93,7 @@ def report_asset(
         ins={name: dg.AssetIn(name) for name in tables} | verdicts | canary_inputs,
         deps=["task_metrics", "score_history", "session_agents"],
         kinds={"json", "markdown", "html"},
-        description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, a file per judge.",
+        description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, one file per judge.",
     )
     def evaluation_report(
         context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored

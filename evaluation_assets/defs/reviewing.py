@@ -18,7 +18,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
 REVIEWING_VERSION = "1"
-"""Raise it when the same scores and labels are reviewed otherwise."""
+"""Increment when the same scores and labels would give different results."""
 
 MAX_SHOWN = 20
 
@@ -41,7 +41,7 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
         group_name="reviewing",
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         kinds={"parquet", "csv"},
-        description="Each row is a trajectory to look at, and why. Written to reports/ as review.csv and review.jsonl.",
+        description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
     def review_queue(
         context: dg.AssetExecutionContext,
@@ -76,7 +76,7 @@ def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
         code_version=REVIEWING_VERSION,
         ins={f"{table.name}_{judge}": dg.AssetIn([table.name, judge]) for table in levels.values() for judge in judges},
         kinds={"parquet"},
-        description="What the judges of the panel are worth to each other. Agreement is not validity.",
+        description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",
     )
     def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
         verdicts = {
@@ -101,10 +101,10 @@ def _panel_reliability(judges: Sequence[str]) -> dg.AssetsDefinition:
     check_specs=[
         dg.AssetCheckSpec("readable", asset="labels", description="Every line of the files in labels/ is a label.")
     ],
-    description="What people said about trajectories: the filled-in files in labels/.",
+    description="Human labels of trajectories, from the completed files in labels/.",
 )
 def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
-    """Read the files in `labels/`; a line that is no label is named, and leaves the others alone."""
+    """Read the files in `labels/`; invalid lines are reported and skipped."""
     found = list(read_labels(home.home.labels))
     unreadable = [each for each in found if isinstance(each, UnreadableLabel)]
     rows = [asdict(each) for each in found if isinstance(each, Label)]
@@ -120,7 +120,7 @@ def labels(home: HomeResource):  # Dagster refuses an annotation beside check_sp
                     "unreadable": len(unreadable),
                     **{f"{each.source}:{each.line}": each.reason for each in unreadable[:MAX_SHOWN]},
                 },
-                description=f"{len(unreadable)} of {len(found)} lines are no label"
+                description=f"{len(unreadable)} of {len(found)} lines are not labels"
                 f"{f': {unreadable[0].source}:{unreadable[0].line}: {unreadable[0].reason}' if unreadable else ''}.",
             )
         ],
@@ -137,10 +137,10 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
             dg.AssetCheckSpec(
                 "may_gate",
                 asset="judge_cards",
-                description=f"Every judge with enough labels has kappa {settings.min_kappa}.",
+                description=f"Every judge with enough labels has a kappa of at least {settings.min_kappa}.",
             )
         ],
-        description="Each judge against the labels of people. One below the wanted kappa is kept out of gates.",
+        description="Each judge compared with human labels. Judges below the minimum kappa are excluded from gates.",
     )
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         table = tables.JUDGE_CARDS
@@ -156,7 +156,7 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
                     passed=not poor,
                     severity=dg.AssetCheckSeverity.WARN,
                     metadata={f"kappa_{judge}": kappa for judge, kappa in poor.items()},
-                    description=f"{len(poor)} of {known} judges are kept out of gates (kappa below "
+                    description=f"{len(poor)} of {known} judges are excluded from gates (kappa below "
                     f"{settings.min_kappa}): {named}."
                     if poor
                     else f"No judge of {known} with enough labels has a kappa below {settings.min_kappa}.",
@@ -173,7 +173,7 @@ def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDef
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         deps=["review_queue", "trajectory_scores"],
         kinds={"parquet"},
-        description="The pass rate of each drop: what the judges say, and beside it corrected by labels of people.",
+        description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:
         table = tables.PASS_RATES

@@ -14,7 +14,7 @@ from evaluation_assets.core.tables import Table
 from evaluation_assets.defs.partitions import DROPS
 
 SCORING_VERSION = "1"
-"""Raise it when the same verdicts average to other scores."""
+"""Increment when the same verdicts would give different scores."""
 
 
 def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinition]:
@@ -36,7 +36,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             code_version=f"{SCORING_VERSION}|quorum {quorum}",
             ins={name: dg.AssetIn(name) for name in inputs} | verdicts_of(verdicts),
             kinds={"parquet"},
-            description=f"Each row is {table.row}. A mean names how many judges it rests on.",
+            description=f"Each row is {table.row}. Every mean states how many judges it is based on.",
         )
         def panel_scores(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
             summary = Summary()

@@ -1,4 +1,4 @@
-"""New and changed drops start an evaluation."""
+"""The sensor that evaluates new and changed drops."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ _CHUNK = 200
     job_name=EVALUATE,
     minimum_interval_seconds=INTERVAL_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Evaluates files that are new in the drops folder, or whose content changed, once they are at rest.",
+    description="Evaluates new and changed files in the drops folder once they have stopped changing.",
 )
 def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.SensorResult | dg.SkipReason:
     """Look at the drops folder.

@@ -21,10 +21,10 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
 SESSIONS_VERSION = "4"
-"""Raise it when the same sessions and verdicts are analysed differently."""
+"""Increment when the same sessions and verdicts would give a different analysis."""
 
 MIN_JUDGED = 0.9
-"""Share of responses that have to have a judgement."""
+"""Minimum share of responses that must be judged."""
 
 _COLUMNS = [
     "analyst",
@@ -61,7 +61,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
         code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
         ins={"preprocessed_trajectories": dg.AssetIn("preprocessed_trajectories")} | verdicts,
         kinds={"parquet"},
-        description=f"Each row is {tables.SESSION_ANALYSES.row}. Trajectories of one agent and one turn have none.",
+        description=f"Each row is {tables.SESSION_ANALYSES.row}. None for trajectories of one agent and one turn.",
     )
     def analyses(
         context: dg.AssetExecutionContext, config: JudgingConfig, **stored: Stored
@@ -163,7 +163,7 @@ class Summary:
 @dg.asset_check(
     asset="session_analyses",
     partitions_def=DROPS,
-    description=f"At least {MIN_JUDGED:.0%} of the responses in sessions have a judgement.",
+    description=f"At least {MIN_JUDGED:.0%} of the responses in sessions are judged.",
 )
 def sessions_judged(session_analyses: Stored) -> dg.AssetCheckResult:
     """Without sessions there is nothing to judge."""
@@ -174,7 +174,7 @@ def sessions_judged(session_analyses: Stored) -> dg.AssetCheckResult:
         passed=share is None or share >= MIN_JUDGED,
         severity=dg.AssetCheckSeverity.ERROR,
         metadata={"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
-        description=f"{judged} of {responses} responses were judged, at least {MIN_JUDGED:.0%} have to be.",
+        description=f"{judged} of {responses} responses were judged (minimum {MIN_JUDGED:.0%}).",
     )
 
 
@@ -199,7 +199,7 @@ def unauthorised_calls(session_analyses: Stored) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset="session_analyses",
     partitions_def=DROPS,
-    description=f"The mean coordination of sessions with several agents is not below {LOW}.",
+    description=f"The mean coordination of sessions with several agents is at least {LOW}.",
 )
 def coordinated(session_analyses: Stored) -> dg.AssetCheckResult:
     """Sessions of one agent have no coordination."""
@@ -213,7 +213,7 @@ def coordinated(session_analyses: Stored) -> dg.AssetCheckResult:
         metadata={"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
         description="No session has several agents."
         if mean is None
-        else f"The mean coordination of {len(scores)} sessions is {mean:.3f}, at least {LOW} is wanted.",
+        else f"The mean coordination of {len(scores)} sessions is {mean:.3f} (minimum {LOW}).",
     )
 
 

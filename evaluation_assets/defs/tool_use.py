@@ -22,7 +22,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
 TOOL_USE_VERSION = "2"
-"""Raise it when the same run is measured differently by the same case."""
+"""Increment when the same run and case would give different metrics."""
 
 _NAMED = 20
 
@@ -32,7 +32,7 @@ _NAMED = 20
     group_name="tool_use",
     code_version=TOOL_USE_VERSION,
     kinds={"parquet"},
-    description="Every run of the drop measured by its case of the suite; empty where the drop has no suite.",
+    description="Every run of the drop measured by its test case; empty if the drop has no suite.",
 )
 def tool_use_results(
     context: dg.AssetExecutionContext, home: HomeResource, raw_trajectories: Stored
@@ -115,7 +115,7 @@ def _min_pass_rate(home: Installation, suite: str, own: float) -> float:
     group_name="tool_use",
     code_version=TOOL_USE_VERSION,
     kinds={"parquet"},
-    description="Classes of issues over the runs of the drop, with the evidence and a recommendation for each.",
+    description="Issues of the drop's runs grouped into patterns, each with evidence and a recommendation.",
 )
 def failure_patterns(context: dg.AssetExecutionContext, tool_use_results: Stored) -> dg.MaterializeResult[Stream]:
     """Group the issues of all runs."""
