@@ -88,7 +88,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                 skippable=True,
                 group_name="agents",
                 code_version=agent.identity,
-                description=f"{agent.name} ({agent.provider}, {agent.model_name}) on a suite; writes its runs as a drop.",
+                description=f"Runs of {agent.name} ({agent.provider}, {agent.model_name}) on a suite, as a drop.",
                 kinds={"llm", "json"},
             )
             for agent in agents

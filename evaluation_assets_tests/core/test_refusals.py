@@ -82,8 +82,8 @@ def test_an_answer_that_talks_about_errors_is_completed(answer: str) -> None:
 
 
 @given(st.text() | st.lists(st.sampled_from(["I am ", "unable to ", "sorry, ", "it seems ", "\\n", ". "])).map("".join))
-def test_any_text_can_be_looked_at(answer: str) -> None:
-    is_refusal(answer)
+def test_white_space_around_an_answer_does_not_matter(answer: str) -> None:
+    assert is_refusal(f"  {answer}\n") is is_refusal(answer)
 
 
 def test_a_long_answer_is_read_in_no_time() -> None:

@@ -7,8 +7,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from evaluation_assets.core.suites import call_metrics
-from evaluation_assets.core.suites.answers import compare_answer
-from evaluation_assets.core.suites.call_schemas import defects, parameter_schema
+from evaluation_assets.core.suites.answers import AnswerOutcome, compare_answer
+from evaluation_assets.core.suites.call_schemas import DefectKind, defects, parameter_schema
 from evaluation_assets.core.suites.calls import Call, Run, run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, CaseResult, evaluate
 from evaluation_assets.core.suites.comparison import compare_call
@@ -136,8 +136,9 @@ def test_an_answer_can_be_held_to_its_exact_text_or_given_tolerance() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_can_be_compared(reference: str, answer: str) -> None:
-    assert compare_answer(ReferenceAnswer(value=reference), reference) in ("exact", "missing")
-    compare_answer(ReferenceAnswer(value=reference), answer)
+    same = compare_answer(ReferenceAnswer(value=reference), reference)
+    assert same == ("exact" if reference.strip() else "missing")
+    assert compare_answer(ReferenceAnswer(value=reference), answer) in get_args(AnswerOutcome)
 
 
 # ---- matching --------------------------------------------------------------------------------------------------
@@ -569,8 +570,10 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["type", "properties", "required", "x", "$ref", "items"]), json_values))
 def test_any_definition_can_be_read(parameters: dict[str, Any]) -> None:
-    parameter_schema(parameters)
-    defects(call("f", x=1), [Tool(name="f", parameters=parameters)])
+    schema = parameter_schema(parameters)
+    assert schema is None or isinstance(schema, dict)
+    found = defects(call("f", x=1), [Tool(name="f", parameters=parameters)])
+    assert all(each.kind in get_args(DefectKind) for each in found)
 
 
 # ---- trajectories ----------------------------------------------------------------------------------------------

@@ -34,6 +34,9 @@ _DEADLINE_S = 300.0
 
 _POLL_S = 0.25
 
+_LARGEST = 1e15
+"""Of a number in an embedding. Real ones are below 1000; squares of these are added up in 32 bits."""
+
 
 class NoVectors(Exception):
     """Texts cannot be embedded now; the message says why."""
@@ -157,8 +160,7 @@ class EndpointVectors:
         self._failures = 0
         took_ms = (time.monotonic() - sent) * 1000
         vectors = _vectors(answer, len(texts))
-        tokens = answer.usage.prompt_tokens if answer.usage else None
-        for text, vector, share in zip(texts, vectors, _shares(tokens, texts), strict=True):
+        for text, vector, share in zip(texts, vectors, _shares(_tokens_of(answer), texts), strict=True):
             self._commit(text, vector, share, took_ms)
         return dict(zip(texts, vectors, strict=True))
 
@@ -239,13 +241,30 @@ def _unpacked(entry: Entry) -> Vector:
 
 
 def _vectors(answer: Any, expected: int) -> list[Vector]:
-    """The vectors of an answer in the order of the texts."""
-    if len(answer.data) != expected:
-        raise NoVectors(f"{len(answer.data)} embeddings for {expected} texts")
-    vectors = [np.asarray(item.embedding, np.float32) for item in sorted(answer.data, key=lambda item: item.index)]
-    if any(vector.ndim != 1 or not vector.size or not np.isfinite(vector).all() for vector in vectors):
+    """The vectors of an answer in the order of the texts.
+
+    Raises:
+        NoVectors: it is no answer: too few, twice the same text, not numbers, none but zeros.
+    """
+    try:
+        listed = {item.index: np.asarray(item.embedding, np.float64) for item in answer.data}
+        found = [listed.pop(index) for index in range(expected)]
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise NoVectors("the answer holds no embedding for each text") from None
+    if listed or any(vector.ndim != 1 or not _is_usable(vector) for vector in found):
         raise NoVectors("an embedding is no list of numbers")
-    return vectors
+    return [vector.astype(np.float32) for vector in found]
+
+
+def _is_usable(vector: NDArray[np.float64]) -> bool:
+    """Whether all are numbers that 32 bits hold, and their squares too, and not all are zero."""
+    return bool(vector.any()) and bool((np.abs(vector) <= _LARGEST).all())
+
+
+def _tokens_of(answer: Any) -> int | None:
+    """Billed tokens, as far as the answer says them."""
+    tokens = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
+    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0 else None
 
 
 def _shares(total: int | None, texts: Sequence[str]) -> list[int | None]:

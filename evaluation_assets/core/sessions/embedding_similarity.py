@@ -17,6 +17,8 @@ from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPr
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 
+_OPENAI = "https://api.openai.com/v1"
+
 _READ = 8_000
 """Characters of a text that are embedded: endpoints take about 8,000 tokens."""
 
@@ -29,19 +31,25 @@ class EmbeddingSettings(BaseModel):
     The defaults were chosen with all-MiniLM-L6-v2 on dialogues of EURTAD.
 
     Provider `openai` is any endpoint that speaks OpenAI's protocol; `local` is a model of the extra `embeddings`, by
-    the name of its folder or on the Hugging Face hub.
+    the name of its folder or on the Hugging Face hub. OpenAI's own key is sent to OpenAI only: another `base_url` is
+    sent a key where `api_key_env` names one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     provider: Literal["openai", "local"] = "openai"
     model: str
-    base_url: str = "https://api.openai.com/v1"
-    api_key_env: VariableName | None = "OPENAI_API_KEY"
+    base_url: str = _OPENAI
+    api_key_env: VariableName | None = None
     price: Price | None = None
     re_ask: float = Field(default=0.96, gt=0, le=1)
     may_re_ask: float = Field(default=0.38, gt=0, le=1)
     dissatisfied: float = Field(default=0.14, gt=0, le=1)
+
+    @property
+    def key_variable(self) -> str | None:
+        """The variable that holds the key; `None` where none is sent."""
+        return self.api_key_env or ("OPENAI_API_KEY" if self.base_url == _OPENAI else None)
 
     @property
     def name(self) -> str:
@@ -79,7 +87,7 @@ def opened_measure(
             vectors = EndpointVectors(
                 model=settings.model,
                 base_url=settings.base_url,
-                key_variable=settings.api_key_env,
+                key_variable=settings.key_variable,
                 ledger=ledger,
                 pricing=_pricing(settings),
                 run=run,

@@ -54,6 +54,10 @@ class Similarity(Protocol):
         ...
 
 
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
 class LexicalSimilarity:
     """Cosine of TF-IDF over character n-grams within words: no model, any language, blind to paraphrases."""
 
@@ -61,9 +65,14 @@ class LexicalSimilarity:
     can_exclude = False
 
     def re_asks(self, message: str, following: str, cosine: float) -> bool:
-        """Alike, and nearly all words said before: "the phone number?" after "the address?" is another question."""
+        """Alike, and nearly all words said before: "the phone number?" after "the address?" is another question.
+
+        A message without a word of content asks again where it is the same question once more.
+        """
         common = share(words(following), words(message))
-        return cosine >= RE_ASK_COSINE and common is not None and common >= RE_ASK_WORDS
+        if common is None:
+            return _plain(following).endswith(("?", "？", "؟")) and _plain(following) == _plain(message)
+        return cosine >= RE_ASK_COSINE and common >= RE_ASK_WORDS
 
     def may_re_ask(self, cosine: float) -> bool:
         """Always: a paraphrase may share no letters with what it repeats."""

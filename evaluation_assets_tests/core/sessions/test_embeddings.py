@@ -1,7 +1,8 @@
 """Likeness by embeddings: from a server that speaks OpenAI's protocol, paid for once, or from a local model."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
@@ -219,3 +220,92 @@ def test_without_the_extra_the_panel_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setitem(__import__("sys").modules, "model2vec", None)
     with pytest.raises(InvalidPanel, match=r"evaluation-assets\[embeddings\]"):
         panel_of({"embeddings": {"provider": "local", "model": "m"}}, "panel.yaml")
+
+
+@contextmanager
+def answering(body: str) -> Iterator[tuple[str, list[str | None]]]:
+    """An endpoint with one answer to everything: its address, and the keys that were sent to it."""
+    keys: list[str | None] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            keys.append(self.headers["authorization"])
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1", keys
+        server.shutdown()
+
+
+def two(
+    first: str, second: str = "[1, 2]", indices: tuple[int, int] = (0, 1), usage: str = '{"prompt_tokens": 4}'
+) -> str:
+    items = [f'{{"index": {index}, "embedding": {one}}}' for index, one in zip(indices, (first, second), strict=True)]
+    return f'{{"data": [{", ".join(items)}], "usage": {usage}}}'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[1, 2]",
+        "{}",
+        '"text"',
+        two('"AAAA"'),
+        two(f"[{'9' * 400}, 1]"),
+        two("[1e308, 1]"),
+        two("[0, 0]"),
+        two("[[1, 2]]"),
+        two("[]"),
+        two("null"),
+        two("[NaN, 1]"),
+        two("[1, 2]", indices=(0, 0)),
+        two("[1, 2]", indices=(1, 2)),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_an_answer_that_holds_no_embeddings_is_no_measure(tmp_path: Path, body: str) -> None:
+    with answering(body) as (address, _):
+        settings = EmbeddingSettings(model="m", base_url=address)
+        with opened_measure(settings, ledger_url(tmp_path), "run", None) as (measure, taken):
+            with pytest.raises(SimilarityUnavailable, match="embedding"):
+                measure.matrix(["a text", "another"])
+            assert taken.texts == 0
+
+
+@pytest.mark.parametrize("usage", ['{"prompt_tokens": "many"}', '{"prompt_tokens": -3}', "null", "[1]"])
+def test_tokens_that_an_answer_does_not_say_are_unknown(tmp_path: Path, usage: str) -> None:
+    with answering(two("[3, 4]", usage=usage)) as (address, _):
+        settings = EmbeddingSettings(model="m", base_url=address)
+        with opened_measure(settings, ledger_url(tmp_path), "run", None) as (measure, taken):
+            assert measure.matrix(["a text", "another"])[0, 1] == pytest.approx(11 / 5**1.5)
+            assert (taken.texts, taken.input_tokens) == (2, None)
+
+
+def test_the_key_for_openai_is_sent_to_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "for-openai-only")
+    monkeypatch.setenv("OWN_KEY", "for-this-server")
+    with answering(two("[1, 2]")) as (address, keys):
+        for settings in (
+            EmbeddingSettings(model="a", base_url=address),
+            EmbeddingSettings(model="b", base_url=address, api_key_env="OWN_KEY"),
+        ):
+            with opened_measure(settings, ledger_url(tmp_path), "run", None) as (measure, _):
+                measure.matrix(["a text", "another"])
+    assert keys == ["Bearer none", "Bearer for-this-server"]
+    assert EmbeddingSettings(model="a").key_variable == "OPENAI_API_KEY"
+
+
+def test_a_question_without_a_word_of_content_is_asked_again() -> None:
+    measure = LexicalSimilarity()
+    assert measure.re_asks("What is it?", "what is  it?", 1.0)
+    assert not measure.re_asks("What is it?", "What is this?", 0.9)
+    assert not measure.re_asks("I do.", "I do.", 1.0)
