@@ -79,7 +79,10 @@ def evaluate(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Evaluate files of trajectories. Each file is a drop; a directory is one drop per file in it."""
+    """Evaluate files of trajectories.
+
+    Each file is a drop. A directory gives one drop per file in it.
+    """
     if select is not None and preprocess_only:
         raise click.UsageError("--select and --preprocess-only cannot be combined; use one of them")
     with resumable(home) as stop:

@@ -36,7 +36,7 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 )
 @with_home
 def export(home: Installation, drop: str, format_name: str, output: Path) -> None:
-    """Export the trajectories, scores or agents of an evaluated drop as JSON Lines."""
+    """Export an evaluated drop as JSON Lines: trajectories, scores or agents."""
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")

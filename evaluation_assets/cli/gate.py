@@ -29,7 +29,9 @@ FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_git
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Baseline file to compare against (default: the suite's).",
 )
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Output format."
+)
 @click.option(
     "--calibrate", is_flag=True, help="Measure how often the gate fails, warns and passes on each suite's own runs."
 )
@@ -84,7 +86,7 @@ def _user() -> str:
 
 @click.group("baseline")
 def baseline_commands() -> None:
-    """Promote and show baselines, which drops are compared with."""
+    """Promote and show baselines."""
 
 
 @baseline_commands.command()

@@ -28,9 +28,10 @@ _SHOWN = 10
     "--all", "show_all", is_flag=True, help=f"List all trajectories and rejections (default: {_SHOWN} of each)."
 )
 def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bool, show_all: bool) -> None:
-    """Show the import report of files: trajectories, rejected records with the reason, unmapped fields.
+    """Preview how files are parsed.
 
-    Dry run: nothing is written, no model is called.
+    The import report shows trajectories, rejected records with the reason, and unmapped fields. Nothing is written,
+    no model is called.
     """
     read = 0
     problems: list[str] = []

@@ -56,11 +56,13 @@ _judges = together(
         type=click.Path(exists=True, path_type=Path),
         help="Path to panel.yaml (default: <home>/panel.yaml).",
     ),
-    click.option("--provider", help="Use a single judge of this provider instead of panel.yaml."),
+    click.option("--provider", help="Use a single judge of this provider, not panel.yaml."),
     click.option("--model", help="Model of the judge (default: the provider's)."),
     click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge."),
-    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="Limit per model judge."),
-    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), help="Limit per model judge."),
+    click.option(
+        "--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."
+    ),
+    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."),
 )
 
 

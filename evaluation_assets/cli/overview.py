@@ -50,7 +50,9 @@ SHOWN = {
 NEEDED = {"leaderboard": ["leaderboard"], "judge_cards": ["labels", "judge_cards"], "drift": ["drift"]}
 """Assets to materialise for a table."""
 
-_form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+_form = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
 
 
 def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
@@ -74,8 +76,8 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     return show
 
 
-overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates and drift over all drops.")
-leaderboard = _command("leaderboard", ["leaderboard"], "Compare agents and versions on the tasks that all of them did.")
+overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates and drift.")
+leaderboard = _command("leaderboard", ["leaderboard"], "Rank agents and versions on the tasks that all of them did.")
 judges = _command("judges", ["judge_cards"], "Compare each judge with human labels.")
 drift = _command("drift", ["drift"], "Test for a lasting decrease since each suite's baseline.")
 

@@ -40,7 +40,10 @@ def plan(
     one_drop: bool,
     format_name: str | None,
 ) -> None:
-    """Dry run of `evaluate`: count records, clips and calls, and estimate the cost. Writes nothing, calls no model."""
+    """Dry run of `evaluate` with a cost estimate.
+
+    Counts records, clips and model calls. Nothing is written, no model is called.
+    """
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
         canaries = load_settings(home.gate_file).canaries

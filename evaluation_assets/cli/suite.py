@@ -32,13 +32,16 @@ from evaluation_assets.intake import prepare, take_in_agent, take_in_suite
 
 @click.group("suite")
 def suite_commands() -> None:
-    """Check, convert and run test suites: tasks with the expected calls and answers of an agent."""
+    """Check, convert and run test suites.
+
+    A suite is a file of tasks with the calls and the answer that are expected from an agent.
+    """
 
 
 @suite_commands.command("check")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def check_suite(path: Path) -> None:
-    """Validate a suite and list the tasks that are skipped, with the reason."""
+    """Validate a suite and list its skipped tasks with the reason."""
     loaded = _loaded(path)
     cases = loaded.suite.cases
     echo(f"{loaded.suite.name}: {len(cases)} cases, read as {loaded.format}")
@@ -53,7 +56,7 @@ def check_suite(path: Path) -> None:
 @suite_commands.command("convert")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def convert_suite(path: Path) -> None:
-    """Convert a suite of any supported format to native JSON and print it."""
+    """Print a suite of any supported format as native JSON."""
     loaded = _loaded(path)
     for task in loaded.incomplete:
         echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
@@ -62,7 +65,7 @@ def convert_suite(path: Path) -> None:
 
 @suite_commands.command("schema")
 def print_schema() -> None:
-    """Print the JSON Schema of suite files, for editors and other programs."""
+    """Print the JSON Schema of suite files."""
     click.echo(json.dumps(suite_schema(), indent=2))
 
 
@@ -111,9 +114,9 @@ def run_suite_command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Run agents on SUITE (a file, or the name of a suite of the installation) and evaluate the runs.
+    """Run agents on a suite and evaluate the runs.
 
-    Re-run the same command to resume a run that was stopped.
+    SUITE is a file, or the name of a suite of the installation. Re-run the same command to resume a stopped run.
     """
     try:
         loaded, name = _suite_named(home, suite)

@@ -23,10 +23,13 @@ from evaluation_assets.intake import prepare
 
 @click.command()
 @with_home
-@click.option("--port", default=3000, show_default=True)
-@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=3000, show_default=True, help="Port of the UI.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 def ui(home: Installation, port: int, host: str) -> None:
-    """Start the Dagster UI and the daemon, which evaluates new drops automatically."""
+    """Start the Dagster UI and daemon.
+
+    The daemon evaluates new and changed files in the drops folder.
+    """
     prepare(home)
     try:
         load_panel(home.panel_file)
