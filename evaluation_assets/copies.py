@@ -1,4 +1,4 @@
-"""A drop on its way into an installation: where its files go, and what must not be overwritten without a word."""
+"""Copy the files of a drop into an installation without overwriting other files."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Bring files into an installation: `evaluate FILE` copies them to where the UI and the sensor find them again."""
+"""Bring files into an installation: `evaluate FILE` copies them to where the UI and the sensor find them."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which assets of a drop a run materialises, and whether what they read is there."""
+"""Select the assets of a run and check that their upstream tables exist."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Drops: files of trajectories that arrived, what they are called, and whether they changed."""
+"""Drops: files of trajectories, their names, and detection of changes."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Tables on disk: parquet files written whole and read as a stream, with the columns `tables.py` says."""
+"""Tables on disk: Parquet files that are written atomically and read as streams."""
 
 import gc
 import shutil

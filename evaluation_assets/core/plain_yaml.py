@@ -1,4 +1,4 @@
-"""Untrusted YAML: plain values, without anything that turns a few bytes into much work or much memory."""
+"""Load untrusted YAML: plain values only, bounded in time and memory."""
 
 from typing import Any
 

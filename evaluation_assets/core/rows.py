@@ -1,4 +1,4 @@
-"""The domain's objects as rows of the lake's tables, and back."""
+"""Convert domain objects to table rows and back."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Values that were passed to a tool server, taken out of everything that comes back from it."""
+"""Mask values that were passed to a tool server in everything it returns."""
 
 import base64
 import json

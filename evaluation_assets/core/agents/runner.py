@@ -1,4 +1,4 @@
-"""Run an agent on a suite: attempts side by side, every reply through the ledger, and a drop at the end."""
+"""Run an agent on a suite: concurrent attempts, replies through the ledger, and a drop at the end."""
 
 import asyncio
 from collections import Counter

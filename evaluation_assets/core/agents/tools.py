@@ -1,4 +1,4 @@
-"""Tools an agent may call: what they look like to a model, and how a call always ends as a text.
+"""Tools for agents: their definitions, and calls whose every outcome is a text.
 
 A tool that raises, hangs or returns far too much gives the agent an error, or a text that is visibly cut, never an
 exception to the run.

@@ -1,4 +1,4 @@
-"""Which type of tool a call went to: what groups clips and chooses their rubric."""
+"""Tool types: the category of a call, which groups clips and selects their rubric."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase

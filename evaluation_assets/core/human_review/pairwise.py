@@ -1,4 +1,4 @@
-"""Judges that choose between two answers: what is left of a choice when the answers change places."""
+"""Pairwise judges: measure position bias by swapping the two answers."""
 
 from collections import Counter
 from collections.abc import Iterable

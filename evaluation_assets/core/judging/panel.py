@@ -1,4 +1,4 @@
-"""`panel.yaml`: the judges in use, and how each is made."""
+"""The panel: read `panel.yaml` and create its judges."""
 
 from functools import partial
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""What a judge did not answer in a drop, why, and what to do about it: one line for people."""
+"""One-line messages about judges that did not answer: how much, why, and what to do."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

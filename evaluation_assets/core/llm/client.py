@@ -1,4 +1,4 @@
-"""Ask a model what the ledger does not know yet: wait for a slot, claim, send, try again, pay, commit before use."""
+"""The client for language models: look up the ledger, wait for a slot, claim, send, retry, pay, store, return."""
 
 import asyncio
 import logging

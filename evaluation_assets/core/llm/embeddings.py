@@ -1,4 +1,4 @@
-"""Where embeddings come from: an endpoint that speaks OpenAI's protocol, behind the ledger, or a local model."""
+"""Embeddings from an endpoint that speaks the OpenAI protocol (through the ledger), or from a local model."""
 
 import base64
 import time

@@ -1,4 +1,4 @@
-"""A model at a provider, as people name it in YAML files."""
+"""The settings of a model at a provider in YAML files."""
 
 import keyword
 import os

@@ -1,4 +1,4 @@
-"""The store of every reply ever paid for, addressed by what was asked.
+"""The ledger: every paid reply, addressed by its question.
 
 A reply is committed before it is used and kept for ever; the parser is no part of its address, so that a better parser
 re-reads it for free. Leases keep two workers from paying for the same question at the same time; they end by the clock

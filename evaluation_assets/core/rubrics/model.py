@@ -1,4 +1,4 @@
-"""Rubrics: criteria with anchors and a scale for one kind of subject. They are data, one YAML file each."""
+"""Rubrics: criteria with anchors and a scale for one kind of subject, one YAML file each."""
 
 import hashlib
 from collections.abc import Collection

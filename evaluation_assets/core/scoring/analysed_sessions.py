@@ -1,4 +1,4 @@
-"""Sessions analysed, as rows of `session_analyses`: by the panel, and by each judge where there are several."""
+"""Rows of `session_analyses`: one by the panel, and one per judge if there are several."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

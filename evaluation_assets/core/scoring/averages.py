@@ -1,4 +1,4 @@
-"""What a panel's verdicts average to. A mean names how many judges it rests on; nothing missing is made up."""
+"""Averages of verdicts. Every mean states how many judges it is based on; missing values stay missing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

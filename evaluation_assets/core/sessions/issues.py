@@ -1,4 +1,4 @@
-"""What is wrong in a session: every finding as an issue with its place and the evidence it rests on."""
+"""Issues of a session, each with its place and evidence."""
 
 from collections.abc import Sequence
 

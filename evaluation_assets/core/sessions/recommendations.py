@@ -1,4 +1,4 @@
-"""What to change, said where a score is low or an issue frequent; each recommendation names what it rests on."""
+"""Recommendations for low scores and frequent issues, each with what it is based on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The embedded judge: deterministic, from evidence, for every rubric. A floor that a model judge has to beat."""
+"""The embedded judge: a deterministic baseline for every rubric."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""How the embedded judge scores sessions, turns and contributions: from the same evidence as the analysis."""
+"""How the embedded judge scores sessions, turns and interactions."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""Connect to the endpoint of a model, with the key or the credentials that the environment holds."""
+"""Connect to the endpoint of a model with a key or credentials from the environment."""
 
 import os
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Google Cloud's credentials, for models on Vertex AI. Needs the extra `vertex`."""
+"""Google Cloud credentials for models on Vertex AI. Needs the extra `vertex`."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What went wrong with a request, in our words. Nothing of a prompt, a body or a key gets into a message."""
+"""Translate SDK errors. No prompt, body or key gets into a message."""
 
 import os
 import re
