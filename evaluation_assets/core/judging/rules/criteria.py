@@ -65,7 +65,7 @@ def computational_efficiency(call: CallEvidence) -> Finding:
     if call.error and _LIMIT_HIT.search(call.error):
         return Finding(0, f"the run hit a limit: {call.error}")
     if call.twin is not None:
-        return Finding(2, "exactly this was run before")
+        return Finding(2, "the same code was run before")
     depth = call.loop_depth
     if depth is None:
         return Finding(None, "no code that could be parsed")
@@ -81,7 +81,7 @@ def error_handling(call: CallEvidence) -> Finding:
     if call.next_call is None:
         if call.failure_noticed:
             return Finding(5, f"failed ({call.error}); the agent says so and makes no further call")
-        return Finding(1, f"failed ({call.error}); the agent passes over it and makes no further call")
+        return Finding(1, f"failed ({call.error}); the agent ignores it and makes no further call")
     if call.twin is not None and call.twin.result and call.twin.result.error:
         return Finding(2, f"the same call failed before and failed again: {call.error}")
     if call.next_repeats:
@@ -92,7 +92,7 @@ def error_handling(call: CallEvidence) -> Finding:
 def use_of_result(call: CallEvidence) -> Finding:
     """How much of what the result brought up the agent wrote afterwards."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if not call.is_followed:
         return Finding(None, "the agent wrote nothing afterwards")
     if call.error:
@@ -100,7 +100,7 @@ def use_of_result(call: CallEvidence) -> Finding:
             return Finding(7, f"the failure ({call.error}) is taken up in what follows")
         return Finding(2, f"the failure ({call.error}) is not mentioned in what follows")
     if not call.new_words:
-        return Finding(None, "the result brought no new words")
+        return Finding(None, "the result has no new words")
     if not call.can_be_taken_up:
         return Finding(None, "the result is in another script than what follows")
     points = _steps(call.taken_up, (8, 9), (3, 7), (1, 5), below=1)
@@ -110,7 +110,7 @@ def use_of_result(call: CallEvidence) -> Finding:
 def extraction(call: CallEvidence) -> Finding:
     """Whether something came back, on the topic of the task."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(1, f"the call failed: {call.error}")
     if not call.new_words:
@@ -125,7 +125,7 @@ def extraction(call: CallEvidence) -> Finding:
 def relevance_of_result(call: CallEvidence) -> Finding:
     """How many of the task's words the result has."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(0, f"the call failed: {call.error}")
     topic = call.task_in_result
@@ -140,19 +140,19 @@ def relevance_of_query(call: CallEvidence) -> Finding:
     """Whether the query's words come from the task, the reasoning or what was found before."""
     if call.visited_url is not None:
         if call.url_was_seen:
-            return Finding(9, "the address stands in the task or in an earlier result")
+            return Finding(9, "the address occurs in the task or in an earlier result")
         return Finding(5, "the address was not seen before")
     topic = call.query_on_topic
     if topic is None:
         return Finding(None, "the call has no words that can be compared")
     points = _steps(topic, (0.75, 9), (0.5, 7), (0.25, 4), below=2)
-    return Finding(points, f"{topic:.0%} of the query's words stand in the task, the reasoning or earlier results")
+    return Finding(points, f"{topic:.0%} of the query's words occur in the task, the reasoning or earlier results")
 
 
 def search_depth(call: CallEvidence) -> Finding:
     """How many sources the search brought."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(1, f"the search failed: {call.error}")
     return Finding(_steps(len(call.hosts), (4, 8), (1, 6), below=3), f"the result names {len(call.hosts)} hosts")
@@ -187,7 +187,7 @@ def navigation_efficiency(call: CallEvidence) -> Finding:
         failed = call.twin.result is not None and call.twin.result.error is not None
         return Finding(4 if failed else 1, "the same step was made before" + (", and had failed" if failed else ""))
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(3, f"the step failed: {call.error}")
     return Finding(8, "the step worked and was not made before")
@@ -196,7 +196,7 @@ def navigation_efficiency(call: CallEvidence) -> Finding:
 def tool_selection(call: CallEvidence) -> Finding:
     """Whether the tool exists and served."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error and _UNKNOWN_TOOL.search(call.error):
         return Finding(0, f"there is no such tool: {call.error}")
     if call.error:
@@ -211,7 +211,7 @@ def tool_selection(call: CallEvidence) -> Finding:
 def parameter_quality(call: CallEvidence) -> Finding:
     """Whether the tool accepted its parameters."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error and _BAD_PARAMETERS.search(call.error):
         return Finding(1, f"the parameters were refused: {call.error}")
     if call.error:
@@ -222,21 +222,21 @@ def parameter_quality(call: CallEvidence) -> Finding:
 def reasoning_before_call(call: CallEvidence) -> Finding:
     """Whether the agent says why it calls this tool."""
     if not call.thought:
-        return Finding(1, "no reasoning stands before the call")
+        return Finding(1, "there is no reasoning before the call")
     name = call.step.call.name if call.step.call else ""
     if name and name.lower() in call.thought.lower():
         return Finding(8, "the reasoning names the tool and leads to the call")
-    return Finding(6, "reasoning stands before the call; it does not name the tool")
+    return Finding(6, "there is reasoning before the call; it does not name the tool")
 
 
 def tool_use(call: CallEvidence) -> Finding:
     """A call that works, the first time it is made."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(2 if _BAD_PARAMETERS.search(call.error) else 3, f"the call failed: {call.error}")
     if call.twin is not None:
-        return Finding(2, "exactly this call was made before")
+        return Finding(2, "the same call was made before")
     return Finding(8, "the call worked and was not made before")
 
 
@@ -292,14 +292,16 @@ def reasoning_coherence(whole: Evidence) -> Finding:
     if whole.figures:
         known = len(whole.figures & whole.known_figures)
         if known < len(whole.figures) and not whole.answer_is_comparable:
-            return Finding(None, "the answer is in another script than results and reasoning; so may its figures be")
+            return Finding(
+                None, "the answer is in another script than results and reasoning, and its figures may be, too"
+            )
         points = _steps(known / len(whole.figures), (1, 8), (0.75, 6), (0.5, 4), below=2)
-        return Finding(points, f"{known} of {len(whole.figures)} figures in the answer stand in results or reasoning")
+        return Finding(points, f"{known} of {len(whole.figures)} figures in the answer occur in results or reasoning")
     seen = whole.answer_words_seen
     if seen is None:
         return Finding(None, "the answer has no words that can be compared with results and reasoning")
     points = _steps(seen, (0.7, 8), (0.4, 6), (0.2, 4), below=2)
-    return Finding(points, f"{seen:.0%} of the answer's words stand in the task, results or reasoning")
+    return Finding(points, f"{seen:.0%} of the answer's words occur in the task, results or reasoning")
 
 
 def problem_resolution(whole: Evidence) -> Finding:
@@ -310,7 +312,7 @@ def problem_resolution(whole: Evidence) -> Finding:
         return Finding(0, "there is no answer")
     failures = sum(call.error is not None for call in whole.calls)
     if whole.last_failure_open:
-        return Finding(3, f"the last call failed and the answer was given all the same; {failures} failures in all")
+        return Finding(3, f"the last call failed and an answer was given anyway; {failures} failures in total")
     if failures:
         return Finding(7, f"{failures} calls failed, the last one worked")
     return Finding(8, "no call failed and there is an answer")
@@ -327,7 +329,7 @@ def agreement_with_reference(whole: Evidence) -> Finding:
     if likeness is None:
         if not are_comparable(words(reference), words(whole.answer)):
             return Finding(None, "the answer is in another script than the reference")
-        return Finding(1, "the reference does not stand in the answer")
+        return Finding(1, "the reference does not occur in the answer")
     return Finding(10 if likeness == "equals" else 9, f"the answer {likeness} the reference")
 
 
@@ -394,7 +396,7 @@ WHOLE_SCORERS: Mapping[str, WholeScorer] = {
     "problem_resolution": problem_resolution,
     "answer_correctness": agreement_with_reference,
     "accuracy": agreement_with_reference,
-    "completeness": lambda whole: Finding(None, "whether everything was answered takes understanding"),
+    "completeness": lambda whole: Finding(None, "whether everything was answered requires understanding"),
     "reasoning_quality": reasoning_coherence,
     "conciseness": conciseness,
 }

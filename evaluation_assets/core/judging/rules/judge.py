@@ -75,5 +75,5 @@ class RulesJudge:
 
 
 def _line(key: str, finding: Finding) -> str:
-    points = "open" if finding.points is None else f"{finding.points:g}/10"
+    points = "not scored" if finding.points is None else f"{finding.points:g}/10"
     return f"{key}: {points}: {finding.reason}"
