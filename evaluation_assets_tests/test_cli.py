@@ -168,7 +168,7 @@ def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
 def test_a_selection_and_preprocessing_alone_are_not_asked_together(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(record())
     done = command("evaluate", tmp_path / "a.jsonl", "--select", "+clips", "--preprocess-only", home=tmp_path / "home")
-    assert done.returncode == 2 and "--select and --preprocess-only cannot go together" in done.stderr
+    assert done.returncode == 2 and "--select and --preprocess-only cannot be combined" in done.stderr
     assert not (tmp_path / "home" / "drops").exists()
 
 

@@ -37,7 +37,7 @@ def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
     (line,) = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("judge sonnet")]
     assert line.startswith("judge sonnet scored nothing: ")
     assert cause in line
-    assert line.endswith("re-run; nothing paid is lost.")
+    assert line.endswith("re-run; paid replies are kept.")
     assert "evaluation_report: judges_answered" in done.stdout
     report = json.loads((home / "reports" / "d" / "report.json").read_text())
     assert {each["judge"]: each["shortfall"] for each in report["judges"]} == {"rules": None, "sonnet": line}

@@ -302,7 +302,7 @@ def test_hostile_text_stays_text_in_the_report() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("name: a\nprovider: rules", "provider 'rules'; there are"),
+        ("name: a\nprovider: rules", "provider 'rules'; choose one of"),
         ("name: A b\nprovider: openai", "lower-case"),
         ("name: a\nprovider: openai\nkey: sk-1", "key: unknown field"),
         ("name: a\nprovider: openai\ntools: {mcp: [{name: x}]}", "either a command or a url"),
