@@ -1,4 +1,4 @@
-"""The code location: everything in `defs`, put together for one installation and one panel."""
+"""The code location: assemble all of `defs` for one installation and one panel."""
 
 import json
 from collections.abc import Sequence

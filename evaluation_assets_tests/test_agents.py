@@ -691,7 +691,7 @@ def test_a_night_without_a_suite_says_so(tmp_path: Path, server: ModelServer, ke
     home = installed(tmp_path, server, "good0")
     Path(home.suites.path, "sums.json").unlink()
     tick = nightly(build_definitions(home, Panel(), agents=load_agents(agent_files(home.agents))), kept)
-    assert tick.skip_message == "there is no suite that can be used" and not tick.run_requests
+    assert tick.skip_message == "no usable suite" and not tick.run_requests
 
 
 def commanded(home: Path, *arguments: str) -> tuple[int, str]:
@@ -742,13 +742,13 @@ def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> 
     assert status == 0 and "3 attempts at 3 cases, at most 90 model calls" in said and not home.exists()
     assert server.requests() == []
     status, said = commanded(home, *files, "--budget", "0.001", "--concurrency", "1")
-    assert status == 3 and "of 3 attempts are done and kept" in said
+    assert status == 3 and "of 3 attempts are finished and kept" in said
     status, said = commanded(home, *files)
     assert status == 0, said
     assert "right answers      3 of 3 (100.0%)" in said and "3 of 3 runs passed" in said
     assert len(server.requests()) == 6
     status, said = commanded(home, "sums")  # by name, with the installation's agents
-    assert status == 0 and "finished before    3 attempts; --fresh runs them anew" in said
+    assert status == 0 and "finished before    3 attempts; --fresh repeats them" in said
     assert len(server.requests()) == 6
 
 
@@ -764,8 +764,8 @@ def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again
     status, said = commanded(Path(home.root.path), "sums")
     assert status == 1
     assert "right answers      1 of 1 (100.0%)" in said and "passed             1 of 1 attempts" in said
-    assert "failed             2 of 3 attempts, not counted: " in said and "Run again to try only these again" in said
-    assert "1 of 1 runs passed (100.0%); 2 failed without the agent's doing, not counted" in said
+    assert "failed             2 of 3 attempts, not counted: " in said and "Re-run to retry only them" in said
+    assert "1 of 1 runs passed (100.0%); 2 failed because of the infrastructure, not counted" in said
     (drop,) = scan(home.drops).drops
     rows = {row["case_id"]: row for row in home.table(drop, "tool_use_results").rows()}
     assert {name: row["passed"] for name, row in rows.items()} == {"case0": None, "case1": True, "case2": None}

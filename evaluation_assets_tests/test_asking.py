@@ -346,7 +346,7 @@ def test_with_a_full_disk_no_paid_answer_is_lost_and_no_other_is_paid_for(
     assert "the disk is full" in str(found[-1].error) and str(small_disk) in str(found[-1].error)
     used = [verdict for verdict in found if verdict.outcome in GOOD]
     assert len(used) == answered < 120, "each answer that was paid for is a verdict"
-    assert "nothing more is asked until it can be written" in caplog.text
+    assert "no more requests are sent until it can be written" in caplog.text
 
 
 def test_when_there_is_space_again_the_judge_goes_on_and_nothing_is_paid_twice(small_disk: Path) -> None:

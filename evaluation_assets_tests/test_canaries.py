@@ -197,7 +197,7 @@ def test_a_judge_that_leaves_most_canaries_unanswered_is_not_taken_for_unchanged
     assert "evaluate again" in said and "no metric gates" not in said
     covered = coverage_of(result)
     assert (covered.passed, covered.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert (covered.description or "").startswith("3 of 12 canary clips were scored (9 invalid_json), at least 50%")
+    assert (covered.description or "").startswith("3 of 12 canary clips were scored (9 invalid_json). Below 50%")
     assert result.success, "neither check blocks"
 
 

@@ -286,7 +286,7 @@ def test_every_check_says_something_with_figures(installation: Workspace) -> Non
     }
     assert without == {"suite_pass_rate", "coordinated", "regression_gate"} & without
     says = {check.check_name: check.description or "" for check in found}
-    assert says["reject_rate"].startswith("1 of 17 records (5.9%) are not judged, at most 20% may be: 1 bad_json")
+    assert says["reject_rate"].startswith("1 of 17 records (5.9%) are not judged (maximum 20%): 1 bad_json")
     assert says["enough_scored"].startswith("74 of 74 clips (100.0%) have a score")
 
 
@@ -298,7 +298,7 @@ def test_the_markdown_report_opens_with_what_was_found_and_ends_with_what_it_was
     reports = Path(installation.home.reports("d").path)
     made_with = json.loads((reports / "report.json").read_text())["comparability"]
     text = (reports / "report.md").read_text()
-    opening, _, end = text.partition("## What these scores were made with")
+    opening, _, end = text.partition("## Comparability")
     assert "## Scores by tool type" in opening
     rubrics = sum(name.startswith("rubric ") for name in made_with)
     assert rubrics > 10 and end.count("| rubric ") == rubrics

@@ -56,7 +56,7 @@ def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
     assert done.returncode == 1
     lines = [line.removeprefix("  check failed       ") for line in done.stdout.splitlines() if "check failed" in line]
     assert lines == [
-        "rejected_records: reject_rate (does not block): 1 of 1 records (100.0%) are not judged, at most 20% may be: "
+        "rejected_records: reject_rate (does not block): 1 of 1 records (100.0%) are not judged (maximum 20%): "
         "1 duplicates.",
         "evaluation_report: enough_scored (blocks): The drop has no clips: every record was removed or could not be "
         "read.",
@@ -128,9 +128,9 @@ def test_another_file_is_evaluated_beside_a_hostile_sidecar(tmp_path: Path) -> N
     [
         (["evaluate", "missing.jsonl"], "does not exist"),
         (["evaluate", "."], "holds no file that is read"),
-        (["evaluate", SAMPLE, "--provider", "nobody"], "there are: rules"),
+        (["evaluate", SAMPLE, "--provider", "nobody"], "choose one of: rules"),
         (["evaluate", SAMPLE, "--select", "no_such_asset"], "no_such_asset"),
-        (["evaluate", SAMPLE, "--select", 'key:"no_such_asset"'], "names no asset of an evaluation"),
+        (["evaluate", SAMPLE, "--select", 'key:"no_such_asset"'], "matches no asset of an evaluation"),
         (["evaluate", SAMPLE, "--select", "two words"], "two words"),
         (["evaluate", SAMPLE, "--beta-threshold", "-1"], "not in the range"),
     ],
@@ -168,14 +168,14 @@ def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
 def test_a_selection_and_preprocessing_alone_are_not_asked_together(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(record())
     done = command("evaluate", tmp_path / "a.jsonl", "--select", "+clips", "--preprocess-only", home=tmp_path / "home")
-    assert done.returncode == 2 and "--select and --preprocess-only cannot go together" in done.stderr
+    assert done.returncode == 2 and "--select and --preprocess-only cannot be combined" in done.stderr
     assert not (tmp_path / "home" / "drops").exists()
 
 
 def test_a_selection_without_its_upstream_says_what_to_add(tmp_path: Path) -> None:
     done = command("evaluate", SAMPLE, "--select", "clips", home=tmp_path)
     assert done.returncode == 2
-    assert "clips needs preprocessed_trajectories, which this drop does not have yet." in done.stderr
+    assert "clips needs preprocessed_trajectories, which this drop does not have." in done.stderr
     assert "--select '+clips'" in done.stderr
     assert not (tmp_path / "lake" / "clips").exists()
     assert command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path).returncode == 0
@@ -243,7 +243,7 @@ def test_plan_writes_nothing(tmp_path: Path) -> None:
 def test_formats_says_how_each_is_recognised(tmp_path: Path) -> None:
     done = command("formats", home=tmp_path)
     assert done.returncode == 0
-    assert "recognised by: a record with raw_response" in done.stdout
+    assert "detected by: a record with raw_response" in done.stdout
 
 
 def test_a_name_with_line_breaks_forges_no_line_of_ours(tmp_path: Path) -> None:

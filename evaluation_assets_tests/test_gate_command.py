@@ -86,7 +86,7 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     assert "broken.json is no baseline" in broken.stderr
     unknown = command("gate", "support/none", home=home)
     assert unknown.returncode == 2
-    assert "support/none has not been evaluated; evaluated are: support/base, support/worse" in unknown.stderr
+    assert "support/none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
 
 
 def test_show_says_who_why_and_what(home: Path) -> None:

@@ -87,5 +87,5 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
     markdown = (reports / "report.md").read_text()
     assert markdown.splitlines()[2] == "**Success 1 of 10 (10.0 %, 95 % CI 1.8 % to 40.4 %)**"
     page = (reports / "report.html").read_text()
-    assert page.index("Success, as recorded") < page.index("Process score (rules)")
+    assert page.index("Recorded success rate") < page.index("Process score (rules)")
     assert '<p class="figure">10.0%</p>' in page

@@ -78,7 +78,7 @@ def test_what_is_no_file_of_a_folder_is_left_out_and_named(
         said: list[str] = []
         drops = look(said.append)
         assert [file.name for drop in drops for file in drop.files] == ["a.jsonl"]
-        assert [line.partition(": it is ")[0] for line in said] == [f"left out: {hostile.name}"]
+        assert [line.partition(": it is ")[0] for line in said] == [f"skipped: {hostile.name}"]
     kept = b"".join(path.read_bytes() for path in (tmp_path / "home").rglob("*") if path.is_file())
     assert b"key-of-the-house" not in kept
 
@@ -96,7 +96,7 @@ def test_the_environment_gets_nowhere(tmp_path: Path, runs: Path) -> None:
     home = tmp_path / "home"
     for arguments in (("import",), ("evaluate", "--preprocess-only")):
         done = command(*arguments, runs, "--one-drop", home=home, EVALUATION_SECRET="key-of-the-house")
-        assert "left out: e.jsonl: it is a link" in done.stderr
+        assert "skipped: e.jsonl: it is a link" in done.stderr
         assert "key-of-the-house" not in done.stdout + done.stderr
     kept = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
     assert b"key-of-the-house" not in kept and (home / "drops" / "runs" / "a.jsonl").exists()
@@ -132,15 +132,15 @@ def test_the_sidecar_of_a_named_file_may_not_lead_out_of_its_folder(runs: Path) 
     said: list[str] = []
     (drop,) = inspect([runs / "a.jsonl"], say=said.append)
     assert drop.sidecar_file is None
-    assert said == ["left out: a.drop.yaml: it is a link that leads out of the folder"]
+    assert said == ["skipped: a.drop.yaml: it is a link that leads out of the folder"]
 
 
 @pytest.mark.parametrize("make", [link_to_environment, pipe, device])
 def test_a_named_file_that_is_no_regular_one_is_refused(runs: Path, make: Callable[[Path], Path]) -> None:
-    with pytest.raises(InvalidDrop, match=r"^e\.jsonl is not read: it is (no regular file|a file of the system)"):
+    with pytest.raises(InvalidDrop, match=r"^e\.jsonl cannot be read: it is (not a regular file|a system file)"):
         inspect([make(runs)])
 
 
 def test_a_named_pipe_ends_the_command(tmp_path: Path, runs: Path) -> None:
     done = command("evaluate", pipe(runs), home=tmp_path / "home")
-    assert (done.returncode, "e.jsonl is not read: it is no regular file" in done.stderr) == (2, True)
+    assert (done.returncode, "e.jsonl cannot be read: it is not a regular file" in done.stderr) == (2, True)

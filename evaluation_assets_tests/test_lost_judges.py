@@ -19,10 +19,10 @@ RULES = {"name": "rules", "provider": "rules"}
 @pytest.mark.parametrize(
     ("broken", "fault", "cause"),
     [
-        ({"api_key_env": "NO_SUCH_KEY_VARIABLE"}, None, "there is no key: set the variable NO_SUCH_KEY_VARIABLE"),
+        ({"api_key_env": "NO_SUCH_KEY_VARIABLE"}, None, "no API key: set the variable NO_SUCH_KEY_VARIABLE"),
         ({}, rule("wrong_key"), "the key was refused (401): check TEST_KEY"),
-        ({"model": "gpt-wrong"}, rule("not_found", model="gpt-wrong"), "there is no such model or endpoint (404)"),
-        ({}, rule("invalid_json"), "Choose a model that keeps to the reply's format"),
+        ({"model": "gpt-wrong"}, rule("not_found", model="gpt-wrong"), "no such model or endpoint (404)"),
+        ({}, rule("invalid_json"), "Choose a model that follows the reply format"),
     ],
 )
 def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
@@ -37,7 +37,7 @@ def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
     (line,) = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("judge sonnet")]
     assert line.startswith("judge sonnet scored nothing: ")
     assert cause in line
-    assert line.endswith("re-run; nothing paid is lost.")
+    assert line.endswith("re-run; paid replies are kept.")
     assert "evaluation_report: judges_answered" in done.stdout
     report = json.loads((home / "reports" / "d" / "report.json").read_text())
     assert {each["judge"]: each["shortfall"] for each in report["judges"]} == {"rules": None, "sonnet": line}
@@ -87,5 +87,5 @@ def test_the_most_frequent_error_is_the_one_that_is_told() -> None:
     scored = {"outcome": "scored", "error_kind": None, "error": None}
     assert Answers.of([scored, refused, timeout, timeout]).shortfall("sonnet") == (
         "judge sonnet answered 1 of 4 questions: no response in time (2 of 3 errors). "
-        "Make sure that its endpoint is up and re-run; nothing paid is lost."
+        "Check that its endpoint is up and re-run; paid replies are kept."
     )

@@ -137,7 +137,7 @@ def test_a_judge_that_repeats_itself_gives_verdicts_side_by_side_and_has_one_voi
 
 
 def test_a_judge_that_says_the_same_every_time_is_not_repeated() -> None:
-    with pytest.raises(InvalidPanel, match="leave repeats out"):
+    with pytest.raises(InvalidPanel, match="remove repeats"):
         panel_of({"judges": [{"name": "rules", "provider": "rules", "repeats": 2}]}, "panel.yaml")
 
 

@@ -52,7 +52,7 @@ def test_a_file_that_cannot_be_used_gets_one_clear_line(
         (["--model", "gpt-5"], "--model gpt-5 needs --provider"),
         (["--provider", "openai_compatible"], "--provider openai_compatible needs a base_url"),
         (["--provider", "openai_compatible", "--model", "m"], "--provider openai_compatible needs a base_url"),
-        (["--provider", "nobody"], "provider 'nobody'; there are: rules,"),
+        (["--provider", "nobody"], "unknown provider 'nobody'; choose one of: rules,"),
     ],
 )
 def test_half_a_judge_on_the_command_line_is_refused(tmp_path: Path, options: list[str], says: str) -> None:

@@ -117,7 +117,7 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accep
     assert gate["verdict"] == "fail"
     assert {each["task_id"] for each in gate["fallen_tasks"]} == {f"task-{number}" for number in range(1, TASKS)}
     folder = accepted.home.reports("s/worse")
-    assert "worse than what was accepted" in (folder / "report.html").read_text()
+    assert "worse than the baseline" in (folder / "report.html").read_text()
     assert "**fail**" in (folder / "report.md").read_text()
 
 

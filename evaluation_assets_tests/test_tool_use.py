@@ -144,7 +144,7 @@ def test_hostile_names_and_values_stay_text(installation: Workspace) -> None:
     installation.run("d")
     assert "<script" not in (installation.home.reports("d") / "report.html").read_text()
     markdown = (installation.home.reports("d") / "report.md").read_text()
-    section = markdown.split("## Tool use by the suite")[1].split("## Judges")[0]
+    section = markdown.split("## Tool use (test suite)")[1].split("## Judges")[0]
     assert "wrong\\_tool" in section
     assert "<script" not in section
     assert "http:" not in section

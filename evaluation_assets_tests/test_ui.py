@@ -137,7 +137,7 @@ def test_the_ui_fails_and_names_the_service_that_died(tmp_path: Path) -> None:
         if started.poll() is None:
             started.send_signal(signal.SIGTERM)
             started.wait(60)
-    assert "dagster-webserver died and all of it was stopped" in said.read_text()
+    assert "dagster-webserver died and all services were stopped" in said.read_text()
     assert webserver_of(home) is None
 
 

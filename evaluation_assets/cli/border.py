@@ -1,4 +1,4 @@
-"""The border of the command line: what goes wrong with storage is one line that says what to do, not a traceback."""
+"""Report storage errors of any command as one line with a remedy instead of a traceback."""
 
 import errno
 import sqlite3
@@ -16,13 +16,13 @@ _SQLITE = {
     "readonly database": "Make the home writable, or choose another --home.",
     "unable to open database": "Make the home writable, or choose another --home.",
     "disk i/o error": "Free some space if its disk is full, or choose another --home.",
-    "malformed": "Restore the file from a backup, or move it away: it is made anew.",
-    "not a database": "Restore the file from a backup, or move it away: it is made anew.",
+    "malformed": "Restore the file from a backup, or move it away; a new one is created.",
+    "not a database": "Restore the file from a backup, or move it away; a new one is created.",
 }
 
 
 class Commands(click.Group):
-    """Commands whose storage errors are told in one line, with exit status 2."""
+    """Commands that report storage errors in one line, with exit status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -36,7 +36,7 @@ class Commands(click.Group):
 
 
 def storage_problem(problem: BaseException) -> str | None:
-    """What is wrong with the storage, and what to do; `None` where something else is wrong."""
+    """Describe a storage error and its remedy; `None` for any other error."""
     for cause in _causes(problem):
         if isinstance(cause, OSError) and cause.errno in _FULL | _READ_ONLY:
             where = f"{cause.filename}: " if cause.filename else ""
@@ -45,12 +45,12 @@ def storage_problem(problem: BaseException) -> str | None:
         if isinstance(cause, sqlite3.DatabaseError):
             for words, remedy in _SQLITE.items():
                 if words in str(cause).lower():
-                    return f"a database of the home cannot be used: {cause}. {remedy}"
+                    return f"a database in the home folder cannot be used: {cause}. {remedy}"
     return None
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:
-    """The exception and those behind it."""
+    """The exception with its causes and contexts."""
     seen: set[int] = set()
     pending = [problem]
     while pending:

@@ -1,4 +1,4 @@
-"""`evaluate`: files in, scores and a report out."""
+"""`evaluate`: evaluate files and write reports."""
 
 import shutil
 import sys
@@ -34,24 +34,34 @@ EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over
 
 
 FAILED_SHOWN = 10
-"""Failed runs of a suite that are named on the terminal; the report has all."""
+"""Failed runs of a suite that are listed on the terminal; the report lists all."""
 
 
 @click.command()
 @reading
 @with_panel
-@click.option("--suite", "suite_path", type=click.Path(exists=True, path_type=Path), help="Cases to measure by.")
-@click.option("--split-size", type=click.IntRange(min=1), help="Also write the kept records in files of this many.")
-@click.option("--budget", type=click.FloatRange(min=0), help="US dollars the run of each drop may spend.")
-@click.option("--preprocess-only", is_flag=True, help="Read and preprocess; judge nothing.")
-@click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
-@click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Read it so, whatever it looks like.")
-@click.option("--select", help="Assets to materialise, in Dagster's selection syntax, e.g. '+clips'.")
-@click.option("--as", "name", metavar="NAME", help="Name of the drop (default: that of the file).")
-@click.option("--replace", is_flag=True, help="Replace drops of the same name, though they are other files.")
-@click.option("--output", type=click.Path(file_okay=False, path_type=Path), help="Copy reports and result files here.")
-@click.option("--quiet", is_flag=True, help="No progress and no warnings.")
-@click.option("--verbose", is_flag=True, help="Log everything to stderr.")
+@click.option(
+    "--suite", "suite_path", type=click.Path(exists=True, path_type=Path), help="Test suite to measure the drops with."
+)
+@click.option("--split-size", metavar="N", type=click.IntRange(min=1), help="Also write the kept records, N per file.")
+@click.option(
+    "--budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before spending more than this, per drop."
+)
+@click.option("--preprocess-only", is_flag=True, help="Read and preprocess only; skip judging.")
+@click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
+@click.option(
+    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Force the input format; skip detection."
+)
+@click.option("--select", help="Materialise only these assets (Dagster's selection syntax, e.g. '+clips').")
+@click.option("--as", "name", metavar="NAME", help="Name of the drop (default: the file name).")
+@click.option("--replace", is_flag=True, help="Replace existing drops of the same name.")
+@click.option(
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Copy reports and result files to this directory.",
+)
+@click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")
+@click.option("--verbose", is_flag=True, help="Write all logs to stderr.")
 def evaluate(
     inputs: tuple[Path, ...],
     beta_threshold: int,
@@ -71,9 +81,12 @@ def evaluate(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Evaluate files of trajectories. Each file is a drop; of a directory, every file in it."""
+    """Evaluate files of trajectories.
+
+    Each file is a drop. A directory gives one drop per file in it.
+    """
     if select is not None and preprocess_only:
-        raise click.UsageError("--select and --preprocess-only cannot go together: each says what to run; give one")
+        raise click.UsageError("--select and --preprocess-only cannot be combined; use one of them")
     with resumable(home) as stop:
         left_out: list[str] = []
         try:
@@ -95,7 +108,7 @@ def evaluate(
             if suite is not None and suite_path is not None:
                 notes["suite"] = suite_path.resolve().stem
                 for task in suite.incomplete:
-                    warn(f"{task.place}: {task.task} is left out: {task.reason}")
+                    warn(f"{task.place}: {task.task} is skipped: {task.reason}")
             if notes:
                 drops = [annotate(home, drop, **notes) for drop in drops]
         except (InvalidDrop, InvalidSuite) as problem:
@@ -126,12 +139,12 @@ def evaluate(
 
 
 def _confirmed(conflict: Conflict) -> bool:
-    """Ask where there is somebody to answer."""
+    """Ask for confirmation on a terminal; without one, the answer is no."""
     return sys.stdin.isatty() and click.confirm(f"{for_terminal(str(conflict))}. Replace it?", err=True)
 
 
 def print_outcome(home: Installation, outcome: "RunOutcome") -> None:
-    """Say how the evaluation of a drop ended."""
+    """Print the outcome of a drop's evaluation."""
     echo("", outcome.drop.key)
     if outcome.message:
         echo(f"{outcome.drop.key}: {outcome.message}", err=True)
@@ -159,7 +172,7 @@ def _print_statistics(figures: Any) -> None:
 
 
 def _print_shortfalls(figures: Any) -> None:
-    """Judges that did not answer: which, why, and what to do."""
+    """Print which judges did not answer, why, and what to do."""
     for line in figures["shortfalls"] if figures else ():
         echo(f"  {line}")
 
@@ -172,7 +185,7 @@ def _print_scores(home: Installation, drop: Drop) -> None:
         echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
     if (use := report.tool_use) is not None and use.problem is None:
         rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
-        left_out = f"; {use.failed_total} failed without the agent's doing, not counted" if use.failed_total else ""
+        left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""
         echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate}){left_out}")
         for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
             issues = "; ".join(case.issues[:2])
@@ -181,7 +194,7 @@ def _print_scores(home: Installation, drop: Drop) -> None:
 
 
 def _print_headline(report: DropReport) -> None:
-    """What is known of success first; then the score, by its name."""
+    """Print the success rates first, then the named score."""
     for rate in report.headline.rates:
         echo(f"  {rate.text}")
     name = report.headline.score_name
@@ -193,7 +206,7 @@ def _score(value: float | None) -> str:
 
 
 def _copy_files(home: Installation, drop: Drop, output: Path) -> None:
-    """The drop's report folder, as it is, below the output folder."""
+    """Copy the drop's report folder into the output folder."""
     source = home.reports(drop.key)
     if not source.exists():
         return

@@ -1,4 +1,4 @@
-"""`export`: an evaluated drop in the formats of others."""
+"""`export`: write an evaluated drop in other formats."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -26,17 +26,17 @@ from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, t
     type=click.Choice(["atif", "openai_messages", "otel_evaluations", "session_agents"]),
     required=True,
     help="ATIF documents, OpenAI chat messages, scores as OpenTelemetry gen_ai.evaluation.result events (OTLP), or the "
-    "agents inside sessions with their ranks over the suite.",
+    "agents in sessions with their ranks over the suite.",
 )
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="JSON Lines, one a trajectory or agent.",
+    help="JSON Lines file to write, one line per trajectory or agent.",
 )
 @with_home
 def export(home: Installation, drop: str, format_name: str, output: Path) -> None:
-    """Write the trajectories of an evaluated drop, their scores or their agents, as JSON Lines."""
+    """Export an evaluated drop as JSON Lines: trajectories, scores or agents."""
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")

@@ -1,4 +1,4 @@
-"""`formats`: what is read."""
+"""`formats`: list the supported formats."""
 
 import click
 
@@ -8,6 +8,6 @@ from evaluation_assets.core.formats.registry import FORMATS
 
 @click.command()
 def formats() -> None:
-    """List the formats that are read, and how each is recognised."""
+    """List the supported formats and how each is detected."""
     for known in FORMATS.values():
-        echo(known.name, f"  {known.description}", f"  recognised by: {known.detection}")
+        echo(known.name, f"  {known.description}", f"  detected by: {known.detection}")

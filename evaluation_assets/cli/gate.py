@@ -1,4 +1,4 @@
-"""`gate`, `baseline`: is a drop worse than what was accepted, and what is accepted."""
+"""`gate`, `baseline`: compare a drop with its baseline, and promote baselines."""
 
 import getpass
 import shutil
@@ -26,17 +26,21 @@ FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_git
 @click.argument("drop", required=False)
 @with_panel
 @click.option(
-    "--baseline", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Baseline file to compare with."
+    "--baseline",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Baseline file to compare against (default: the suite's).",
 )
-@click.option("--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @click.option(
-    "--calibrate", is_flag=True, help="Measure on each suite's own runs how often the gate fails, warns and passes."
+    "--format", "form", type=click.Choice(list(FORMATS)), default="text", show_default=True, help="Output format."
+)
+@click.option(
+    "--calibrate", is_flag=True, help="Measure how often the gate fails, warns and passes on each suite's own runs."
 )
 def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | None, form: str, calibrate: bool) -> None:
     """Compare an evaluated drop with its suite's baseline.
 
-    Exit status 1 when the verdict is one of those that block (gate.yaml; by default only `fail`, which missing tasks
-    are too).
+    The exit status is 1 if the verdict blocks (`blocks` in gate.yaml; default: only `fail`, which includes missing
+    tasks).
     """
     settings = _settings(home)
     if calibrate:
@@ -44,12 +48,12 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
         from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
         if not run_job(home, panel, OVERVIEW, assets=["gate_calibration"]).success:
-            refuse("the calibration could not be made; see the run in the UI")
+            refuse("calibration failed; see the run in the UI")
         click.echo(calibration_text(home.whole_table("gate_calibration").rows()))
         if drop is None:
             return
     if drop is None:
-        refuse("name a drop, or use --calibrate")
+        refuse("give a drop, or use --calibrate")
     _known(home, drop)
     outcome = _outcome(home, panel, drop, baseline)
     click.echo(FORMATS[form](outcome))
@@ -57,7 +61,7 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
 
 
 def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> GateOutcome:
-    """Run the check `regression_gate` and take its answer."""
+    """Run the check `regression_gate` and return its outcome."""
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
@@ -67,12 +71,12 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> 
         refuse("; ".join(result.failures))
     said = result.checks[0].metadata.get("outcome")
     if said is None:
-        refuse(f"there is no baseline for {drop}: evaluation-assets baseline promote DROP")
+        refuse(f"there is no baseline for {drop}. Promote one: evaluation-assets baseline promote DROP")
     return GateOutcome.model_validate(said.value)
 
 
 def _user() -> str:
-    """The user of the system; in a container without one, that of git."""
+    """Name of the system user; in a container without one, of the git user."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -83,16 +87,16 @@ def _user() -> str:
 
 @click.group("baseline")
 def baseline_commands() -> None:
-    """What drops are compared with."""
+    """Promote and show baselines."""
 
 
 @baseline_commands.command()
 @click.argument("drops", nargs=-1, required=True)
 @with_panel
-@click.option("--reason", default="", help="Why this is accepted; it stands in the file.")
-@click.option("--by", "promoted_by", default=_user, show_default="your user name", help="Who accepts it.")
+@click.option("--reason", default="", help="Why the baseline is accepted; stored in the file.")
+@click.option("--by", "promoted_by", default=_user, show_default="your user name", help="Who accepts the baseline.")
 def promote(drops: tuple[str, ...], home: Installation, panel: Panel, reason: str, promoted_by: str) -> None:
-    """Accept an evaluated drop as its suite's baseline; of several, their mean."""
+    """Accept an evaluated drop, or the mean of several, as the suite's baseline."""
     _settings(home)
     for drop in drops:
         _known(home, drop)
@@ -106,14 +110,14 @@ def promote(drops: tuple[str, ...], home: Installation, panel: Panel, reason: st
     told = result.metadata["baseline"]
     echo(f"{told['suite']}: {told['path']}")
     if judges := told.get("without_canaries"):
-        warn(f"no canary scores of {judges}: a change of the judge will not be told from one of the agent")
+        warn(f"no canary scores of {judges}: a change of the judge cannot be distinguished from a change of the agent")
 
 
 @baseline_commands.command()
 @click.argument("suite")
 @with_panel
 def show(suite: str, home: Installation, panel: Panel) -> None:
-    """Show what a suite's drops are compared with."""
+    """Show a suite's baseline."""
     file = baseline_file(home.baselines, suite)
     try:
         found = read_baseline(file)
@@ -140,4 +144,4 @@ def _settings(home: Installation) -> Settings:
 def _known(home: Installation, drop: str) -> None:
     if not home.table(drop, "task_metrics").exists:
         known = ", ".join(home.drops_with("task_metrics")) or "none"
-        refuse(f"{drop} has not been evaluated; evaluated are: {known}")
+        refuse(f"{drop} has not been evaluated; evaluated drops: {known}")

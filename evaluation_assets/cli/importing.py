@@ -1,4 +1,4 @@
-"""`import`: what files turn into, and what gets lost on the way."""
+"""`import`: the import report of files."""
 
 from collections import Counter
 from dataclasses import replace
@@ -20,13 +20,18 @@ _SHOWN = 10
 
 @click.command("import")
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Read it so, whatever it looks like.")
-@click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
-@click.option("--all", "show_all", is_flag=True, help=f"List every trajectory and rejection, not {_SHOWN} of each.")
+@click.option(
+    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Force the input format; skip detection."
+)
+@click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
+@click.option(
+    "--all", "show_all", is_flag=True, help=f"List all trajectories and rejections (default: {_SHOWN} of each)."
+)
 def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bool, show_all: bool) -> None:
-    """Show what files turn into: trajectories, what was rejected and why, which fields are not represented.
+    """Preview how files are parsed.
 
-    Nothing is stored and nobody is asked.
+    The import report shows trajectories, rejected records with the reason, and unmapped fields. Nothing is written,
+    no model is called.
     """
     read = 0
     problems: list[str] = []
@@ -68,7 +73,7 @@ def _show(drop: Drop, shown: int | None) -> None:
         echo(f"    {_line(trajectory)}")
     if counts["trajectories"] > len(trajectories):
         echo(f"    and {counts['trajectories'] - len(trajectories)} more; --all shows them")
-    echo(f"  not represented    {losses.counts.total()} values in {len(losses.counts)} fields")
+    echo(f"  unmapped fields    {losses.counts.total()} values in {len(losses.counts)} fields")
     for path, count in losses.table()[:shown]:
         echo(f"    {count:>7}  {path}")
 

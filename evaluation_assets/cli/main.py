@@ -1,7 +1,7 @@
 """`evaluation-assets`: the commands. They materialise the same assets as the UI, in the same instance.
 
-Exit status: 0 done and all blocking checks passed; 1 done, but a blocking check failed or a step broke; 2 usage or
-unusable input; 3 stopped by the budget. Results go to stdout, progress and logs to stderr.
+Exit status: 0 finished and all blocking checks passed; 1 a blocking check or a step failed; 2 usage error or unusable
+input; 3 stopped by the budget. Results go to stdout, progress and logs to stderr.
 """
 
 import click
@@ -22,7 +22,7 @@ from evaluation_assets.cli.ui import ui
 @click.group(cls=Commands)
 @click.version_option(package_name="evaluation-assets")
 def main() -> None:
-    """Evaluate AI agents from files of their trajectories."""
+    """Evaluate AI agents from the trajectories they recorded."""
 
 
 for command in (

@@ -1,4 +1,4 @@
-"""What several commands share: where the installation is, which judges are used, which files are read."""
+"""Options that several commands share: the installation, the panel, the files to read."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def together(*options: Any) -> Any:
 
 
 def with_home(command: Any) -> Any:
-    """Give a command its installation as `home`."""
+    """Pass the installation to a command as `home`."""
 
     @click.option(
         "--home",
@@ -40,7 +40,7 @@ def with_home(command: Any) -> Any:
         envvar="EVALUATION_HOME",
         default=".evaluation",
         show_default=True,
-        help="Where drops, tables and reports are kept: a folder, or any fsspec URL.",
+        help="Home folder (or fsspec URL) for drops, tables, reports and settings.",
     )
     @wraps(command)
     def run(home_url: str, **options: Any) -> None:
@@ -50,17 +50,24 @@ def with_home(command: Any) -> Any:
 
 
 _judges = together(
-    click.option("--panel", "panel_file", type=click.Path(exists=True, path_type=Path), help="Another panel.yaml."),
-    click.option("--provider", help="A panel of one judge, with --model or the provider's default model."),
-    click.option("--model", help="The model of --provider."),
-    click.option("--max-concurrency", type=click.IntRange(min=1), help="Requests at a time, for every model judge."),
-    click.option("--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
-    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), help="For every model judge."),
+    click.option(
+        "--panel",
+        "panel_file",
+        type=click.Path(exists=True, path_type=Path),
+        help="Path to panel.yaml (default: <home>/panel.yaml).",
+    ),
+    click.option("--provider", help="Use a single judge of this provider, not panel.yaml."),
+    click.option("--model", help="Model of the judge (default: the provider's)."),
+    click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge."),
+    click.option(
+        "--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."
+    ),
+    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."),
 )
 
 
 def with_panel(command: Any) -> Any:
-    """Give a command its installation as `home` and the judges in use as `panel`."""
+    """Pass the installation to a command as `home`, and the judges as `panel`."""
 
     @with_home
     @_judges
@@ -99,20 +106,20 @@ reading = together(
         type=click.IntRange(min=0),
         default=15,
         show_default=True,
-        help="More tool calls than this break the frequency rule.",
+        help="Maximum number of tool calls; more violate the frequency rule.",
     ),
     click.option(
         "--on-violation",
         type=click.Choice(["flag", "remove"]),
         default="flag",
         show_default=True,
-        help="Keep and mark records that break a rule, or remove them.",
+        help="What to do with records that violate a rule: keep and flag them, or remove them.",
     ),
 )
 
 
 def check_ledger(home: Installation, panel: Panel) -> None:
-    """Refuse a ledger that cannot be used before anything is asked."""
+    """Exit if the ledger cannot be used, before any model is called."""
     if panel.embeddings is None and all(judge.provider in (EMBEDDED, RECORDED) for judge in panel.judges):
         return
     try:
@@ -123,7 +130,7 @@ def check_ledger(home: Installation, panel: Panel) -> None:
 
 
 def warn(message: str) -> None:
-    """Tell the user of something that goes on without it."""
+    """Print a warning; the command continues."""
     echo(f"evaluation-assets: {message}", err=True)
 
 

@@ -1,4 +1,4 @@
-"""`overview`, `leaderboard`, `judges`, `drift`: what is known over all drops."""
+"""`overview`, `leaderboard`, `judges`, `drift`: results over all drops."""
 
 import json
 import sys
@@ -51,17 +51,19 @@ SHOWN = {
 NEEDED = {"leaderboard": ["leaderboard"], "judge_cards": ["labels", "judge_cards"], "drift": ["drift"]}
 """Assets to materialise for a table."""
 
-_form = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+_form = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Output format."
+)
 
 
 def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
-    @click.command(name, help=f"{about}\n\nExit status 1 when a blocking check failed, e.g. a suite drifts.")
+    @click.command(name, help=f"{about}\n\nThe exit status is 1 if a blocking check failed, e.g. if a suite drifts.")
     @with_panel
     @_form
     def show(home: Installation, panel: Panel, form: str) -> None:
         prepare(home)
         if not home.drops_with("task_metrics"):
-            refuse(f"no drop has been evaluated in {home.root}: evaluation-assets evaluate FILE")
+            refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
         blocked = _materialise(home, panel, tables)
         rows = {table: list(home.whole_table(table).rows()) for table in tables}
         if form == "json":
@@ -75,14 +77,14 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     return show
 
 
-overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates and drift over all drops.")
-leaderboard = _command("leaderboard", ["leaderboard"], "Compare agents and versions on the tasks all of them did.")
-judges = _command("judges", ["judge_cards"], "Compare each judge with the labels of people.")
-drift = _command("drift", ["drift"], "Look for a lasting decrease since each suite's baseline.")
+overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates and drift.")
+leaderboard = _command("leaderboard", ["leaderboard"], "Rank agents and versions on the tasks that all of them did.")
+judges = _command("judges", ["judge_cards"], "Compare each judge with human labels.")
+drift = _command("drift", ["drift"], "Test for a lasting decrease since each suite's baseline.")
 
 
 def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> list[str]:
-    """Bring the tables up to date; what blocking checks say that failed."""
+    """Update the tables; return the messages of failed blocking checks."""
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 

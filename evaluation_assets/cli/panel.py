@@ -1,4 +1,4 @@
-"""`panel`: the judges in use."""
+"""`panel`: manage the judges in use."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 
 @click.group("panel")
 def panel_commands() -> None:
-    """The judges in use."""
+    """Manage the panel, the judges in use."""
 
 
 @panel_commands.command("list")
@@ -31,7 +31,7 @@ def list_judges(
     home: Installation,
     panel: Panel,
 ) -> None:
-    """Show the judges, and whether their keys are set."""
+    """List the judges and whether their API keys are set."""
     for judge in panel.judges:
         echo(judge.name, f"  {judge.provider} {judge.model_name}", f"  key: {_key_state(judge)}")
 
@@ -42,7 +42,7 @@ def test_judges(
     home: Installation,
     panel: Panel,
 ) -> None:
-    """Make one real call to each judge: is it reachable, does its reply validate, what does it cost."""
+    """Make one real call to each judge, to check that it is reachable, its reply is valid, and what it costs."""
     failed = False
     for name, verdict in asyncio.run(try_panel(panel)):
         good = verdict.outcome in ("scored", "abstained")
@@ -54,10 +54,10 @@ def test_judges(
 @panel_commands.command("init")
 @with_home
 def init_panel(home: Installation) -> None:
-    """Ask for judges one by one and write panel.yaml. Keys are named by their variable, never asked for."""
+    """Ask for judges and write panel.yaml. It asks for the names of key variables, never for keys."""
     prepare(home)
     if home.panel_file.exists():
-        click.confirm(f"{home.panel_file} exists. Write it anew?", abort=True)
+        click.confirm(f"{home.panel_file} exists. Overwrite it?", abort=True)
     judges: list[dict[str, Any]] = []
     while not judges or click.confirm("Another judge?", default=False):
         judges.append(_ask_for_judge([judge["name"] for judge in judges]))
@@ -67,11 +67,11 @@ def init_panel(home: Installation) -> None:
             echo(f"{problem}; try again", err=True)
             judges.pop()
     home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
-    echo(f"written to {home.panel_file}; try it with: evaluation-assets panel test")
+    echo(f"written to {home.panel_file}; test it with: evaluation-assets panel test")
 
 
 def _took(verdict: Verdict) -> str:
-    """What a verdict took, as far as it is known; rules and recorded verdicts take nothing."""
+    """Tokens and cost of a verdict, if known; rules and recorded verdicts make no call."""
     if not verdict.attempts:
         return "no model call"
     usage = verdict.usage
@@ -91,7 +91,7 @@ def _key_state(judge: JudgeSettings) -> str:
 
 
 def _variable(typed: str) -> str:
-    """The name of a variable, or nothing; a key that was typed instead is asked for again, and not repeated."""
+    """Validate the name of a variable, or an empty answer; a key typed here is refused and not repeated."""
     try:
         return typed and variable_name(typed)
     except ValueError as problem:
@@ -108,15 +108,15 @@ def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
     judge: dict[str, Any] = {"name": click.prompt("Name", default=plain if plain not in taken else None)}
     judge |= {"provider": provider, "model": model}
     if known.base_url is None:
-        judge["base_url"] = click.prompt("Address of the endpoint, e.g. http://localhost:8000/v1")
+        judge["base_url"] = click.prompt("URL of the endpoint, e.g. http://localhost:8000/v1")
     if known.credentials == "google":
         judge["project"] = click.prompt("Google Cloud project", default=os.environ.get("GOOGLE_CLOUD_PROJECT"))
         judge["location"] = click.prompt("Location", default=os.environ.get("GOOGLE_CLOUD_LOCATION", "global"))
     else:
         variable = click.prompt(
-            "Name of the variable that holds the key (empty: no key)", default=known.key_env or "", value_proc=_variable
+            "Environment variable with the key (empty: no key)", default=known.key_env or "", value_proc=_variable
         )
         if variable and variable != known.key_env:
             judge["api_key_env"] = variable
-    judge["max_concurrency"] = click.prompt("Requests at a time", default=16, type=click.IntRange(min=1))
+    judge["max_concurrency"] = click.prompt("Maximum requests in flight", default=16, type=click.IntRange(min=1))
     return judge

@@ -1,4 +1,4 @@
-"""`plan`: what an evaluation would do and cost."""
+"""`plan`: dry run of an evaluation, with a cost estimate."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,8 +27,10 @@ from evaluation_assets.core.settings import InvalidSettings, load_settings
 @click.command()
 @reading
 @with_panel
-@click.option("--one-drop", is_flag=True, help="A directory is one drop of all its files.")
-@click.option("--format", "format_name", type=click.Choice(list(FORMATS)), help="Read it so, whatever it looks like.")
+@click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
+@click.option(
+    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Force the input format; skip detection."
+)
 def plan(
     inputs: tuple[Path, ...],
     beta_threshold: int,
@@ -38,7 +40,10 @@ def plan(
     one_drop: bool,
     format_name: str | None,
 ) -> None:
-    """Dry run of `evaluate`: records, clips, calls, expected and highest price. Nothing is written, no model called."""
+    """Dry run of `evaluate` with a cost estimate.
+
+    Counts records, clips and model calls. Nothing is written, no model is called.
+    """
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
     try:
         canaries = load_settings(home.gate_file).canaries
@@ -83,11 +88,11 @@ def _print_calls(calls: Calls) -> None:
     replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
     density = "assumed" if calls.bytes_per_token is None else "as in the ledger"
     bytes_per_token = calls.bytes_per_token or BYTES_PER_TOKEN
-    echo(f"    length of replies: {replies}; bytes a token: {bytes_per_token:.1f}, {density}")
+    echo(f"    reply length: {replies}; bytes per token: {bytes_per_token:.1f}, {density}")
 
 
 def _print_total(judges: Sequence[Calls]) -> None:
-    """The judges together, where there are several."""
+    """Print the total of several judges."""
     if len(judges) > 1:
         expected = _sum([calls.quote.expected.usd for calls in judges])
         most = _sum([calls.quote.most.usd for calls in judges])

@@ -1,4 +1,4 @@
-"""Ctrl-C and its like: what was paid for is kept, and how to go on is said."""
+"""Handle Ctrl-C and other signals: keep paid replies and print how to resume."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""`suite`: files of cases."""
+"""`suite`: test suites."""
 
 import json
 import sys
@@ -34,20 +34,23 @@ from evaluation_assets.defs.names import AGENT_RUNS
 
 @click.group("suite")
 def suite_commands() -> None:
-    """Files of cases: tasks with what an agent is expected to call and to answer."""
+    """Check, convert and run test suites.
+
+    A suite is a file of tasks with the calls and the answer that are expected from an agent.
+    """
 
 
 @suite_commands.command("check")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def check_suite(path: Path) -> None:
-    """Say whether a suite can be used, and which of its tasks are left out and why."""
+    """Validate a suite and list its skipped tasks with the reason."""
     loaded = _loaded(path)
     cases = loaded.suite.cases
     echo(f"{loaded.suite.name}: {len(cases)} cases, read as {loaded.format}")
     echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
     echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
     echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
-    echo(f"  left out           {len(loaded.incomplete)}")
+    echo(f"  skipped            {len(loaded.incomplete)}")
     for task in loaded.incomplete:
         echo(f"    {task.place}: {task.task}: {task.reason}")
 
@@ -55,24 +58,24 @@ def check_suite(path: Path) -> None:
 @suite_commands.command("convert")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def convert_suite(path: Path) -> None:
-    """Print a suite of any kind that is read as one JSON file of this project's own kind."""
+    """Print a suite of any supported format as native JSON."""
     loaded = _loaded(path)
     for task in loaded.incomplete:
-        echo(f"{task.place}: {task.task} is left out: {task.reason}", err=True)
+        echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
     click.echo(json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1))
 
 
 @suite_commands.command("schema")
 def print_schema() -> None:
-    """Print the JSON Schema of suite files, for editors and other programs."""
+    """Print the JSON Schema of suite files."""
     click.echo(json.dumps(suite_schema(), indent=2))
 
 
 @suite_commands.command("formats")
 def list_formats() -> None:
-    """List the kinds of suites that are read, and how each is recognised."""
+    """List the supported suite formats and how each is detected."""
     for known in SUITE_FORMATS.values():
-        echo(known.name, f"  {known.description}", f"  recognised by: {known.detection}")
+        echo(known.name, f"  {known.description}", f"  detected by: {known.detection}")
 
 
 @suite_commands.command("run")
@@ -83,16 +86,22 @@ def list_formats() -> None:
     "given",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="An agent's file; may be given several times. Without it: all agents of the installation.",
+    help="Agent file; repeatable (default: all agents of the installation).",
 )
-@click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts at every case.")
-@click.option("--concurrency", type=click.IntRange(min=1), help="Attempts at a time, for every agent.")
-@click.option("--budget", type=click.FloatRange(min=0), help="US dollars all agents together may spend.")
-@click.option("--judging-budget", type=click.FloatRange(min=0), help="US dollars the judges of each drop may spend.")
-@click.option("--fresh", is_flag=True, help="Ask the models anew what they were asked before.")
-@click.option("--dry-run", is_flag=True, help="Say how many calls it takes at most and what they cost; call nobody.")
-@click.option("--quiet", is_flag=True, help="No progress and no warnings.")
-@click.option("--verbose", is_flag=True, help="Log everything to stderr.")
+@click.option("--trials", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts per case.")
+@click.option(
+    "--concurrency", type=click.IntRange(min=1), help="Concurrent attempts per agent (default: as in the agent file)."
+)
+@click.option(
+    "--budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before all agents together spend more."
+)
+@click.option(
+    "--judging-budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before the judges spend more, per drop."
+)
+@click.option("--fresh", is_flag=True, help="Call the models again instead of using replies from the ledger.")
+@click.option("--dry-run", is_flag=True, help="Print an upper bound of calls and cost; make no model calls.")
+@click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")
+@click.option("--verbose", is_flag=True, help="Write all logs to stderr.")
 def run_suite_command(
     suite: Path,
     home: Installation,
@@ -107,9 +116,9 @@ def run_suite_command(
     quiet: bool,
     verbose: bool,
 ) -> None:
-    """Run agents on SUITE, a file or the name of a suite of the installation, and evaluate what they did.
+    """Run agents on a suite and evaluate the runs.
 
-    A run that was stopped goes on where it was when it is started again.
+    SUITE is a file, or the name of a suite of the installation. Re-run the same command to resume a stopped run.
     """
     try:
         loaded, name = _suite_named(home, suite)
@@ -117,7 +126,7 @@ def run_suite_command(
     except (InvalidSuite, InvalidAgent) as problem:
         refuse(str(problem))
     for task in loaded.incomplete:
-        echo(f"{task.place}: {task.task} is left out: {task.reason}", err=True)
+        echo(f"{task.place}: {task.task} is skipped: {task.reason}", err=True)
     if dry_run:
         _print_bounds(agents, len(loaded.suite.cases), trials)
         return
@@ -159,14 +168,14 @@ def _suite_named(home: Installation, suite: Path) -> tuple[LoadedSuite, str]:
         return load_suite(UPath(suite.resolve())), suite.resolve().stem
     path = find_suite(home.suites, str(suite))
     if path is None:
-        raise InvalidSuite(f"there is no file {suite}, and no suite of that name in {home.suites}")
+        raise InvalidSuite(f"no file {suite}, and no suite of that name in {home.suites}")
     return load_suite(path), str(suite)
 
 
 def _agents(home: Installation, files: tuple[Path, ...]) -> list[AgentSettings]:
     agents = load_agents([UPath(file.resolve()) for file in files] or agent_files(home.agents))
     if not agents:
-        raise InvalidAgent(f"there is no agent: give --agent FILE, or put one into {home.agents}")
+        raise InvalidAgent(f"no agents found. Use --agent FILE, or put agent files into {home.agents}")
     return agents
 
 
@@ -187,9 +196,9 @@ def _print_run(about: Mapping[str, Any]) -> None:
     if about["failed"]:
         why = str(about["failures"])
         echo(f"  failed             {about['failed']} of {about['attempts']} attempts, not counted: {why}")
-        echo("                     Not the agent's doing. Run again to try only these again.")
+        echo("                     The agent did not cause these. Re-run to retry only them.")
     if about["resumed"]:
-        echo(f"  finished before    {about['resumed']} attempts; --fresh runs them anew")
+        echo(f"  finished before    {about['resumed']} attempts; --fresh repeats them")
     if "mean_duration_s" in about:
         echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
     echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")

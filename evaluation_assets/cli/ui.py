@@ -23,10 +23,13 @@ from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
 @click.command()
 @with_home
-@click.option("--port", default=3000, show_default=True)
-@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=3000, show_default=True, help="Port of the UI.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 def ui(home: Installation, port: int, host: str) -> None:
-    """Start the Dagster UI and its daemon, which evaluates new drops by itself."""
+    """Start the Dagster UI and daemon.
+
+    The daemon evaluates new and changed files in the drops folder.
+    """
     prepare(home)
     try:
         load_panel(home.panel_file)
@@ -35,7 +38,7 @@ def ui(home: Installation, port: int, host: str) -> None:
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
     if _is_taken(host, port):  # Dagster would choose another one, and not say so
-        refuse(f"port {port} of {host} is in use; choose another one with --port")
+        refuse(f"port {port} of {host} is in use; choose another with --port")
     warnings.simplefilter("ignore")  # Dagster's previews
     from evaluation_assets.runs.jobs import instance_of  # noqa: PLC0415  (a second to import)
 
@@ -73,7 +76,10 @@ def ui(home: Installation, port: int, host: str) -> None:
     died = _pass_on(servers[0])
     status = servers[0].wait()
     if not stopping.is_set():  # Dagster ends with 0 when one of its services dies
-        echo(f"evaluation-assets: {died or 'the UI'} died and all of it was stopped; the reason is above", err=True)
+        echo(
+            f"evaluation-assets: {died or 'the UI'} died, and all services were stopped; the log above shows why",
+            err=True,
+        )
         status = status or 1
     sys.exit(status)
 
@@ -90,7 +96,7 @@ def _is_taken(host: str, port: int) -> bool:
 
 
 def _pass_on(server: subprocess.Popen[str]) -> str | None:
-    """Copy what the services log to stderr; the name of one that died, when the end of it is logged."""
+    """Copy the services' logs to stderr; return the name of a service that the log reports as died."""
     died = None
     for line in server.stdout or ():
         sys.stderr.write(line)

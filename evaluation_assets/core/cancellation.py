@@ -1,4 +1,4 @@
-"""Work that runs side by side in an event loop, and ends in order when the process is told to stop."""
+"""Run concurrent tasks in an event loop and cancel them in order when the process is told to stop."""
 
 import asyncio
 import signal

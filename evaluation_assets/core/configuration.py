@@ -41,7 +41,9 @@ def variable_name(value: str) -> str:
             "this looks like a key: export the key in a variable and name the variable here, e.g. ANTHROPIC_API_KEY"
         )
     if not _NAME.fullmatch(value):
-        raise ValueError("the name of a variable is capital letters, digits and underscores, e.g. ANTHROPIC_API_KEY")
+        raise ValueError(
+            "the name of a variable consists of capital letters, digits and underscores, e.g. ANTHROPIC_API_KEY"
+        )
     return value
 
 
@@ -59,14 +61,14 @@ class Section(BaseModel):
 
 
 def yaml_fault(problem: yaml.YAMLError) -> str:
-    """What is wrong with a YAML file, and where, without its text."""
+    """Describe a YAML error and its position, without the text."""
     mark = getattr(problem, "problem_mark", None)
     place = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
-    return f"no valid YAML{place}: {getattr(problem, 'problem', None) or 'it cannot be parsed'}"
+    return f"invalid YAML{place}: {getattr(problem, 'problem', None) or 'it cannot be parsed'}"
 
 
 def faults(problem: ValidationError, model: type[BaseModel]) -> str:
-    """What is wrong with the fields of `model`, each with its place, without the values."""
+    """Describe the invalid fields of `model` with their paths, without the values."""
     found = []
     for error in problem.errors(include_input=False, include_url=False):
         place = ".".join(map(str, error["loc"]))

@@ -1,4 +1,4 @@
-"""Drops: files of trajectories that arrived, what they are called, and whether they changed."""
+"""Drops: files of trajectories, their names, and detection of changes."""
 
 import hashlib
 import os
@@ -191,14 +191,14 @@ def one_file(path: UPath) -> Drop:
     """
     if _is_ignored(path.name) or not _is_data(path.name):
         endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
-        raise InvalidDrop(f"{path.name} is not read because of its name: rename it to end in one of {endings}")
+        raise InvalidDrop(f"{path.name} has an unsupported extension; rename it to end in one of {endings}")
     key = key_of(path.name)
     if (reason := why_unusable(key)) is not None:
         raise InvalidDrop(f"{path.name}: {reason}; rename the file")
     if _is_too_long(key):
         raise InvalidDrop(f"{path.name}: a drop's name has at most {LONGEST_NAME} bytes; rename the file")
     if is_local(path) and (reason := why_not_regular(path)) is not None:
-        raise InvalidDrop(f"{path.name} is not read: {reason}")
+        raise InvalidDrop(f"{path.name} cannot be read: {reason}")
     sidecar = path.with_name(key + SIDECAR_SUFFIX)
     if not sidecar.exists():
         return Drop(key, (path,), path.parent)
@@ -233,7 +233,7 @@ def find(root: UPath, key: str) -> Drop:
     """
     found = scan(root)
     if key not in found.drops:
-        raise InvalidDrop(f"there is no drop {key!r} in {root}. " + " ".join(found.problems))
+        raise InvalidDrop(f"no drop {key!r} in {root}. " + " ".join(found.problems))
     return found.drops[key]
 
 

@@ -1,4 +1,4 @@
-"""Where everything of an installation lies."""
+"""Paths of an installation."""
 
 import os
 from dataclasses import dataclass

@@ -111,7 +111,7 @@ class Stored:
             yield
         except (pa.ArrowInvalid, OSError) as problem:
             raise DamagedTable(
-                f"{self.path} is damaged: {problem}. Delete it, and evaluate its drop again."
+                f"{self.path} is damaged: {problem}. Delete it and evaluate the drop again."
             ) from problem
 
 

@@ -1,4 +1,4 @@
-"""Means and sums over what is known: a missing value is left out, and of nothing there is none."""
+"""Null-aware means and sums: missing values are skipped; without any value the result is `None`."""
 
 from collections.abc import Iterable
 from statistics import fmean

@@ -1,4 +1,4 @@
-"""Untrusted text (names, ids, messages out of files), harmless for the places where people and programs read it."""
+"""Escape untrusted text (names, IDs, messages from files) for terminals, Markdown and spreadsheets."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Untrusted YAML: plain values, without anything that turns a few bytes into much work or much memory."""
+"""Load untrusted YAML: plain values only, bounded in time and memory."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def load_plain(path: UPath) -> Any:
     with path.open("rb") as stream:
         content = stream.read(_LARGEST + 1)
     if len(content) > _LARGEST:
-        raise InvalidYaml(f"it has more than {_LARGEST >> 10} kB")
+        raise InvalidYaml(f"larger than {_LARGEST >> 10} kB")
     try:
         return yaml.load(content.decode("utf-8-sig"), _PlainLoader)  # noqa: S506 - a SafeLoader
     except (yaml.YAMLError, UnicodeDecodeError) as problem:
@@ -44,7 +44,7 @@ class _PlainLoader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """The next value."""
         if self.check_event(yaml.AliasEvent):
-            raise ComposerError(None, None, "aliases are not read", self.peek_event().start_mark)
+            raise ComposerError(None, None, "aliases are not supported", self.peek_event().start_mark)
         self.depth += 1
         if self.depth > _DEEPEST:
             raise ComposerError(

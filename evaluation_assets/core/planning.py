@@ -1,4 +1,4 @@
-"""What an evaluation would do, before it does anything: records, clips, verdicts, calls, price. Nobody is asked."""
+"""The dry run of an evaluation: records, clips, verdicts, calls, price. No model is called."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which process does something, told to other processes, and whether it still runs."""
+"""Identify processes across machines and check whether they are still alive."""
 
 import os
 import socket

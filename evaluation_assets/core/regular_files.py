@@ -25,11 +25,11 @@ def why_not_regular(path: UPath) -> str | None:
     """Why a file is not read, wherever it lies; `None` where it can be."""
     real = os.path.realpath(path.path)
     if real.startswith(_OF_THE_SYSTEM):
-        return "it is a file of the system"
+        return "it is a system file"
     try:
-        return None if stat.S_ISREG(Path(real).stat().st_mode) else "it is no regular file"
+        return None if stat.S_ISREG(Path(real).stat().st_mode) else "it is not a regular file"
     except FileNotFoundError:
-        return "it leads to no file"
+        return "it is a broken link"
     except OSError as problem:
         return str(problem.strerror)
 

@@ -26,7 +26,7 @@ UNUSABLE = {STOPPED: "unusable"}
 class AgentRunConfig(dg.Config):
     """How often every case is tried, and what all agents together may spend.
 
-    `fresh` asks the models anew; otherwise what was asked before comes from the ledger.
+    `fresh` calls the models again; otherwise earlier replies come from the ledger.
     """
 
     trials: int = 1
@@ -35,7 +35,7 @@ class AgentRunConfig(dg.Config):
 
 
 def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
-    """The suites, one asset per agent, and the agents side by side; nothing where no agent is configured."""
+    """Assets for the suites, for each agent and for their comparison; none if no agent is configured."""
     return [task_suites, _agent_runs(agents), _agent_comparison(agents)] if agents else []
 
 
@@ -47,10 +47,10 @@ def run_key(agent: AgentSettings) -> dg.AssetKey:
 @dg.asset(
     group_name="agents",
     kinds={"yaml"},
-    description="The suites of the installation. Materialise it to make new ones known as partitions of agent_runs.",
+    description="The suites of the installation. Materialise it to register new suites as partitions of agent_runs.",
 )
 def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
-    """Read every suite, and make those that can be used known."""
+    """Read every suite and register the usable ones as partitions."""
     usable, problems = load_suites(home.home.suites)
     for problem in problems:
         context.log.warning(problem)
@@ -67,7 +67,7 @@ def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.Mat
 
 
 def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
-    """One subsettable multi-asset: all agents run side by side in one event loop."""
+    """One subsettable multi-asset: all agents run concurrently in one event loop."""
 
     @dg.multi_asset(
         name=AGENT_RUNS,
@@ -80,7 +80,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                 skippable=True,
                 group_name="agents",
                 code_version=agent.identity,
-                description=f"{agent.name} ({agent.provider}, {agent.model_name}) on a suite, as a drop.",
+                description=f"Runs of {agent.name} ({agent.provider}, {agent.model_name}) on a suite, as a drop.",
                 kinds={"llm", "json"},
             )
             for agent in agents
@@ -128,7 +128,7 @@ def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
         group_name="agents",
         deps=[run_key(agent) for agent in agents],
         kinds={"json", "markdown", "html"},
-        description="Agents side by side: the newest run of every agent on a suite, case by case and pair by pair.",
+        description="Comparison of the newest runs of all agents on a suite, case by case and pair by pair.",
     )
     def agent_comparison(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
         name = context.partition_key

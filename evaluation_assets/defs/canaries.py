@@ -16,7 +16,7 @@ from evaluation_assets.defs.names import COVERAGE
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, of_judge, outputs
 from evaluation_assets.resources.installation import HomeResource
 
-CHECKS = {COVERAGE: f"The judge scored {MIN_ANSWERED:.0%} of the canary clips it was asked about."}
+CHECKS = {COVERAGE: f"The judge scored {MIN_ANSWERED:.0%} of the requested canary clips."}
 
 OWN = (CLIP_VERDICTS, TRAJECTORY_VERDICTS)
 """Verdicts of a judge that are paid for by the same model at the same time."""

@@ -1,4 +1,4 @@
-"""Asset checks: does everything add up, is it in shape, was enough of it judged."""
+"""Asset checks: record counts, schemas, coverage and outcomes."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from evaluation_assets.resources.installation import HomeResource
     additional_ins={
         name: dg.AssetIn(name) for name in ("raw_trajectories", "unreadable_records", "preprocessed_trajectories")
     },
-    description="Every record of the drop is kept, removed or rejected, and only one of these.",
+    description="Every record of the drop is exactly one of kept, removed and rejected.",
 )
 def records_add_up(
     rejected_records: Stored,
@@ -76,7 +76,7 @@ def _schema_check(table: Table, key: dg.AssetKey) -> dg.AssetChecksDefinition:
     description=f"Where several judges score, Krippendorff's alpha of no criterion is below {judging.MIN_ALPHA}.",
 )
 def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
-    """Agreement says that judges see the same, not that they are right."""
+    """Inter-rater agreement. It shows that judges give the same scores, not that the scores are right."""
     return check_result(judging.panel_agreement(clip_scores))
 
 
@@ -85,8 +85,7 @@ def panel_agreement(clip_scores: Stored) -> dg.AssetCheckResult:
     partitions_def=DROPS,
     blocking=True,
     additional_ins={name: dg.AssetIn(name) for name in ("clips", "clip_scores")},
-    description=f"At least {judging.MIN_SCORED:.0%} of the clips have a score. "
-    "Blocks at the end, when the report exists.",
+    description=f"At least {judging.MIN_SCORED:.0%} of the clips have a score. Blocks after the report is written.",
 )
 def enough_scored(clips: Stored, clip_scores: Stored) -> dg.AssetCheckResult:
     """A drop without any clip fails: nothing was judged."""
@@ -102,7 +101,7 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
         partitions_def=DROPS,
         blocking=True,
         additional_deps=[judge_key(level, judge.name) for level in LEVELS for judge in judges],
-        description="Every judge answered at least one of its questions. Blocks at the end, when the report exists.",
+        description="Every judge answered at least one of its questions. Blocks after the report is written.",
     )
     def check(context: dg.AssetCheckExecutionContext, home: HomeResource) -> dg.AssetCheckResult:
         verdicts = {
@@ -119,7 +118,7 @@ def judges_answered(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
     partitions_def=DROPS,
     blocking=True,
     additional_ins={"tool_use_results": dg.AssetIn("tool_use_results")},
-    description="Every case of the drop's suite was run, and enough runs passed. Nothing is asked without a suite.",
+    description="Every case of the drop's suite was run, and enough runs passed. Passes if the drop has no suite.",
 )
 def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
     """The share of runs that passed against the suite's `min_pass_rate`."""
@@ -129,7 +128,7 @@ def suite_pass_rate(tool_use_results: Stored) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset="session_analyses",
     partitions_def=DROPS,
-    description=f"At least {sessions.MIN_JUDGED:.0%} of the responses in sessions have a judgement.",
+    description=f"At least {sessions.MIN_JUDGED:.0%} of the responses in sessions are judged.",
 )
 def sessions_judged(session_analyses: Stored) -> dg.AssetCheckResult:
     """Without sessions there is nothing to judge."""
@@ -149,7 +148,7 @@ def unauthorised_calls(session_analyses: Stored) -> dg.AssetCheckResult:
 @dg.asset_check(
     asset="session_analyses",
     partitions_def=DROPS,
-    description=f"The mean coordination of sessions with several agents is not below {sessions.MIN_COORDINATION}.",
+    description=f"The mean coordination of sessions with several agents is at least {sessions.MIN_COORDINATION}.",
 )
 def coordinated(session_analyses: Stored) -> dg.AssetCheckResult:
     """Sessions of one agent have no coordination."""

@@ -40,10 +40,12 @@ class PreprocessConfig(dg.Config):
     group_name="ingest",
     outs={
         "raw_trajectories": dg.AssetOut(
-            description="Every trajectory of the drop, as it came.", code_version=READER_VERSION, kinds={"parquet"}
+            description="Every trajectory of the drop, before preprocessing.",
+            code_version=READER_VERSION,
+            kinds={"parquet"},
         ),
         "unreadable_records": dg.AssetOut(
-            description="Records no trajectory could be made of: where they stood, why, and all of them.",
+            description="Records that could not be parsed: file, line, reason, and the raw record.",
             code_version=READER_VERSION,
             kinds={"parquet"},
         ),
@@ -81,12 +83,12 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
     group_name="ingest",
     outs={
         "preprocessed_trajectories": dg.AssetOut(
-            description="The trajectories that are judged: within the rules, and with their missing tags closed.",
+            description="The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
             code_version=PREPROCESSING_VERSION,
             kinds={"parquet"},
         ),
         "rejected_records": dg.AssetOut(
-            description="Everything that is not judged, with stage and reason: unreadable, or taken out by a rule.",
+            description="Every record that is not judged, with stage and reason: unreadable, or removed by a rule.",
             code_version=PREPROCESSING_VERSION,
             kinds={"parquet"},
         ),
@@ -98,7 +100,7 @@ def preprocess(
     raw_trajectories: Stored,
     unreadable_records: Stored,
 ) -> Iterator[dg.Output]:
-    """Apply the rules and the repairs, and account for every record."""
+    """Apply the rules and repairs; every record is kept or rejected with a reason."""
     settings = Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
     with Spool(tables.REJECTED_RECORDS) as rejected:
         drop = PreprocessedDrop(context.partition_key, settings, rejected)
@@ -120,7 +122,7 @@ def preprocess(
     group_name="ingest",
     code_version=PREPROCESSING_VERSION,
     kinds={"parquet"},
-    description="One clip per tool call, and the final piece. Joined, the clips of a trajectory are its text.",
+    description="One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
 )
 def clips(
     context: dg.AssetExecutionContext, home: HomeResource, preprocessed_trajectories: Stored

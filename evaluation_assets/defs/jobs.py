@@ -1,4 +1,4 @@
-"""What is run: the whole chain of one drop, parts of it, agents on a suite, and what is known over all drops."""
+"""Jobs: the evaluation of a drop, parts of it, agents on a suite, and overviews over all drops."""
 
 import dagster as dg
 
@@ -29,7 +29,7 @@ evaluate_job = dg.define_asset_job(
     selection=dg.AssetSelection.all()
     - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS)
     - AGENTS,
-    description="From the dropped file to the report, for one drop.",
+    description="Evaluate one drop, from the file to the report.",
 )
 
 rescore_job = dg.define_asset_job(
@@ -39,31 +39,31 @@ rescore_job = dg.define_asset_job(
         - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS)
         - AGENTS
     ),
-    description="All verdicts of drops that were read before, and everything that is made of them.",
+    description="Run all verdicts of ingested drops and everything downstream of them.",
 )
 
 preprocess_job = dg.define_asset_job(
     PREPROCESS_ONLY,
     selection=dg.AssetSelection.assets("preprocessed_files", "rejected_records").upstream(),
-    description="Read and preprocess one drop; nothing is judged.",
+    description="Read and preprocess one drop, without judging.",
 )
 
 gate_job = dg.define_asset_job(
     GATE,
     selection=dg.AssetSelection.checks(GATE_CHECK),
-    description="Compare one evaluated drop with its suite's baseline again, or with another one.",
+    description="Compare one evaluated drop with its suite's baseline, or with a given baseline file.",
 )
 
 promote_job = dg.define_asset_job(
     PROMOTE_BASELINE,
     selection=dg.AssetSelection.assets("baseline"),
-    description="Accept one evaluated drop as what its suite is compared with.",
+    description="Promote one evaluated drop to baseline of its suite.",
 )
 
 overview_job = dg.define_asset_job(
     OVERVIEW,
     selection=dg.AssetSelection.assets(*OVER_ALL_DROPS),
-    description="Labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
+    description="Update labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
 )
 
 run_agents_job = dg.define_asset_job(

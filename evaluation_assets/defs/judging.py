@@ -16,8 +16,8 @@ from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, of_judge, outputs
 
 CHECKS = {
-    COVERAGE: f"The judge scored, or abstained with reasons from, {MIN_COVERAGE:.0%} of the subjects.",
-    TEXT_SEEN: f"The judge was shown {MIN_TEXT_SEEN:.0%} of the subjects' text.",
+    COVERAGE: f"The judge scored, or abstained with a reason on, at least {MIN_COVERAGE:.0%} of the subjects.",
+    TEXT_SEEN: f"The judge was shown at least {MIN_TEXT_SEEN:.0%} of the subjects' text.",
 }
 
 

@@ -1,4 +1,4 @@
-"""Runs whose process is gone: they would stay STARTED for ever, and hold their slots and their drops."""
+"""Fail runs whose process is gone. They would otherwise stay STARTED and block their slots and drops."""
 
 import dagster as dg
 
@@ -21,7 +21,7 @@ def fail_gone_runs(instance: dg.DagsterInstance) -> list[str]:
 @dg.sensor(
     minimum_interval_seconds=INTERVAL_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Fails runs whose process was killed, so that Dagster tries them again and others get their slots.",
+    description="Fails runs whose process was killed, so that Dagster retries them and frees their slots.",
 )
 def lost_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Look for lost runs. What a failed run had paid for is in the ledger; Dagster's run retries start it again.
@@ -38,7 +38,7 @@ def lost_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
             runs[run.run_id] = run
             beats[run.run_id] = None if heart is None else heart.beat
     silences = look_at(beats, from_cursor(context.cursor))
-    why = f"no sign of life in {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"
+    why = f"no heartbeat for {MAX_SILENT_LOOKS * INTERVAL_SECONDS} s"
     lost = [run for run in runs if is_lost(silences[run])]
     failed += [run for run in lost if _fail(context.instance, runs[run], why)]
     at_work = {run: silence for run, silence in silences.items() if run not in lost}
@@ -55,5 +55,5 @@ def _fail(instance: dg.DagsterInstance, run: dg.DagsterRun, why: str) -> bool:
     now = instance.get_run_by_id(run.run_id)
     if now is None or now.is_finished:
         return False
-    instance.report_run_failed(now, f"The run is lost: {why}. Replies it paid for are kept; a new run uses them.")
+    instance.report_run_failed(now, f"The run is lost: {why}. Its paid replies are kept and reused by the next run.")
     return True

@@ -1,4 +1,4 @@
-"""Failed runs and regressions are told to a URL."""
+"""Post failures and regressions to a webhook."""
 
 import os
 
@@ -25,7 +25,7 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
     def notify_failures(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
         url = os.environ.get(settings.url_env)
         if not url:
-            return dg.SkipReason(f"{settings.url_env} is not set: nobody is told")
+            return dg.SkipReason(f"{settings.url_env} is not set; no notifications are sent")
         run = context.dagster_run
         checks = failed_checks(context.instance, run.run_id)
         drop, problem = run.tags.get(PARTITION_TAG), context.failure_event.message

@@ -1,4 +1,4 @@
-"""What is partitioned by what: nearly everything by drops, runs of agents by suites."""
+"""Partitions: by drop for most assets, by suite for agent runs."""
 
 from collections.abc import Iterable
 

@@ -21,7 +21,7 @@ AnyTable = TypeVar("AnyTable", bound=JudgedTable)
 
 
 class JudgingConfig(dg.Config):
-    """What a run may spend in US dollars, over all judges, levels and embeddings. Without it there is no limit."""
+    """Budget of a run in US dollars, over all judges, levels and embeddings. Default: no limit."""
 
     budget_usd: float | None = None
 

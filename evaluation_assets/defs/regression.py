@@ -30,19 +30,19 @@ from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
 
 REGRESSION_VERSION = "2"
-"""Raise it when the same scores are compared otherwise."""
+"""Increment when the same scores would give a different comparison."""
 
 GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), REGRESSION_GATE)
 
 
 class GateConfig(dg.Config):
-    """Another baseline than the suite's: its file. Empty: the accepted one."""
+    """Baseline file to compare against. Default: the suite's baseline."""
 
     baseline: str = ""
 
 
 class PromotionConfig(dg.Config):
-    """Who accepts the drop as baseline, and why. The mean with the drops in `with_drops` is taken."""
+    """Who promotes the drop, and why. The baseline is the mean of the drop and `with_drops`."""
 
     promoted_by: str
     reason: str = ""
@@ -83,7 +83,7 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         ins={name: dg.AssetIn(name) for name in inputs} | verdicts | canaries,
         deps=["judge_cards"],
         kinds={"parquet"},
-        description="Each row is one metric of one task. Judges whose kappa against people is too low are left out.",
+        description="Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded.",
     )
     def task_metrics(
         context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored
@@ -112,7 +112,7 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
     group_name="regression",
     code_version=REGRESSION_VERSION,
     kinds={"parquet"},
-    description="Each row is one metric of the drop with its interval. Rows under another comparability key stay.",
+    description="Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
 )
 def score_history(
     context: dg.AssetExecutionContext, home: HomeResource, task_metrics: Stored
@@ -134,10 +134,10 @@ def score_history(
     group_name="regression",
     deps=["task_metrics"],
     kinds={"json"},
-    description="A drop accepted as what its suite's next drops are compared with. Written to baselines/, for git.",
+    description="The drop accepted as baseline of its suite. Written to baselines/; commit the file.",
 )
 def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: HomeResource) -> dg.MaterializeResult:
-    """Promote. Nothing is ever promoted by itself."""
+    """Promote the drop. Baselines are never promoted automatically."""
     names = [context.partition_key, *config.with_drops]
     with explained(InvalidBaseline):
         made = make_baseline(
@@ -164,7 +164,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
 
 
 def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
-    """The gate of a drop, on its report: the report that explains a regression exists when the run turns red."""
+    """The gate as a check on the report, so that the report is written before a regression fails the run."""
 
     @dg.asset_check(
         asset=GATE_CHECK.asset_key,
@@ -191,7 +191,7 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
         code_version=REGRESSION_VERSION,
         deps=["task_metrics", "score_history"],
         kinds={"parquet"},
-        description="How often the gate is wrong on each suite, and the smallest drop it sees: by its own history.",
+        description="Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
         table = tables.GATE_CALIBRATION
@@ -215,10 +215,10 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
                 NO_DRIFT,
                 asset="drift",
                 blocking=True,
-                description="No suite has fallen lastingly since its baseline.",
+                description="No suite has decreased lastingly since its baseline.",
             )
         ],
-        description="Every drop since its suite's baseline on two charts that may be looked at every night.",
+        description="Sequential drift tests (e-process and CUSUM) over the drops since each suite's baseline.",
     )
     def drift(home: HomeResource):  # Dagster refuses an annotation beside check_specs
         table = tables.DRIFT
@@ -237,7 +237,7 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     code_version=REGRESSION_VERSION,
     deps=["task_metrics", "score_history"],
     kinds={"parquet"},
-    description="Agents and versions of every suite, on the tasks that all of them did, under one comparability key.",
+    description="Agents and versions ranked per suite, on the tasks that all of them did, with one comparability key.",
 )
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Best first, with the paired difference to the best."""

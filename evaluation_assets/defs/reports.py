@@ -22,7 +22,7 @@ from evaluation_assets.defs.per_judge import LEVELS, by_judge, judge_inputs
 from evaluation_assets.resources.installation import HomeResource
 
 REPORT_VERSION = "2"
-"""Raise it when the same tables are reported differently."""
+"""Increment when the same tables would give a different report."""
 
 REPORTED = (
     "raw_trajectories",
@@ -39,7 +39,7 @@ REPORTED = (
 
 
 class FilesConfig(dg.Config):
-    """How kept records are written: in files of `split_size`, or only whole when it is 0."""
+    """`split_size`: records per numbered file; 0 writes one file only."""
 
     split_size: int = 0
 
@@ -49,7 +49,7 @@ class FilesConfig(dg.Config):
     group_name="reports",
     code_version=REPORT_VERSION,
     kinds={"json"},
-    description="The kept records as JSON Lines with what preprocessing found; whole, and split into numbered files.",
+    description="The kept records as JSON Lines with preprocessing metadata: one file, and split into numbered files.",
 )
 def preprocessed_files(
     context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource, preprocessed_trajectories: Stored
@@ -77,7 +77,7 @@ def report_asset(
         | judge_inputs([tables.CANARY_VERDICTS], asked),
         deps=["task_metrics", "score_history", "session_agents"],
         kinds={"json", "markdown", "html"},
-        description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, a file per judge.",
+        description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, one file per judge.",
     )
     def evaluation_report(
         context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored

@@ -19,7 +19,7 @@ from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 
 REVIEWING_VERSION = "1"
-"""Raise it when the same scores and labels are reviewed otherwise."""
+"""Increment when the same scores and labels would give different results."""
 
 
 def reviewing_assets(judges: Sequence[Judge], settings: ReviewSettings) -> list[dg.AssetsDefinition]:
@@ -39,7 +39,7 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
         group_name="reviewing",
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         kinds={"parquet", "csv"},
-        description="Each row is a trajectory to look at, and why. Written to reports/ as review.csv and review.jsonl.",
+        description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
     def review_queue(
         context: dg.AssetExecutionContext,
@@ -65,10 +65,10 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
     check_specs=[
         dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
     ],
-    description="What people said about trajectories: the filled-in files in labels/.",
+    description="Human labels of trajectories, from the completed files in labels/.",
 )
 def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
-    """Read the files in `labels/`; a line that is no label is named, and leaves the others alone."""
+    """Read the files in `labels/`; invalid lines are reported and skipped."""
     found = list(read_labels(home.home.labels))
     table = tables.LABELS
     rows = [asdict(each) for each in found if isinstance(each, Label)]
@@ -87,10 +87,10 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
             dg.AssetCheckSpec(
                 MAY_GATE,
                 asset="judge_cards",
-                description=f"Every judge with enough labels has kappa {settings.min_kappa}.",
+                description=f"Every judge with enough labels has a kappa of at least {settings.min_kappa}.",
             )
         ],
-        description="Each judge against the labels of people. One below the wanted kappa is kept out of gates.",
+        description="Each judge compared with human labels. Judges below the minimum kappa are excluded from gates.",
     )
     def judge_cards(home: HomeResource, labels: Stored):  # see labels
         table = tables.JUDGE_CARDS
@@ -109,7 +109,7 @@ def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDef
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         deps=["review_queue", "trajectory_scores"],
         kinds={"parquet"},
-        description="The pass rate of each drop: what the judges say, and beside it corrected by labels of people.",
+        description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:
         table = tables.PASS_RATES

@@ -1,4 +1,4 @@
-"""What runs by the clock."""
+"""Schedules."""
 
 from collections.abc import Iterator
 
@@ -85,7 +85,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
         name="nightly_suites",
         cron_schedule=cron,
         job_name=RUN_AGENTS,
-        description="Runs all agents on every suite, within the budget of a suite.",
+        description="Runs all agents on every suite, within a budget per suite.",
     )
     def nightly_suites(
         context: dg.ScheduleEvaluationContext, home: HomeResource
@@ -94,7 +94,7 @@ def suites_schedule(cron: str, settings: NightlyRunSettings) -> dg.ScheduleDefin
         for problem in problems:
             context.log.warning(problem)
         if not usable:
-            yield dg.SkipReason("there is no suite that can be used")
+            yield dg.SkipReason("no usable suite")
         add_partitions(context.instance, SUITES, usable)
         for suite in usable:
             yield dg.RunRequest(
@@ -113,5 +113,5 @@ def overview_schedule(cron: str) -> dg.ScheduleDefinition:
         cron_schedule=cron,
         job_name=OVERVIEW,
         default_status=dg.DefaultScheduleStatus.RUNNING,
-        description="Labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
+        description="Updates labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
     )

@@ -15,7 +15,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import by_judge, judge_inputs
 
 SCORING_VERSION = "1"
-"""Raise it when the same verdicts average to other scores."""
+"""Increment when the same verdicts would give different scores."""
 
 
 def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinition]:
@@ -31,7 +31,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             code_version=f"{SCORING_VERSION}|quorum {quorum}",
             ins={name: dg.AssetIn(name) for name in inputs} | judge_inputs([verdicts], judges),
             kinds={"parquet"},
-            description=f"Each row is {table.row}. A mean names how many judges it rests on.",
+            description=f"Each row is {table.row}. Every mean states how many judges it is based on.",
         )
         def panel_scores(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
             summary = ScoreSummary()
@@ -71,7 +71,7 @@ def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
         code_version=SCORING_VERSION,
         ins=judge_inputs(list(levels.values()), judges),
         kinds={"parquet"},
-        description="What the judges of the panel are worth to each other. Agreement is not validity.",
+        description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",
     )
     def panel_reliability(context: dg.AssetExecutionContext, **stored: Stored) -> dg.MaterializeResult[Stream]:
         verdicts = {level: by_judge(stored, table, judges) for level, table in levels.items()}

@@ -1,4 +1,4 @@
-"""New and changed drops start an evaluation."""
+"""The sensor that evaluates new and changed drops."""
 
 import dagster as dg
 
@@ -20,7 +20,7 @@ INTERVAL_SECONDS = 10
     job_name=EVALUATE,
     minimum_interval_seconds=INTERVAL_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description="Evaluates files that are new in the drops folder, or whose content changed, once they are at rest.",
+    description="Evaluates new and changed files in the drops folder once they have stopped changing.",
 )
 def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.SensorResult | dg.SkipReason:
     """Look at the drops folder.
@@ -44,7 +44,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     cursor = to_cursor(look.to_run)
     if not look.to_run:
         context.update_cursor(cursor)
-        waiting = f"; {look.unsettled} changed a moment ago and are looked at again" if look.unsettled else ""
+        waiting = f"; {look.unsettled} still changing, checked again at the next tick" if look.unsettled else ""
         return dg.SkipReason(f"{len(found.drops)} drops, none new or changed{waiting}")
     return dg.SensorResult(
         dynamic_partitions_requests=[DROPS.build_add_request(list(look.to_run))],

@@ -18,7 +18,7 @@ from evaluation_assets.defs.per_judge import JudgingConfig, by_judge, judge_inpu
 from evaluation_assets.resources.installation import HomeResource
 
 SESSIONS_VERSION = "4"
-"""Raise it when the same sessions and verdicts are analysed differently."""
+"""Increment when the same sessions and verdicts would give a different analysis."""
 
 
 def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> dg.AssetsDefinition:
@@ -34,7 +34,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
             **judge_inputs([tables.SESSION_VERDICTS], judges),
         },
         kinds={"parquet"},
-        description=f"Each row is {tables.SESSION_ANALYSES.row}. Trajectories of one agent and one turn have none.",
+        description=f"Each row is {tables.SESSION_ANALYSES.row}. None for trajectories of one agent and one turn.",
     )
     def analyses(
         context: dg.AssetExecutionContext, config: JudgingConfig, **stored: Stored

@@ -13,7 +13,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
 TOOL_USE_VERSION = "2"
-"""Raise it when the same run is measured differently by the same case."""
+"""Increment when the same run and case would give different metrics."""
 
 
 @dg.asset(
@@ -21,7 +21,7 @@ TOOL_USE_VERSION = "2"
     group_name="tool_use",
     code_version=TOOL_USE_VERSION,
     kinds={"parquet"},
-    description="Every run of the drop measured by its case of the suite; empty where the drop has no suite.",
+    description="Every run of the drop measured by its test case; empty if the drop has no suite.",
 )
 def tool_use_results(
     context: dg.AssetExecutionContext, home: HomeResource, raw_trajectories: Stored
@@ -49,7 +49,7 @@ def tool_use_results(
     group_name="tool_use",
     code_version=TOOL_USE_VERSION,
     kinds={"parquet"},
-    description="Classes of issues over the runs of the drop, with the evidence and a recommendation for each.",
+    description="Issues of the drop's runs grouped into patterns, each with evidence and a recommendation.",
 )
 def failure_patterns(context: dg.AssetExecutionContext, tool_use_results: Stored) -> dg.MaterializeResult[Stream]:
     """Group the issues of all runs."""

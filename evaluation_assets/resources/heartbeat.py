@@ -1,4 +1,4 @@
-"""A run says that it is alive, so that a run whose process was killed can be told from one that takes long."""
+"""Heartbeats of runs, to distinguish a run whose process was killed from a long one."""
 
 import json
 import logging

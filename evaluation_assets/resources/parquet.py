@@ -1,4 +1,4 @@
-"""The IO manager of the lake: assets give a stream of batches and are given one back."""
+"""The IO manager of the lake: assets write and read streams of record batches."""
 
 from typing import Any
 

@@ -262,7 +262,7 @@ def _run(
     metadata = _metadata(result)
     status, message = _status(result)
     if any("over_budget" in about for about in metadata.values()):
-        status, message = "over_budget", "the budget is spent; what was paid for is kept. Run again to go on."
+        status, message = "over_budget", "the budget is spent; paid replies are kept. Re-run to resume."
     return RunOutcome(drop, status, message, failed, metadata)
 
 
@@ -299,8 +299,8 @@ def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefini
 def _without_upstream(missing: Mapping[str, Sequence[str]]) -> str:
     asset, parents = next(iter(missing.items()))
     return (
-        f"{asset} needs {', '.join(parents)}, which this drop does not have yet. "
-        f"Materialize what is upstream too: --select '+{asset}'"
+        f"{asset} needs {', '.join(parents)}, which this drop does not have. "
+        f"Include everything upstream: --select '+{asset}'"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a run is doing, for people in front of a terminal; on stderr, so that results can be piped."""
+"""Progress on the terminal, on stderr so that results can be piped."""
 
 import io
 import logging

@@ -1,4 +1,4 @@
-"""Which assets of a drop a run materialises, and whether what they read is there."""
+"""Select the assets of a run and check that their upstream tables exist."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bo
     except dg.DagsterError as problem:
         raise InvalidSelection(f"--select {select!r}: {problem}") from problem
     if not keys:
-        raise InvalidSelection(f"--select {select!r} names no asset of an evaluation")
+        raise InvalidSelection(f"--select {select!r} matches no asset of an evaluation")
     return keys
 
 

@@ -1,4 +1,4 @@
-"""A command that is told to stop: Ctrl-C, SIGTERM, a closed terminal."""
+"""Handle signals that stop a command: Ctrl-C, SIGTERM, a closed terminal."""
 
 import logging
 import os

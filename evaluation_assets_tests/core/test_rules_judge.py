@@ -116,7 +116,7 @@ def check_verdicts(run: Trajectory) -> list[Judgement]:
         reasons = (said.reasoning or "").splitlines()
         for key in keys:
             (reason,) = [line for line in reasons if line.startswith(f"{key}: ")]
-            assert len(reason) > len(f"{key}: open: ")
+            assert len(reason) > len(f"{key}: not scored: ")
         assert said.share_seen == 1.0
         assert (said.usage.input_tokens, said.usage.cost_usd, said.ledger_key) == (None, None, None)
     return judgements
@@ -223,7 +223,7 @@ def test_whether_a_task_was_done_is_open_without_evidence() -> None:
     said = verdict(SEARCH + result("3776 m") + answer("It is 3776 m high."), "trajectory", "trajectory")
     assert said.scores["task_completion"] is None
     assert said.reasoning is not None
-    assert "task_completion: open: nothing shows whether the task was done" in said.reasoning
+    assert "task_completion: not scored: nothing shows whether the task was done" in said.reasoning
     assert score("task_completion", answer("It is 3776 m high.")) is None
 
 

@@ -68,14 +68,14 @@ def test_arguments_are_checked_before_the_call(arguments: str, told: str, failed
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
-    with pytest.raises(InvalidTool, match="two tools are called 'convert'"):
+    with pytest.raises(InvalidTool, match="two tools are named 'convert'"):
         Toolbox([FunctionTool(convert), FunctionTool(convert)])
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("abacus", "there are calculator"),
+        ("abacus", "choose one of: calculator"),
         ("no.such.module:f", "No module"),
         ("math:nothing", "has no function nothing"),
     ],
@@ -302,7 +302,7 @@ def test_hostile_text_stays_text_in_the_report() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("name: a\nprovider: rules", "provider 'rules'; there are"),
+        ("name: a\nprovider: rules", "provider 'rules'; choose one of"),
         ("name: A b\nprovider: openai", "lower-case"),
         ("name: a\nprovider: openai\nkey: sk-1", "key: unknown field"),
         ("name: a\nprovider: openai\ntools: {mcp: [{name: x}]}", "either a command or a url"),

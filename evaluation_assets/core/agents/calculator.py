@@ -1,4 +1,4 @@
-"""A calculator for agents: arithmetic is parsed and worked out here, nothing is ever executed."""
+"""A calculator tool for agents; it parses expressions and never executes code."""
 
 import ast
 import math

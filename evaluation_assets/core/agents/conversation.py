@@ -1,4 +1,4 @@
-"""One attempt at a case: the model and its tools in turns, until it answers or a limit is reached."""
+"""One attempt at a case: call the model and its tools until it answers or reaches a limit."""
 
 import asyncio
 import re

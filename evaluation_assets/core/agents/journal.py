@@ -1,4 +1,4 @@
-"""What an agent run has done so far, in a file that survives its death: finished attempts, and results of tools.
+"""The journal of an agent run: finished attempts and tool results, in a file that survives a crash.
 
 A run that was killed goes on where it was. Model replies come from the ledger; results of tools from here, so that the
 conversation stays the same and nothing with side effects is done twice. The journal of a finished run is kept: started

@@ -53,7 +53,7 @@ class McpServer(BaseModel):
     @model_validator(mode="after")
     def _is_reachable(self) -> Self:
         if (self.command is None) == (self.url is None):
-            raise ValueError("an MCP server has either a command or a url")
+            raise ValueError("an MCP server needs either a command or a url")
         return self
 
     @property

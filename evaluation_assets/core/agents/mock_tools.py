@@ -1,4 +1,4 @@
-"""Tools that answer from the case: what its expected calls return, else what the tool's definition returns."""
+"""Mock tools: they return the result of the matching expected call, else the default of the tool's definition."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Run an agent on a suite: attempts side by side, every reply through the ledger, and a drop at the end."""
+"""Run an agent on a suite: concurrent attempts, replies through the ledger, and a drop at the end."""
 
 import asyncio
 from collections import Counter
@@ -93,7 +93,9 @@ async def run_agent(
     model, connect, pricing = endpoint_of(agent)
     price_known = pricing.cost(TokenUsage(input_tokens=1, output_tokens=1)) is not None
     if agent.limits.max_cost_usd is not None and not price_known:
-        raise InvalidAgent(f"agent {agent.name}: max_cost_usd needs a price, and none is known for {agent.model_name}")
+        raise InvalidAgent(
+            f"agent {agent.name}: max_cost_usd needs a price, but the price of {agent.model_name} is unknown; set price"
+        )
     functions = _functions(agent)
     keys: list[AttemptKey] = [(case.id, trial) for case in suite.cases for trial in range(settings.trials)]
     tally = RunTally(len(keys), paid_usd=0.0 if price_known else None)

@@ -76,7 +76,7 @@ class AgentSettings(EndpointSettings):
         super().check()
         names = [server.name for server in self.tools.mcp]
         if len(set(names)) < len(names):
-            raise ValueError("every MCP server needs a name of its own")
+            raise ValueError("the names of MCP servers must be unique")
 
     @property
     def identity(self) -> str:
@@ -101,7 +101,7 @@ def load_agent(path: UPath) -> AgentSettings:
     except yaml.YAMLError as problem:
         raise InvalidAgent(f"{path}: {yaml_fault(problem)}") from None
     except (OSError, UnicodeDecodeError) as problem:
-        raise InvalidAgent(f"{path}: it cannot be read ({type(problem).__name__})") from None
+        raise InvalidAgent(f"{path}: cannot be read ({type(problem).__name__})") from None
     except ValidationError as problem:
         raise InvalidAgent(f"{path}: {faults(problem, AgentSettings)}") from None
 
@@ -116,7 +116,7 @@ def load_agents(paths: Iterable[UPath]) -> list[AgentSettings]:
     for path in paths:
         agent = load_agent(path)
         if agent.name in agents:
-            raise InvalidAgent(f"{path}: there is another agent {agent.name!r}; every agent needs a name of its own")
+            raise InvalidAgent(f"{path}: another agent is named {agent.name!r}; the names of agents must be unique")
         agents[agent.name] = agent
     return list(agents.values())
 

@@ -27,7 +27,7 @@ def suite_named(home: Installation, name: str) -> Suite:
     """
     path = find_suite(home.suites, name)
     if path is None:
-        raise InvalidSuite(f"there is no suite {name!r} in {home.suites}")
+        raise InvalidSuite(f"no suite {name!r} in {home.suites}")
     return load_suite(path).suite
 
 
@@ -88,8 +88,8 @@ def stop_of(agent: AgentSettings, tally: RunTally) -> Stop | None:
     """Why a run stopped; `None` where it came to its end."""
     if tally.stopped is None:
         return None
-    done = f"{tally.finished} of {tally.attempts} attempts are done and kept"
-    return Stop(tally.stopped.kind, f"{agent.name}: {tally.stopped}; {done}. Run again to go on.")
+    done = f"{tally.finished} of {tally.attempts} attempts are finished and kept"
+    return Stop(tally.stopped.kind, f"{agent.name}: {tally.stopped}; {done}. Re-run to resume.")
 
 
 def all_stops(stops: Sequence[Stop]) -> Stop:

@@ -1,4 +1,4 @@
-"""What is wrong with definitions of tools before any model sees them: models can only use what they are told."""
+"""Lint tool definitions without a model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

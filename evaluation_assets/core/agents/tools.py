@@ -1,4 +1,4 @@
-"""Tools an agent may call: what they look like to a model, and how a call always ends as a text.
+"""Tools for agents: their definitions, and calls whose every outcome is a text.
 
 A tool that raises, hangs or returns far too much gives the agent an error, or a text that is visibly cut, never an
 exception to the run.
@@ -128,7 +128,7 @@ class Toolbox:
         for tool in tools:
             name = wire_name(tool.definition.name)
             if name in self._tools:
-                raise InvalidTool(f"two tools are called {name!r}; rename one, or leave one server out")
+                raise InvalidTool(f"two tools are named {name!r}; rename one, or remove one server")
             self._tools[name] = tool
 
     @property
@@ -210,7 +210,7 @@ def cut(text: str, most: int) -> str:
 def _imported(name: str, known: Mapping[str, Callable[..., Any]]) -> Callable[..., Any]:
     module, colon, function = name.partition(":")
     if not colon:
-        raise InvalidTool(f"there is no tool {name!r}; there are {', '.join(known)}, or write module:function")
+        raise InvalidTool(f"unknown tool {name!r}; choose one of: {', '.join(known)}, or write module:function")
     try:
         found = getattr(importlib.import_module(module), function, None)
     except ImportError as problem:

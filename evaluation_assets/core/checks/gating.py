@@ -12,7 +12,7 @@ from evaluation_assets.core.plain_text import plain
 def regression_gate(outcome: GateOutcome | None, settings: GateSettings) -> Finding:
     """The gate's outcome: why, each gating metric as a number that is plotted, and all of it as JSON."""
     if outcome is None:
-        return Finding(True, "There is no baseline yet: evaluation-assets baseline promote DROP")
+        return Finding(True, "There is no baseline yet. Promote one: evaluation-assets baseline promote DROP")
     return Finding(
         outcome.verdict == "pass",
         f"{outcome.verdict}: {'; '.join(outcome.reasons)}",

@@ -15,7 +15,7 @@ def readable(found: Sequence[Label | UnreadableLabel]) -> Finding:
     unreadable = [each for each in found if isinstance(each, UnreadableLabel)]
     return Finding(
         not unreadable,
-        f"{len(unreadable)} of {len(found)} lines are no label"
+        f"{len(unreadable)} of {len(found)} lines are not labels"
         f"{f': {unreadable[0].source}:{unreadable[0].line}: {unreadable[0].reason}' if unreadable else ''}.",
         {
             "unreadable": len(unreadable),
@@ -33,7 +33,7 @@ def may_gate(cards: Iterable[Mapping[str, Any]], min_kappa: float) -> Finding:
     named = ", ".join(f"{judge} {kappa:.2f}" for judge, kappa in sorted(poor.items()))
     return Finding(
         not poor,
-        f"{len(poor)} of {known} judges are kept out of gates (kappa below {min_kappa}): {named}."
+        f"{len(poor)} of {known} judges are excluded from gates (kappa below {min_kappa}): {named}."
         if poor
         else f"No judge of {known} with enough labels has a kappa below {min_kappa}.",
         {f"kappa_{judge}": kappa for judge, kappa in poor.items()},

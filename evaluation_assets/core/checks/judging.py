@@ -14,13 +14,13 @@ MIN_COVERAGE = 0.9
 """Share of subjects a judge has to have answered."""
 
 MIN_TEXT_SEEN = 0.95
-"""Share of the subjects' text that a judge has to have been shown."""
+"""Minimum share of the subjects' text that a judge must be shown."""
 
 MIN_SCORED = 0.9
-"""Share of clips with a score below which an evaluation does not count as one."""
+"""Minimum share of clips with a score."""
 
 MIN_ALPHA = 0.667
-"""Below it, Krippendorff advises to draw no conclusions."""
+"""Krippendorff advises against conclusions below this value."""
 
 
 def coverage(tally: Tally) -> Finding:
@@ -30,7 +30,7 @@ def coverage(tally: Tally) -> Finding:
         tally.coverage is None or tally.coverage >= MIN_COVERAGE,
         f"{tally.answered} of {outcomes.total()} subjects were scored or abstained from"
         f" ({outcomes['abstained']} abstained), {outcomes['failed']} failed and {outcomes['not_run']} were not run"
-        f"{f' ({errors})' if errors else ''}; at least {MIN_COVERAGE:.0%} have to be.",
+        f"{f' ({errors})' if errors else ''}; the minimum is {MIN_COVERAGE:.0%}.",
         tally.metadata(),
     )
 
@@ -40,7 +40,7 @@ def text_seen(tally: Tally) -> Finding:
     share = "-" if tally.text_seen is None else f"{tally.text_seen:.1%}"
     return Finding(
         tally.text_seen is None or tally.text_seen >= MIN_TEXT_SEEN,
-        f"The judge was shown {share} of the text of {tally.shown} subjects, at least {MIN_TEXT_SEEN:.0%} has to be.",
+        f"The judge was shown {share} of the text of {tally.shown} subjects (minimum {MIN_TEXT_SEEN:.0%}).",
         tally.metadata(),
     )
 
@@ -50,10 +50,10 @@ def canaries_answered(canaries: CanaryTable) -> Finding:
     errors = canaries.tally.most_common_errors
     return Finding(
         canaries.scored >= canaries.asked * MIN_ANSWERED,
-        f"{canaries.scored} of {canaries.asked} canary clips were scored{f' ({errors})' if errors else ''}, at least "
-        f"{MIN_ANSWERED:.0%} have to be, or it is not known whether the judge changed."
+        f"{canaries.scored} of {canaries.asked} canary clips were scored{f' ({errors})' if errors else ''}. Below "
+        f"{MIN_ANSWERED:.0%}, it is not known whether the judge changed."
         if canaries.asked
-        else "No canary clips were asked about with these verdicts.",
+        else "No canary clips were requested with these verdicts.",
         canaries.tally.metadata(),
         "warn",
     )
@@ -66,10 +66,10 @@ def panel_agreement(clip_scores: Stored) -> Finding:
     poor = sorted(criterion for criterion, alpha in alphas.items() if alpha < MIN_ALPHA)
     return Finding(
         not poor,
-        f"The judges do not agree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
+        f"The judges disagree on {len(poor)} of {len(alphas)} criteria (alpha below {MIN_ALPHA}): "
         f"{', '.join(f'{criterion} {alphas[criterion]:.2f}' for criterion in poor)}."
         if poor
-        else f"No alpha of {len(alphas)} criteria is below {MIN_ALPHA}.",
+        else f"Alpha of all {len(alphas)} criteria is at least {MIN_ALPHA}.",
         {
             **{f"alpha_{criterion}": alpha for criterion, alpha in alphas.items()},
             "subjects": max((each.n_subjects for each in found.values()), default=0),
@@ -89,7 +89,7 @@ def enough_scored(clips: Stored, clip_scores: Stored) -> Finding:
     share = len(scored) / total if total else None
     return Finding(
         share is not None and share >= MIN_SCORED,
-        f"{len(scored)} of {total} clips ({share:.1%}) have a score, at least {MIN_SCORED:.0%} have to."
+        f"{len(scored)} of {total} clips ({share:.1%}) have a score (minimum {MIN_SCORED:.0%})."
         if share is not None
         else "The drop has no clips: every record was removed or could not be read.",
         {"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},

@@ -8,7 +8,7 @@ from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.lake import Stored
 
 MAX_REJECTED = 0.2
-"""Share of records above which a drop deserves a look before its scores are believed."""
+"""Maximum share of rejected records; above it, check the drop before trusting its scores."""
 
 
 def records_add_up(raw: Stored, unreadable: Stored, preprocessed: Stored, rejected: Stored) -> Finding:
@@ -22,7 +22,11 @@ def records_add_up(raw: Stored, unreadable: Stored, preprocessed: Stored, reject
     return Finding(
         passed,
         f"Of {came} records, {len(kept)} are kept, {len(removed)} removed and {unreadable.count} unreadable"
-        + ("." if passed else f": {left} of {came} add up, and {len(set(before))} of {len(before)} ids differ."),
+        + (
+            "."
+            if passed
+            else f": {left} of {came} records add up, and {len(set(before))} of {len(before)} IDs are unique."
+        ),
         {"records": came, "kept": len(kept), "removed": len(removed), "unreadable": unreadable.count},
     )
 
@@ -37,8 +41,8 @@ def reject_rate(preprocessed: Stored, rejected: Stored) -> Finding:
         share is not None and share <= MAX_REJECTED,
         "The drop has no records."
         if share is None
-        else f"{rejected.count} of {total} records ({share:.1%}) are not judged, at most {MAX_REJECTED:.0%} "
-        f"may be{': ' if named else ''}{named}.",
+        else f"{rejected.count} of {total} records ({share:.1%}) are not judged (maximum {MAX_REJECTED:.0%})"
+        f"{': ' if named else ''}{named}.",
         {"records": total, **({} if share is None else {"rejected_share": share}), **reasons},
         "warn",
     )

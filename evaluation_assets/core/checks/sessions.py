@@ -8,7 +8,7 @@ from evaluation_assets.core.scoring.analysed_sessions import PANEL, Row
 from evaluation_assets.core.sessions.session_scores import LOW
 
 MIN_JUDGED = 0.9
-"""Share of responses that have to have a judgement."""
+"""Minimum share of responses that must be judged."""
 
 MIN_COORDINATION = LOW
 """Mean coordination of sessions with several agents."""
@@ -21,7 +21,7 @@ def sessions_judged(analyses: Stored) -> Finding:
     share = judged / responses if responses else None
     return Finding(
         share is None or share >= MIN_JUDGED,
-        f"{judged} of {responses} responses were judged, at least {MIN_JUDGED:.0%} have to be.",
+        f"{judged} of {responses} responses were judged (minimum {MIN_JUDGED:.0%}).",
         {"responses": responses, "judged": judged, **({} if share is None else {"judged_share": share})},
     )
 
@@ -48,7 +48,7 @@ def coordinated(analyses: Stored) -> Finding:
         mean is None or mean >= MIN_COORDINATION,
         "No session has several agents."
         if mean is None
-        else f"The mean coordination of {len(scores)} sessions is {mean:.3f}, at least {MIN_COORDINATION} is wanted.",
+        else f"The mean coordination of {len(scores)} sessions is {mean:.3f} (minimum {MIN_COORDINATION}).",
         {"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
         "warn",
     )

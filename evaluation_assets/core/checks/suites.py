@@ -30,14 +30,14 @@ def suite_pass_rate(results: Stored) -> Finding:
     rate = passed / runs if runs else None
     problems = []
     if rate is None or rate < least:
-        problems.append(f"{passed} of {runs} runs passed, at least {least:.1%} have to.")
+        problems.append(f"{passed} of {runs} runs passed (minimum {least:.1%}).")
     if failed:
-        problems.append(f"{failed} runs failed without the agent's doing and are not counted.")
+        problems.append(f"{failed} runs failed because of the infrastructure and are not counted.")
     if not_run := sorted(cases - measured):
         problems.append(f"{len(not_run)} cases were not run, or failed: {', '.join(not_run[:20])}.")
     return Finding(
         rate is not None and rate >= least and not not_run,
-        " ".join(problems) or f"{passed} of {runs} runs passed, at least {least:.1%} have to.",
+        " ".join(problems) or f"{passed} of {runs} runs passed (minimum {least:.1%}).",
         {
             "suite": facts.suite,
             "runs": runs,

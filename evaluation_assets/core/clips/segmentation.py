@@ -1,4 +1,4 @@
-"""Cut a trajectory into clips: one per tool call, and the final piece. Joined, clips are the text."""
+"""Cut a trajectory into clips: one per tool call, and the final clip. Concatenated, clips are the text."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Which type of tool a call went to: what groups clips and chooses their rubric."""
+"""Tool types: the category of a call, which groups clips and selects their rubric."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -64,7 +64,7 @@ def load_tool_types(path: UPath | None = None) -> ToolTypes:
     except yaml.YAMLError as problem:
         raise InvalidToolTypes(f"{path}: {yaml_fault(problem)}") from None
     except UnicodeDecodeError as problem:
-        raise InvalidToolTypes(f"{path}: {problem.reason}: it has to be UTF-8") from None
+        raise InvalidToolTypes(f"{path}: not UTF-8 ({problem.reason})") from None
     except ValidationError as problem:
         raise InvalidToolTypes(f"{path}: {faults(problem, _File)}") from None
     shipped = _shipped()

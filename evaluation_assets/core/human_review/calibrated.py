@@ -1,4 +1,4 @@
-"""Pass rates corrected by people's labels: what the panel says of all, and people of some."""
+"""Label-corrected pass rates, from verdicts on all subjects and human labels of some."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

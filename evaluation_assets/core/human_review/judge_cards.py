@@ -1,4 +1,4 @@
-"""A judge against people: how often it is right, which way it errs, and whether it may gate."""
+"""Judge cards: accuracy and bias of a judge against human labels, and whether it may gate."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Labels brought together with what judges said: rows of `judge_cards` and `pass_rates`."""
+"""Join human labels with verdicts: rows of `judge_cards` and `pass_rates`."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence

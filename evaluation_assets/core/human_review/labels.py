@@ -1,4 +1,4 @@
-"""What people said about trajectories: files of labels, filled in from a review queue or from anywhere."""
+"""Read human labels of trajectories from the completed files of a review queue, or from other files."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Which trajectories people should look at, and as a file to fill in."""
+"""The review queue: select trajectories for human review and write them to a file."""
 
 import csv
 import hashlib

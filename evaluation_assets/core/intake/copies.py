@@ -1,4 +1,4 @@
-"""A drop on its way into an installation: where its files go, and what must not be overwritten without a word."""
+"""Copy the files of a drop into an installation without overwriting other files."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ class Conflict:
     known: str
 
     def __str__(self) -> str:
-        return f"{self.source} would replace the drop {self.drop!r}, which is another file: {self.known}"
+        return f"{self.source} would replace the drop {self.drop!r}, which is a different file: {self.known}"
 
 
 class Copy:
@@ -56,7 +56,7 @@ class Copy:
             return None
         noted: Mapping[str, str] = json.loads(self._note.read_text("utf-8")) if self._note.exists() else {}
         if noted.get("content") != content:
-            return Conflict(self.key, self._source, f"put or changed by hand in {self._drops}")
+            return Conflict(self.key, self._source, f"added or edited by hand in {self._drops}")
         if noted.get("source") != str(self._source):
             return Conflict(self.key, self._source, f"copied from {noted.get('source')}")
         return None

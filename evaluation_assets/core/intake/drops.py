@@ -49,7 +49,7 @@ def take_in(
             mark_as_one(_place(path))
     found = inspect(inputs, one_drop=one_drop, say=say)
     if name is not None:
-        reason = why_unusable(name) if len(found) == 1 else f"it names one drop, not {len(found)}"
+        reason = why_unusable(name) if len(found) == 1 else f"it can name only one drop, not {len(found)}"
         if reason is not None:
             raise InvalidDrop(f"--as {name!r}: {reason}")
     known = scan(home.drops)
@@ -63,14 +63,14 @@ def take_in(
         except OSError as problem:
             if len(found) == 1:
                 raise InvalidDrop(f"{problem.filename}: {problem.strerror}") from problem
-            say(f"left out: {problem.filename}: {problem.strerror}")
+            say(f"skipped: {problem.filename}: {problem.strerror}")
             continue
         keys.append(inside or name or drop.key)
     if not keys:
         raise InvalidDrop("none of the files can be read")
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice and len({path.resolve() for path in inputs}) == len(inputs):
-        raise InvalidDrop(f"two inputs would both be the drop {twice[0]!r}; rename one, or evaluate their folder")
+        raise InvalidDrop(f"two inputs have the same drop name {twice[0]!r}; rename one, or evaluate their folder")
     for conflict in filter(None, (each.conflict(known.drops.get(each.key)) for each in copies)):
         if not may_replace(conflict):
             raise InvalidDrop(f"{conflict}. Keep both with --as NAME, or replace the drop with --replace.")
@@ -114,7 +114,7 @@ def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: 
         else:
             drops += _readable(scan(source), path, say)
     for problem in (problem for drop in drops for problem in drop.left_out):
-        say(f"left out: {problem}")
+        say(f"skipped: {problem}")
     return drops
 
 
@@ -128,5 +128,5 @@ def _readable(found: Scan, path: Path, say: Say) -> list[Drop]:
         reasons = " ".join(found.problems) or f"it {NO_DATA}"
         raise InvalidDrop(f"{path}: {reasons}")
     for problem in found.problems:
-        say(f"left out: {problem}")
+        say(f"skipped: {problem}")
     return list(found.drops.values())

@@ -29,7 +29,7 @@ def take_in_suite(home: Installation, path: Path) -> LoadedSuite:
     target = home.suites / f"{source.stem}{source.suffix if is_whole else '.json'}"
     taken = find_suite(home.suites, source.stem)
     if taken is not None and taken != target:
-        raise InvalidSuite(f"{path}: {taken} has its name; remove that, or rename one of them")
+        raise InvalidSuite(f"{path}: {taken} has the same name; remove it, or rename one of them")
     if is_whole:
         copy(source, target)
     else:

@@ -1,4 +1,4 @@
-"""Canary clips: what a model judge is asked whenever its verdicts are paid for, to notice that it has changed."""
+"""Canary clips: fixed clips that a model judge scores, to detect that the judge has changed."""
 
 import asyncio
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Which evaluations may be compared: those that asked the same questions of the same judges in the same way."""
+"""The comparability key: evaluations with the same judges, rubrics and settings are comparable."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

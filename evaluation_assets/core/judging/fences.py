@@ -1,4 +1,4 @@
-"""What comes from a trajectory stands between markers that nobody who writes trajectories can know."""
+"""Fence trajectory text with markers that its author cannot guess."""
 
 import hashlib
 import hmac

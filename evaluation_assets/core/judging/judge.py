@@ -1,4 +1,4 @@
-"""The interface every judge has, and how a panel of them works through chains of subjects."""
+"""The interface of judges, and how a panel works through conversations of subjects."""
 
 import asyncio
 from collections import deque

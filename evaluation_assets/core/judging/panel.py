@@ -1,4 +1,4 @@
-"""`panel.yaml`: the judges in use, and how each is made."""
+"""The panel: read `panel.yaml` and create its judges."""
 
 from functools import partial
 from typing import Any, Self
@@ -49,9 +49,11 @@ class JudgeSettings(EndpointSettings):
         """Judges without a model need no endpoint."""
         if self.provider in (EMBEDDED, RECORDED):
             if self.repeats > 1:
-                raise ValueError(f"a judge of provider {self.provider} says the same every time: leave repeats out")
+                raise ValueError(f"provider {self.provider} is deterministic; remove repeats")
         elif self.provider not in PROVIDERS:
-            raise ValueError(f"provider {self.provider!r}; there are: {', '.join((EMBEDDED, RECORDED, *PROVIDERS))}")
+            raise ValueError(
+                f"unknown provider {self.provider!r}; choose one of: {', '.join((EMBEDDED, RECORDED, *PROVIDERS))}"
+            )
         else:
             super().check()
 
@@ -76,8 +78,8 @@ class Panel(BaseModel):
     def _quorum_can_be_reached(self) -> Self:
         if self.quorum > len(self.judges):
             raise ValueError(
-                f"quorum {self.quorum} cannot be reached by a panel of {len(self.judges)}: nothing would ever have a "
-                "score; lower quorum or add judges"
+                f"quorum {self.quorum} cannot be reached by a panel of {len(self.judges)}, so there would be no "
+                "scores; lower quorum or add judges"
             )
         return self
 
@@ -86,7 +88,7 @@ class Panel(BaseModel):
     def _names_differ(cls, judges: tuple[JudgeSettings, ...]) -> tuple[JudgeSettings, ...]:
         names = [judge.name for judge in judges]
         if not names or len(set(names)) < len(names):
-            raise ValueError("a panel has at least one judge, and every judge a name of its own")
+            raise ValueError("a panel needs at least one judge, and the names of judges must be unique")
         return judges
 
 
@@ -103,7 +105,7 @@ def load_panel(path: UPath | None) -> Panel:
     except yaml.YAMLError as problem:
         raise InvalidPanel(f"{path}: {yaml_fault(problem)}") from None
     except UnicodeDecodeError as problem:
-        raise InvalidPanel(f"{path}: {problem.reason}: it has to be UTF-8") from None
+        raise InvalidPanel(f"{path}: not UTF-8 ({problem.reason})") from None
 
 
 def panel_of(data: Any, source: str) -> Panel:

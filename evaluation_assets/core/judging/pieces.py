@@ -1,4 +1,4 @@
-"""A subject as it stands in the conversation with a judge.
+"""Render a subject for the conversation with a judge.
 
 Outside of the fence are our own words, numbers and criteria only. All that a trajectory holds, names and ids included,
 is neutralised and stands inside.

@@ -1,4 +1,4 @@
-"""How far the judges of a level are, told while they work: to Dagster's log now and then, to a terminal often."""
+"""Progress of the judges of a level: frequent on a terminal, rare in Dagster's log."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""What a model judge reads: one conversation per trajectory that only ever grows at its end.
+"""Prompts of model judges: one conversation per trajectory that only grows at its end.
 
 The rubrics and rules stand in the system prompt; a subject is a user turn; the judge's own evaluation, rendered from
 the stored verdict, is an assistant turn. So the first part of request i + 1 is request i, byte for byte, and provider

@@ -1,4 +1,4 @@
-"""What questions will cost, before they are asked: an expected value and an upper bound.
+"""Cost estimates: the expected value and an upper bound for a set of questions.
 
 Expected: replies as long as this model's were (or as assumed), and every conversation's beginning served by the
 provider's prefix cache. At most: nothing cached, the densest text, every reply as long as it may be, also in the

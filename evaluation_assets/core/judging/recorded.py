@@ -1,4 +1,4 @@
-"""A judge whose verdicts came with the trajectories: what another system's judge, or a person, said before."""
+"""A judge with verdicts that were recorded in the trajectories by another system or a person."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

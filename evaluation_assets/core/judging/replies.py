@@ -1,4 +1,4 @@
-"""Read what a model replied. Anything that does not validate is no score."""
+"""Parse and validate the replies of a model. An invalid reply gives no score."""
 
 import re
 from collections.abc import Mapping, Sequence

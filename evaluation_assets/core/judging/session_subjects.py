@@ -1,4 +1,4 @@
-"""What is judged of a session: every contribution, every turn with the user's next message, and the session as a whole.
+"""Subjects of a session: every interaction, every turn with the next user message, and the whole session.
 
 Contributions are one conversation with a judge and turns another, so that a judge of turns sees what the user saw.
 """

@@ -1,4 +1,4 @@
-"""What a judge did not answer in a drop, why, and what to do about it: one line for people."""
+"""One-line messages about judges that did not answer: how much, why, and what to do."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,17 +13,17 @@ _LONGEST_CAUSE = 200
 _REMEDIES: Mapping[str, str] = {
     "rate_limit": "Lower max_concurrency or set requests_per_minute",
     "quota": "Top up the account",
-    "timeout": "Make sure that its endpoint is up",
-    "server": "Make sure that base_url is right and its endpoint is up",
+    "timeout": "Check that its endpoint is up",
+    "server": "Check base_url and that the endpoint is up",
     "refusal": "Choose another model",
     "content_filter": "Choose another model",
-    "invalid_json": "Choose a model that keeps to the reply's format",
-    "out_of_range": "Choose a model that keeps to the reply's format",
-    "missing_criterion": "Choose a model that keeps to the reply's format",
+    "invalid_json": "Choose a model that follows the reply format",
+    "out_of_range": "Choose a model that follows the reply format",
+    "missing_criterion": "Choose a model that follows the reply format",
     "truncated": "Raise max_output_tokens",
     "context_length": "Raise max_input_tokens, or choose a model with a larger window",
     "budget": "Raise the budget",
-    "internal": "Report this defect",
+    "internal": "Report this as a bug",
 }
 """What to do, by kind of error. Refused keys and unknown models say so in the error itself."""
 
@@ -76,5 +76,5 @@ class Answers:
         printable = "".join(letter if letter.isprintable() else " " for letter in message)
         cause = printable[:_LONGEST_CAUSE].strip().rstrip(".")
         times = "" if count == self.errors.total() else f" ({count} of {self.errors.total()} errors)"
-        remedy = _REMEDIES.get(kind, "Put this right")
-        return f"judge {judge} {share}: {cause}{times}. {remedy} and re-run; nothing paid is lost."
+        remedy = _REMEDIES.get(kind, "Fix this")
+        return f"judge {judge} {share}: {cause}{times}. {remedy} and re-run; paid replies are kept."

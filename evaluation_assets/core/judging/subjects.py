@@ -1,4 +1,4 @@
-"""What is judged, each with all a judge may look at.
+"""Subjects: what is judged, with everything a judge may see.
 
 A clip, the clips of one category, a trajectory, its answer; and of a session a contribution, a turn, or all of it.
 """

@@ -1,4 +1,4 @@
-"""One real question to every judge of a panel, before a long run: `panel test`."""
+"""`panel test`: make one real call to every judge of a panel."""
 
 import tempfile
 import uuid

@@ -1,4 +1,4 @@
-"""What a judge says about a subject."""
+"""Verdicts: the outcome of one judge on one subject."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

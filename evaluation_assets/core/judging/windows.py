@@ -1,4 +1,4 @@
-"""How much text fits: sizes in bytes, cutting in the middle, and fair shares of a room."""
+"""Fit texts into a context window: sizes in bytes, cutting in the middle, fair shares."""
 
 import math
 from collections.abc import Sequence

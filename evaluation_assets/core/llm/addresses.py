@@ -1,4 +1,4 @@
-"""Addresses without the passwords in them."""
+"""Remove passwords from URLs."""
 
 from base64 import b64encode
 from urllib.parse import unquote, urlsplit, urlunsplit

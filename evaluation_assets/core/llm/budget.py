@@ -1,4 +1,4 @@
-"""What a run may spend: one budget over all that asks a model in it.
+"""The budget of a run, over everything in it that calls a model.
 
 A question reserves the most it can cost before it is sent, and pays what it did cost when it is answered. So however
 many questions are in flight, a run does not spend more than its budget, as long as the estimates from above hold. A

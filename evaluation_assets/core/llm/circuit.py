@@ -1,4 +1,4 @@
-"""When an endpoint is given up: a dead one must not cost requests and minutes for every question."""
+"""A circuit breaker: a dead endpoint must not cost requests and minutes for every question."""
 
 MOST_FAILURES = 6
 """Failures in a row after which a client stops: the five pauses between them, 0.5 to 8 s, outlast a restart behind a

@@ -1,4 +1,4 @@
-"""Ask a model what the ledger does not know yet: wait for a slot, claim, send, try again, pay, commit before use."""
+"""The client for language models: look up the ledger, wait for a slot, claim, send, retry, pay, store, return."""
 
 import asyncio
 import logging
@@ -280,7 +280,7 @@ class Client:
         self.circuit.failed(sent, now, refused=refused)
         if self.circuit.is_open:
             where = self._settings.endpoint
-            todo = "check that it runs and can be reached, then run again: what is paid for is kept"
+            todo = "check that it runs and can be reached, then re-run; paid replies are kept"
             self._stop(Stopped("unavailable", f"the endpoint {where} does not answer ({problem}); {todo}"))
 
     def _commit(self, key: str, reply: Reply, latency_ms: float, attempt: int) -> Entry:
@@ -307,7 +307,7 @@ class Client:
 
     def _start_saving(self, problem: LedgerError) -> asyncio.Task[None]:
         if self._saving is None:
-            _log.warning("%s: %s; nothing more is asked until it can be written", self._settings.name, problem)
+            _log.warning("%s: %s; no more requests are sent until it can be written", self._settings.name, problem)
             self._saving = asyncio.create_task(self._save_again())
         return self._saving
 
@@ -329,7 +329,7 @@ class Client:
                     self._stop(Stopped("ledger", str(problem)))
                     return
             else:
-                _log.warning("%s: the ledger can be written again", self._settings.name)
+                _log.warning("%s: the ledger is writable again", self._settings.name)
                 self._saving = None
                 return
 
@@ -340,7 +340,7 @@ class Client:
 
     async def _wait_for_another(self, deadline: Deadline) -> None:
         if deadline.left <= 0:
-            message = f"another worker held this question for {deadline.seconds:.3g} s and did not finish"
+            message = f"another worker claimed this question for {deadline.seconds:.3g} s and did not finish"
             raise ProviderError("timeout", message, retryable=False)
         await self._pause(_POLL_S)
 
@@ -356,7 +356,7 @@ class Client:
         if not self._cut_a_pause:
             self._cut_a_pause = True
             name = self._settings.name
-            _log.warning("%s: the endpoint asks for a pause of %.0f s; it is %.3g s", name, retry_after, longest)
+            _log.warning("%s: the endpoint requested a pause of %.0f s; waiting %.3g s", name, retry_after, longest)
         return longest
 
     async def _pause(self, seconds: float) -> None:

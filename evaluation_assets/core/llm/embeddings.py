@@ -1,4 +1,4 @@
-"""Where embeddings come from: an endpoint that speaks OpenAI's protocol, behind the ledger, or a local model."""
+"""Embeddings from an endpoint that speaks the OpenAI protocol (through the ledger), or from a local model."""
 
 import base64
 import time
@@ -121,7 +121,7 @@ class EndpointVectors:
                     found |= self._paid_for(asked)
                 elif not claimed:
                     if time.monotonic() > deadline:
-                        raise NoVectors("another worker holds these texts and did not finish")
+                        raise NoVectors("another worker claimed these texts and did not finish")
                     time.sleep(_POLL_S)
             finally:
                 for text in claimed:

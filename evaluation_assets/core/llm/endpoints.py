@@ -1,4 +1,4 @@
-"""A model at a provider, as people name it in YAML files."""
+"""The settings of a model at a provider in YAML files."""
 
 import keyword
 import os
@@ -82,7 +82,9 @@ class EndpointSettings(BaseModel):
     @classmethod
     def _is_a_plain_name(cls, name: str) -> str:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            raise ValueError("a name is lower-case letters, digits and underscores: it becomes an asset's name")
+            raise ValueError(
+                "a name consists of lower-case letters, digits and underscores, because it becomes the name of an asset"
+            )
         if name in RESERVED_NAMES:
             raise ValueError(f"the name {name!r} is reserved by Dagster; choose another one")
         return name
@@ -95,7 +97,7 @@ class EndpointSettings(BaseModel):
     def check(self) -> None:
         """Raise `ValueError` where the model cannot be reached as it is described."""
         if self.provider not in PROVIDERS:
-            raise ValueError(f"provider {self.provider!r}; there are: {', '.join(PROVIDERS)}")
+            raise ValueError(f"unknown provider {self.provider!r}; choose one of: {', '.join(PROVIDERS)}")
         known = PROVIDERS[self.provider]
         if self.model is None and known.default_model is None:
             raise ValueError(f"provider {self.provider} needs a model")

@@ -1,4 +1,4 @@
-"""Why a model gave no reply, or is asked no more."""
+"""Errors of model calls."""
 
 from typing import Literal
 

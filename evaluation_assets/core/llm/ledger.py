@@ -1,4 +1,4 @@
-"""The store of every reply ever paid for, addressed by what was asked.
+"""The ledger: every paid reply, addressed by its question.
 
 A reply is committed before it is used and kept for ever; the parser is no part of its address, so that a better parser
 re-reads it for free. Leases keep two workers from paying for the same question at the same time; they end by the clock
@@ -125,7 +125,7 @@ class Ledger:
         self._url = self._engine.url
         now = _NOW.get(self._engine.dialect.name)
         if now is None:
-            raise LedgerError(f"a ledger is kept in SQLite or PostgreSQL, not in {self._engine.dialect.name}")
+            raise LedgerError(f"the ledger must be SQLite or PostgreSQL, not {self._engine.dialect.name}")
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", _tune_sqlite)
         values = f":key, :worker, :process, {now} + :lease_s"
@@ -327,7 +327,7 @@ def _entry(row: sa.RowMapping) -> Entry | None:
         reply = _unpacked(row["reply"])
     except (ValueError, TypeError, LookupError, AttributeError, OSError, MemoryError) as problem:
         about = f"reply {row['number']} to question {row['key'][:12]}"
-        _log.warning("%s in the ledger is damaged (%s): it is asked again", about, type(problem).__name__)
+        _log.warning("%s in the ledger is damaged (%s) and requested again", about, type(problem).__name__)
         return None
     return Entry(
         reply=reply,

@@ -1,4 +1,4 @@
-"""How many requests a client has in flight, and how fast they start. Learns from what the endpoint can take."""
+"""Rate limiter: the number and rate of requests in flight, adapted to what the endpoint accepts."""
 
 import asyncio
 import heapq

@@ -1,4 +1,4 @@
-"""What is asked of a model, and what comes back, whatever the wire protocol."""
+"""Requests and replies of models, independent of the wire protocol."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a reply costs: from the settings, else from public price data, else unknown. Unknown is never 0."""
+"""Prices of replies: from the settings, else from public price data, else unknown. Unknown is never 0."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""How long an endpoint, a question and the ledger are waited for."""
+"""Timeouts of endpoints, questions and the ledger."""
 
 import asyncio
 

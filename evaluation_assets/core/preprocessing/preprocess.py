@@ -1,4 +1,4 @@
-"""From raw trajectories to the ones that are judged: rules, then repair, with every record accounted for."""
+"""Preprocess raw trajectories: apply the rules, then repair; every record is accounted for."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Write the closing tags a text lacks into it; nothing is dropped and nothing else is changed."""
+"""Insert missing closing tags into a text; nothing is removed and nothing else is changed."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable

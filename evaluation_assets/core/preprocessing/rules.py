@@ -1,4 +1,4 @@
-"""The rules a trajectory is measured against before it is judged: how many calls, and which were repeated."""
+"""Preprocessing rules: the number of calls, and repeated calls."""
 
 from dataclasses import dataclass
 from typing import Literal

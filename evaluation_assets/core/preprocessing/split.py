@@ -1,4 +1,4 @@
-"""Kept records in numbered files, for those who take them elsewhere."""
+"""Write the kept records to numbered files."""
 
 import math
 import re

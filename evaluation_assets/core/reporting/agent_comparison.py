@@ -1,4 +1,4 @@
-"""Agents side by side on one suite: how good each is, where they differ, and whether that is more than luck."""
+"""Compare agents on one suite: rates, the cases on which they differ, and significance."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

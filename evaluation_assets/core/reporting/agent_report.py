@@ -1,4 +1,4 @@
-"""The report of an agent run: what was asked, answered and called, and what the agent says about its tools."""
+"""The report of an agent run: prompts, answers, calls, and feedback on tools."""
 
 import re
 from collections import Counter, defaultdict

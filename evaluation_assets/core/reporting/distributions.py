@@ -1,4 +1,4 @@
-"""Scores over subjects, described."""
+"""Descriptive statistics of scores over subjects."""
 
 from collections.abc import Sequence
 from statistics import fmean, median, pstdev

@@ -1,4 +1,4 @@
-"""The gate's answer for terminals, CI systems and programs. Names in it are hostile text and escaped."""
+"""Format the outcome of the gate for terminals, CI systems and programs. Hostile names are escaped."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What a report opens with: how many runs did their task, where anything says so; else the score, called what it is."""
+"""The headline of a report: success or pass rate if outcomes are known, else the score."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean

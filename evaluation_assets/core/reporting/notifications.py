@@ -45,7 +45,7 @@ def send(url: str, content: dict[str, Any]) -> None:
         urllib.error.URLError: nobody answered, or with an error. The URL, a secret, is in no message.
     """
     if not url.startswith(("http://", "https://")):
-        raise ValueError("the notification URL has to start with http:// or https://")
+        raise ValueError("the notification URL must start with http:// or https://")
     request = urllib.request.Request(  # noqa: S310  (the scheme is checked above)
         url, json.dumps(content).encode(), {"Content-Type": "application/json"}
     )

@@ -1,4 +1,4 @@
-"""A report as files: JSON for programs, Markdown for reviews, HTML for people. Text in them is hostile and escaped."""
+"""Render a report as JSON, Markdown and HTML. Text from trajectories is hostile and escaped."""
 
 import re
 from functools import cache

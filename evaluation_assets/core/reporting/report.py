@@ -1,4 +1,4 @@
-"""What a report says about a drop, as data: one model that JSON, Markdown and HTML are made from."""
+"""The data model of a report, which JSON, Markdown and HTML are rendered from."""
 
 from pydantic import BaseModel, ConfigDict
 

@@ -1,4 +1,4 @@
-"""Result records: the source's records with evaluations embedded after each clip, and one file per judge and task."""
+"""Result records: the source records with evaluations embedded after each clip, and one file per judge and task."""
 
 import html
 from collections.abc import Iterator, Mapping

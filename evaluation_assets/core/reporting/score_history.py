@@ -1,4 +1,4 @@
-"""Scores over time, ready to be drawn."""
+"""Score history of a suite, prepared for plotting."""
 
 from collections.abc import Sequence
 from typing import Any

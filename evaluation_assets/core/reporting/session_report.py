@@ -1,4 +1,4 @@
-"""What a report says about sessions: how they went, agents side by side, and the worst of them in full."""
+"""The sessions section of a report: summary, comparison of agents, and the lowest-scoring sessions in full."""
 
 import heapq
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The part of a report that measures runs by the drop's suite."""
+"""The tool use section of a report: metrics of the runs by the test suite."""
 
 from collections import Counter
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Make the report of a drop from its tables, read as streams."""
+"""Build the report of a drop from its tables, read as streams."""
 
 import heapq
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Rubrics: criteria with anchors and a scale for one kind of subject. They are data, one YAML file each."""
+"""Rubrics: criteria with anchors and a scale for one kind of subject, one YAML file each."""
 
 import hashlib
 from collections.abc import Collection
@@ -131,7 +131,7 @@ def load_rubrics(folder: UPath | None = None) -> Rubrics:
     for path in _files(folder):
         rubric = _read(path)
         if (first := own.setdefault((rubric.level, rubric.name), path)) != path:
-            raise InvalidRubric(f"{first} and {path} are both the {rubric.level} rubric {rubric.name!r}")
+            raise InvalidRubric(f"{first} and {path} both define the {rubric.level} rubric {rubric.name!r}; remove one")
         found[rubric.level, rubric.name] = (str(path), rubric)
     _check_that_subjects_have_one_each(list(found.values()))
     return Rubrics([rubric for _, rubric in found.values()])
@@ -144,7 +144,7 @@ def _files(folder: UPath | None) -> list[UPath]:
     paths = sorted((path for path in folder.rglob("*.y*ml") if path.is_file()), key=lambda path: path.path)
     for path in paths:
         if path.suffix != ".yaml" or path.parent.parent.path.rstrip("/") != folder.path.rstrip("/"):
-            raise InvalidRubric(f"{path} would not be read: put it at {folder}/<level>/<name>.yaml")
+            raise InvalidRubric(f"{path} is in the wrong place; move it to {folder}/<level>/<name>.yaml")
     return paths
 
 
@@ -154,15 +154,17 @@ def _read(path: UPath) -> Rubric:
     except yaml.YAMLError as problem:
         raise InvalidRubric(f"{path}: {yaml_fault(problem)}") from None
     except UnicodeDecodeError as problem:
-        raise InvalidRubric(f"{path}: {problem.reason}: it has to be UTF-8") from None
+        raise InvalidRubric(f"{path}: not UTF-8 ({problem.reason})") from None
     except ValidationError as problem:
         raise InvalidRubric(f"{path}: {faults(problem, Rubric)}") from None
     if path.parent.name != rubric.level:
-        raise InvalidRubric(f"{path}: level is {rubric.level}, and the folder is that of {path.parent.name} rubrics")
+        raise InvalidRubric(f"{path}: level is {rubric.level}, but the folder is for {path.parent.name} rubrics")
     if rubric.level not in _TYPED_LEVELS and rubric.covers != (ANY,):
-        raise InvalidRubric(f"{path}: it would never be used: a {rubric.level} has no tool type; leave applies_to out")
+        raise InvalidRubric(
+            f"{path}: would never be used, because a {rubric.level} has no tool type; remove applies_to"
+        )
     if rubric.level == "category" and "final" in rubric.covers:
-        raise InvalidRubric(f"{path}: it would never be used for 'final': the final clip is in no category")
+        raise InvalidRubric(f"{path}: would never be used for 'final', because the final clip is in no category")
     return rubric
 
 
@@ -177,11 +179,11 @@ def _check_that_subjects_have_one_each(rubrics: list[tuple[str, Rubric]]) -> Non
                     f"all {rubric.level} subjects" if tool_type == ANY else f"{rubric.level} subjects of {tool_type!r}"
                 )
                 raise InvalidRubric(
-                    f"{place} and {other} are both for {what}: to replace one, give yours its name, {known.name!r}"
+                    f"{place} and {other} both apply to {what}; to replace one, name yours {known.name!r}"
                 )
     for level in {rubric.level for _, rubric in rubrics}:
         if (level, ANY) not in first:
-            raise InvalidRubric(f"no {level} rubric is for tool types that have none: one needs applies_to: ['{ANY}']")
+            raise InvalidRubric(f"no {level} rubric applies to other tool types; one needs applies_to: ['{ANY}']")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""How far the judges of a panel agree. Agreement is not validity: judges may share an error."""
+"""Inter-rater agreement of a panel. Agreement is not validity: judges may share an error."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

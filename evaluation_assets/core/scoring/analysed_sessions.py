@@ -1,4 +1,4 @@
-"""Sessions analysed, as rows of `session_analyses`: by the panel, and by each judge where there are several."""
+"""Rows of `session_analyses`: one by the panel, and one per judge if there are several."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -109,6 +109,6 @@ def _evidence(trajectory: Trajectory, measure: Similarity, say: Callable[[str], 
     try:
         _ = seen.reactions, seen.drift
     except SimilarityUnavailable as problem:
-        say(f"{trajectory.id}: {problem}; letters are compared instead")
+        say(f"{trajectory.id}: {problem}; comparing character n-grams instead")
         return SessionEvidence(trajectory, LexicalSimilarity())
     return seen

@@ -1,4 +1,4 @@
-"""What a panel's verdicts average to. A mean names how many judges it rests on; nothing missing is made up."""
+"""Averages of verdicts. Every mean states how many judges it is based on; missing values stay missing."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -129,4 +129,6 @@ def by_subject(
         yield subject, found
     for judge, row in waiting.items():
         if row is not None:
-            raise StaleVerdicts(f"judge {judge} judged another version of this drop; materialise its verdicts again")
+            raise StaleVerdicts(
+                f"judge {judge} has verdicts on another version of this drop; materialise its verdicts again"
+            )

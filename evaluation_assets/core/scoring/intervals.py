@@ -1,4 +1,4 @@
-"""How sure a mean or a rate is. Every interval names what it rests on: tasks, not steps or trials."""
+"""Confidence intervals of means and rates, over tasks, not steps or trials."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

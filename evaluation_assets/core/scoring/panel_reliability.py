@@ -1,4 +1,4 @@
-"""What the judges of a panel are worth to each other on one drop, criterion by criterion."""
+"""Panel reliability: inter-rater agreement on one drop, per criterion."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean

@@ -1,4 +1,4 @@
-"""The panel's scores of clips, categories and trajectories, as rows of their tables."""
+"""Panel scores of clips, categories and trajectories, as table rows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""What a judge or a panel is worth: agreement beyond chance, and for how many judges a panel counts.
+"""Reliability of judges and panels: agreement beyond chance, and the effective number of judges.
 
 Agreement between judges is not validity: judges of different makers err alike. Only labels of people tell.
 """

@@ -1,4 +1,4 @@
-"""Put facts and judgements together: the analysis of one session."""
+"""Build the analysis of one session from facts and verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

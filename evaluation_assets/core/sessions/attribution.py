@@ -1,4 +1,4 @@
-"""Which agent, and which step, decided that a session went wrong: a distribution with its evidence, not one name."""
+"""Failure attribution: a probability distribution over agents and steps, with the evidence."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

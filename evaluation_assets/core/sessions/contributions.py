@@ -1,4 +1,4 @@
-"""A session seen as what its agents contributed, one after the other."""
+"""The interactions of a session: the steps of each agent, in order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How alike texts are by their meaning: embeddings from an endpoint that speaks OpenAI's protocol, or a local model."""
+"""Similarity of texts by embeddings, from an endpoint that speaks the OpenAI protocol or a local model."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

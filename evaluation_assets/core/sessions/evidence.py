@@ -1,4 +1,4 @@
-"""All that is seen in a session without a model: worked out once, used by the embedded judge and by the analysis."""
+"""Evidence in a session without a model, computed once for the embedded judge and the analysis."""
 
 from functools import cached_property
 

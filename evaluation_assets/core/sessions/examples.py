@@ -1,4 +1,4 @@
-"""How much a message means what dissatisfied users say: its sentences are compared with examples, by embeddings."""
+"""Similarity of a message to examples of dissatisfied users, by embeddings."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Who spoke, who handed over to whom, how long it took and what it cost. What the source did not record stays open."""
+"""Flow of a session: who spoke, hand-offs, latency and cost. Values that the source did not record stay missing."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Do values that cannot be guessed come from anywhere? Identifiers in arguments, against all that could be seen before.
+"""Detect ungrounded values: identifiers in arguments that do not occur in any earlier text.
 
 Only whole values in the shape of an identifier are looked at: codes, numbers of orders and accounts, e-mail addresses,
 telephone numbers, and such codes in paths and URLs. Names, dates, amounts, searches, text and code are not: they may be

@@ -1,4 +1,4 @@
-"""Was enough handed over? What the receiver needed, against what it was given."""
+"""Completeness of hand-offs: what the receiver needed and what it was given."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Did the work stay with what the user wanted? Drift per contribution, where it changed, and in which way."""
+"""Intent drift: the similarity of each interaction to the goal, and where it changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is wrong in a session: every finding as an issue with its place and the evidence it rests on."""
+"""Issues of a session, each with its place and evidence."""
 
 from collections.abc import Sequence
 
@@ -40,9 +40,9 @@ def quoted(text: str | None) -> str | None:
 
 _TOOL_MESSAGES = {
     "unauthorized_tool": "Unauthorised tool {tool} in turn {turn}: it has {available}",
-    "hallucinated_parameter": "Tool parameter hallucination in turn {turn}: {tool} takes no {names}",
+    "hallucinated_parameter": "Tool parameter hallucination in turn {turn}: {tool} has no parameter {names}",
     "missing_parameter": "Missing tool parameter in turn {turn}: {tool} needs {names}",
-    "invalid_parameter": "Invalid tool parameter in turn {turn}: {tool} does not take it so ({names})",
+    "invalid_parameter": "Invalid tool parameter in turn {turn}: wrong type for {tool} ({names})",
 }
 
 
@@ -68,7 +68,7 @@ def _value_issues(seen: SessionEvidence) -> list[Issue]:
     for value in seen.ungrounded:
         part = value.contribution
         step = part.steps[value.step]
-        message = f"Value from nowhere in turn {part.turn + 1}: nothing before holds {value.parameter} of {value.tool}"
+        message = f"Ungrounded value in turn {part.turn + 1}: {value.parameter} of {value.tool} occurs nowhere before"
         error = step.result.error if step.result else None
         evidence = f"{value.parameter} = {value.value}" + (f", and the call failed: {error}" if error else "")
         found.append(_issue("ungrounded_value", value.severity, part, value.step, message, evidence))
@@ -80,7 +80,7 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
     found: list[Issue] = []
     for error in seen.progress.errors:
         if error.recovered_at is None:
-            what = "noticed and not put right" if error.noticed else "passed over"
+            what = "noticed but not fixed" if error.noticed else "ignored"
             message = f"Failure of {error.tool} {what} in turn {error.contribution.turn + 1}"
             found.append(_issue("open_error", "MEDIUM", error.contribution, error.step, message, error.error))
     for ignored in seen.progress.ignored:
@@ -107,16 +107,16 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
     ]
     for stall in seen.progress.stalls:
         part = seen.parts[stall[0]]
-        message = f"Nothing new in {len(stall)} contributions from turn {part.turn + 1} on"
+        message = f"No new text in {len(stall)} interactions from turn {part.turn + 1} on"
         found.append(_issue("stall", "MEDIUM", part, None, message, part.messages))
     return found
 
 
 _REPEATED = {
     "same_call": "The same call again",
-    "duplicate_work": "A call that another agent had made",
-    "same_message": "The same message again",
-    "ping_pong": "Passing back and forth without a result",
+    "duplicate_work": "A call that another agent had already made",
+    "same_message": "The same message repeated",
+    "ping_pong": "Agents alternate without a result",
 }
 
 
@@ -162,7 +162,7 @@ _BAD_TURNS = {
     "rdm": "The user corrects the answer of turn {turn}",
     "ccm": "The user asks again what turn {turn} should have answered",
     "hallucination": "The answer of turn {turn} contradicts what is known",
-    "llm_judge": "The answer of turn {turn} brings the user no further",
+    "llm_judge": "The answer of turn {turn} makes no progress",
 }
 
 
@@ -173,7 +173,7 @@ def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> li
         return []
     part = seen.parts[drift.change_point]
     severity = "HIGH" if drift.score >= CRITICAL else "MEDIUM"
-    message = f"The work leaves the task in turn {part.turn + 1} ({drift.type.replace('_', ' ')})"
+    message = f"The work drifts from the task in turn {part.turn + 1} ({drift.type.replace('_', ' ')})"
     return [_issue("intent_drift", severity, part, None, message, part.messages or part.thoughts)]
 
 

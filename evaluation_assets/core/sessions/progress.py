@@ -1,4 +1,4 @@
-"""Did the session get anywhere: failures and what was done about them, ignored results, stretches without news."""
+"""Progress of a session: failures and recoveries, ignored results, stretches without new text."""
 
 import re
 from collections.abc import Sequence

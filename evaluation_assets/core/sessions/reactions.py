@@ -1,4 +1,4 @@
-"""What a user's next message says about the response before it. Cues can confirm that it was bad, never exclude it."""
+"""Reactions: what a user's next message says about the response. Cues can confirm that it was bad, never exclude it."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What to change, said where a score is low or an issue frequent; each recommendation names what it rests on."""
+"""Recommendations for low scores and frequent issues, each with what it is based on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -78,7 +78,7 @@ def _for_agent(agent: str, own: Averages, chain: ToolChain, issues: Sequence[Iss
             found.append(_advice(agent, message, f"{name} {score:.2f} is below {LOW}", basis))
     if chain.contributed is not None and chain.contributed < LOW:
         message = f"Agent {agent} should plan its calls, and use what they return"
-        why = f"{len(chain.wasted)} of {chain.calls} calls brought nothing"
+        why = f"{len(chain.wasted)} of {chain.calls} calls were wasted"
         found.append(_advice(agent, message, why, [issue for issue in issues if issue.kind in _WASTED]))
     invented = [issue for issue in issues if issue.kind == "ungrounded_value"]
     if invented:

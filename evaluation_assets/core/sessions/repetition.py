@@ -1,4 +1,4 @@
-"""Work done twice: the same call, the same message, and agents that pass a task back and forth."""
+"""Detect repetition: the same call, the same message, and agents that alternate without progress."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The scores of sessions, agents and contributions: weighted means over the parts that exist.
+"""Scores of sessions, agents and interactions: weighted means over the parts that exist.
 
 Weights and detection order are those of ReAsk's multi-agent evaluation plan. A part that does not exist (no tools, no
 hand-off, nothing judged) is left out, the weights of the others are scaled to sum to 1, and the names of the parts

@@ -1,4 +1,4 @@
-"""How alike two texts are: by their character n-grams, or by whatever another measure makes of them."""
+"""Similarity of two texts, by character n-grams or another measure."""
 
 from collections.abc import Sequence
 from typing import Protocol

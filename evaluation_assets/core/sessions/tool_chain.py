@@ -1,4 +1,4 @@
-"""Which calls of a session brought nothing: results nobody used, work done twice, the same call after the same error.
+"""Wasted calls of a session: unused results, repeated calls, and unchanged retries after the same error.
 
 The rest is counted as contributing, although a result that was taken up may still have misled: the figure is a bound.
 """

@@ -1,4 +1,4 @@
-"""Did agents call their own tools, with the parameters these take? Answered from the definitions, without a model."""
+"""Validate tool calls against the agents' tool definitions, without a model."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

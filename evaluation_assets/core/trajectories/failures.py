@@ -1,4 +1,4 @@
-"""Did a tool call fail? Read from what the tool returned, by the words tools use for it."""
+"""Detect failed tool calls from the text of their results."""
 
 import re
 

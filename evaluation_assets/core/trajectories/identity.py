@@ -1,4 +1,4 @@
-"""Names for trajectories: the same in every run, whatever the order of sets or the hash seed."""
+"""Stable IDs of trajectories, independent of the order of sets and the hash seed."""
 
 import hashlib
 from collections import Counter

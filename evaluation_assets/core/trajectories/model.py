@@ -1,4 +1,4 @@
-"""The canonical trajectory: what every reader produces and everything after it speaks.
+"""The canonical trajectory: what every reader produces and all other layers use.
 
 A trajectory is one task done by one or more agents. It is one linear `text` and, over it, a tree (turns, interactions,
 steps) that says what each piece of the text is. The tree holds spans, not copies: the text is the only source, a

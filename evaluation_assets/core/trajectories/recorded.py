@@ -1,4 +1,4 @@
-"""What judges said about a trajectory before it came to us: a label like any other, which no judge ever sees."""
+"""Recorded verdicts: labels of a trajectory that are never shown to a judge."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field

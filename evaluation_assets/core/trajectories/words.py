@@ -1,4 +1,4 @@
-"""Words of a text in any language, to see whether one text takes up another."""
+"""Words of a text in any language, to check whether one text uses another."""
 
 import re
 from collections import Counter

@@ -34,7 +34,7 @@ def computational_efficiency(call: CallEvidence) -> Finding:
     if call.error and _LIMIT_HIT.search(call.error):
         return Finding(0, f"the run hit a limit: {call.error}")
     if call.twin is not None:
-        return Finding(2, "exactly this was run before")
+        return Finding(2, "the same code was run before")
     depth = call.loop_depth
     if depth is None:
         return Finding(None, "no code that could be parsed")
@@ -50,7 +50,7 @@ def error_handling(call: CallEvidence) -> Finding:
     if call.next_call is None:
         if call.failure_noticed:
             return Finding(5, f"failed ({call.error}); the agent says so and makes no further call")
-        return Finding(1, f"failed ({call.error}); the agent passes over it and makes no further call")
+        return Finding(1, f"failed ({call.error}); the agent ignores it and makes no further call")
     if call.twin is not None and call.twin.result and call.twin.result.error:
         return Finding(2, f"the same call failed before and failed again: {call.error}")
     if call.next_repeats:
@@ -61,7 +61,7 @@ def error_handling(call: CallEvidence) -> Finding:
 def use_of_result(call: CallEvidence) -> Finding:
     """How much of what the result brought up the agent wrote afterwards."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if not call.is_followed:
         return Finding(None, "the agent wrote nothing afterwards")
     if call.error:
@@ -69,7 +69,7 @@ def use_of_result(call: CallEvidence) -> Finding:
             return Finding(7, f"the failure ({call.error}) is taken up in what follows")
         return Finding(2, f"the failure ({call.error}) is not mentioned in what follows")
     if not call.new_words:
-        return Finding(None, "the result brought no new words")
+        return Finding(None, "the result has no new words")
     if not call.can_be_taken_up:
         return Finding(None, "the result is in another script than what follows")
     points = points_for(call.taken_up, (8, 9), (3, 7), (1, 5), below=1)
@@ -79,7 +79,7 @@ def use_of_result(call: CallEvidence) -> Finding:
 def extraction(call: CallEvidence) -> Finding:
     """Whether something came back, on the topic of the task."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(1, f"the call failed: {call.error}")
     if not call.new_words:
@@ -94,7 +94,7 @@ def extraction(call: CallEvidence) -> Finding:
 def relevance_of_result(call: CallEvidence) -> Finding:
     """How many of the task's words the result has."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(0, f"the call failed: {call.error}")
     topic = call.task_in_result
@@ -109,19 +109,19 @@ def relevance_of_query(call: CallEvidence) -> Finding:
     """Whether the query's words come from the task, the reasoning or what was found before."""
     if call.visited_url is not None:
         if call.url_was_seen:
-            return Finding(9, "the address stands in the task or in an earlier result")
+            return Finding(9, "the address occurs in the task or in an earlier result")
         return Finding(5, "the address was not seen before")
     topic = call.query_on_topic
     if topic is None:
         return Finding(None, "the call has no words that can be compared")
     points = points_for(topic, (0.75, 9), (0.5, 7), (0.25, 4), below=2)
-    return Finding(points, f"{topic:.0%} of the query's words stand in the task, the reasoning or earlier results")
+    return Finding(points, f"{topic:.0%} of the query's words occur in the task, the reasoning or earlier results")
 
 
 def search_depth(call: CallEvidence) -> Finding:
     """How many sources the search brought."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(1, f"the search failed: {call.error}")
     return Finding(points_for(len(call.hosts), (4, 8), (1, 6), below=3), f"the result names {len(call.hosts)} hosts")
@@ -156,7 +156,7 @@ def navigation_efficiency(call: CallEvidence) -> Finding:
         failed = call.twin.result is not None and call.twin.result.error is not None
         return Finding(4 if failed else 1, "the same step was made before" + (", and had failed" if failed else ""))
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(3, f"the step failed: {call.error}")
     return Finding(8, "the step worked and was not made before")
@@ -165,7 +165,7 @@ def navigation_efficiency(call: CallEvidence) -> Finding:
 def tool_selection(call: CallEvidence) -> Finding:
     """Whether the tool exists and served."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error and _UNKNOWN_TOOL.search(call.error):
         return Finding(0, f"there is no such tool: {call.error}")
     if call.error:
@@ -180,7 +180,7 @@ def tool_selection(call: CallEvidence) -> Finding:
 def parameter_quality(call: CallEvidence) -> Finding:
     """Whether the tool accepted its parameters."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error and _BAD_PARAMETERS.search(call.error):
         return Finding(1, f"the parameters were refused: {call.error}")
     if call.error:
@@ -191,19 +191,19 @@ def parameter_quality(call: CallEvidence) -> Finding:
 def reasoning_before_call(call: CallEvidence) -> Finding:
     """Whether the agent says why it calls this tool."""
     if not call.thought:
-        return Finding(1, "no reasoning stands before the call")
+        return Finding(1, "there is no reasoning before the call")
     name = call.step.call.name if call.step.call else ""
     if name and name.lower() in call.thought.lower():
         return Finding(8, "the reasoning names the tool and leads to the call")
-    return Finding(6, "reasoning stands before the call; it does not name the tool")
+    return Finding(6, "there is reasoning before the call; it does not name the tool")
 
 
 def tool_use(call: CallEvidence) -> Finding:
     """A call that works, the first time it is made."""
     if not call.answered:
-        return Finding(None, "no result came")
+        return Finding(None, "there is no result")
     if call.error:
         return Finding(2 if _BAD_PARAMETERS.search(call.error) else 3, f"the call failed: {call.error}")
     if call.twin is not None:
-        return Finding(2, "exactly this call was made before")
+        return Finding(2, "the same call was made before")
     return Finding(8, "the call worked and was not made before")

@@ -50,7 +50,7 @@ WHOLE_SCORERS: Mapping[str, WholeScorer] = {
     "problem_resolution": whole.problem_resolution,
     "answer_correctness": whole.agreement_with_reference,
     "accuracy": whole.agreement_with_reference,
-    "completeness": lambda _: Finding(None, "whether everything was answered takes understanding"),
+    "completeness": lambda _: Finding(None, "whether everything was answered requires understanding"),
     "reasoning_quality": whole.reasoning_coherence,
     "conciseness": whole.conciseness,
 }

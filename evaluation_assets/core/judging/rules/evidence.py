@@ -1,4 +1,4 @@
-"""What can be seen in a trajectory without understanding it: failures, repeats, sources, use of results, an answer."""
+"""Evidence in a trajectory: failures, repeats, sources, use of results, an answer."""
 
 import ast
 import re

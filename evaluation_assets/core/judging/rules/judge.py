@@ -1,4 +1,4 @@
-"""The embedded judge: deterministic, from evidence, for every rubric. A floor that a model judge has to beat."""
+"""The embedded judge: a deterministic baseline for every rubric."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -77,5 +77,5 @@ class RulesJudge:
 
 
 def _line(key: str, finding: Finding) -> str:
-    points = "open" if finding.points is None else f"{finding.points:g}/10"
+    points = "not scored" if finding.points is None else f"{finding.points:g}/10"
     return f"{key}: {points}: {finding.reason}"

@@ -1,4 +1,4 @@
-"""How the embedded judge scores sessions, turns and contributions: from the same evidence as the analysis."""
+"""How the embedded judge scores sessions, turns and interactions."""
 
 from collections.abc import Callable, Mapping
 
@@ -36,13 +36,13 @@ def question_settled(seen: SessionEvidence, turn: int) -> Finding:
     if reaction.similarity is None:
         return Finding(None, "there is no message to compare the next one with")
     if reaction.kind == "re_ask":
-        return Finding(1, f"the next message asks the same again (likeness {reaction.similarity:.2f})")
-    return Finding(7, f"the next message is another one (likeness {reaction.similarity:.2f})")
+        return Finding(1, f"the next message asks the same again (similarity {reaction.similarity:.2f})")
+    return Finding(7, f"the next message is a different one (similarity {reaction.similarity:.2f})")
 
 
 def faithfulness(seen: SessionEvidence, turn: int) -> Finding:
-    """Open: a contradiction takes understanding."""
-    return Finding(None, "whether an answer contradicts what is known takes understanding")
+    """Open: a contradiction requires understanding."""
+    return Finding(None, "whether an answer contradicts what is known requires understanding")
 
 
 def progress(seen: SessionEvidence, turn: int) -> Finding:
@@ -54,14 +54,14 @@ def progress(seen: SessionEvidence, turn: int) -> Finding:
     if not response.strip():
         return Finding(1, "there is no answer")
     if is_refusal(response):
-        return Finding(None, "the answer declines; whether rightly takes understanding")
+        return Finding(None, "the answer declines; whether rightly requires understanding")
     last = [part.order for part in seen.parts if part.turn == turn][-1]
     loops = [found for found in seen.repeated if found.is_loop and found.kind != "same_message"]
     if any(last in found.places[1:] for found in loops):
         return Finding(3, "the turn ends in a loop")
     failed = [error for error in seen.progress.errors if error.contribution.turn == turn]
     if failed and failed[-1].recovered_at is None and not failed[-1].noticed:
-        return Finding(4, f"the answer passes over a failure: {failed[-1].error}")
+        return Finding(4, f"the answer ignores a failure: {failed[-1].error}")
     return Finding(7, "there is an answer; whether it is right was not verified")
 
 
@@ -80,7 +80,7 @@ def tool_use(seen: SessionEvidence, part: Contribution) -> Finding:
 
 def reasoning(seen: SessionEvidence, part: Contribution) -> Finding:
     """Open: the words of a reasoning do not show whether it is right."""
-    return Finding(None, "whether reasoning leads anywhere takes understanding")
+    return Finding(None, "whether reasoning leads anywhere requires understanding")
 
 
 def handoff(seen: SessionEvidence, part: Contribution) -> Finding:
@@ -89,7 +89,7 @@ def handoff(seen: SessionEvidence, part: Contribution) -> Finding:
     if found is None or found.completeness is None:
         return Finding(None, "the next agent used nothing in particular that was known before")
     points = 9 * found.completeness - (2 if found.asked and found.missing else 0)
-    asked = "; it asked back" if found.asked else ""
+    asked = "; it asked for more" if found.asked else ""
     used = f"{len(found.given)} of {len(found.needed)} values the next agent used were handed over{asked}"
     return Finding(max(0.0, points), used)
 
@@ -100,20 +100,20 @@ def response_quality(seen: SessionEvidence, part: Contribution) -> Finding:
         return Finding(1, "the agent neither says nor calls anything")
     again = [found for found in seen.repeated if found.kind == "same_message" and part.order in found.places[1:]]
     if again:
-        return Finding(2, "the agent says the same as before")
+        return Finding(2, "the agent repeats an earlier message")
     if is_refusal(part.messages):
         return Finding(4, "the agent declines; whether rightly was not judged")
     return Finding(7, "the agent does something; whether it is right was not verified")
 
 
 def soundness(seen: SessionEvidence, part: Contribution) -> Finding:
-    """Open: attribution weighs the evidence of failures itself; the rest takes understanding."""
-    return Finding(None, "whether later work rests on an error takes understanding")
+    """Open: attribution weighs the evidence of failures itself; the rest requires understanding."""
+    return Finding(None, "whether later work rests on an error requires understanding")
 
 
 def on_task(seen: SessionEvidence, part: Contribution) -> Finding:
     """Open: likeness of words is reported beside the scores, and is no judgement."""
-    return Finding(None, "whether work serves the task takes understanding")
+    return Finding(None, "whether work serves the task requires understanding")
 
 
 def coordination_boundaries(seen: SessionEvidence) -> Finding:
@@ -153,7 +153,7 @@ def task_completion(seen: SessionEvidence) -> Finding:
         return Finding(0, "no agent did anything")
     response = seen.response(seen.parts[-1].turn)
     if not response.strip() and seen.parts[-1].calls:
-        return Finding(None, "the session ends with a call; whether it did what was wanted takes understanding")
+        return Finding(None, "the session ends with a call; whether it did what was wanted requires understanding")
     return completion(seen.trajectory, response)
 
 

@@ -82,14 +82,16 @@ def reasoning_coherence(whole: Evidence) -> Finding:
     if whole.figures:
         known = len(whole.figures & whole.known_figures)
         if known < len(whole.figures) and not whole.answer_is_comparable:
-            return Finding(None, "the answer is in another script than results and reasoning; so may its figures be")
+            return Finding(
+                None, "the answer is in another script than results and reasoning, and its figures may be, too"
+            )
         points = points_for(known / len(whole.figures), (1, 8), (0.75, 6), (0.5, 4), below=2)
-        return Finding(points, f"{known} of {len(whole.figures)} figures in the answer stand in results or reasoning")
+        return Finding(points, f"{known} of {len(whole.figures)} figures in the answer occur in results or reasoning")
     seen = whole.answer_words_seen
     if seen is None:
         return Finding(None, "the answer has no words that can be compared with results and reasoning")
     points = points_for(seen, (0.7, 8), (0.4, 6), (0.2, 4), below=2)
-    return Finding(points, f"{seen:.0%} of the answer's words stand in the task, results or reasoning")
+    return Finding(points, f"{seen:.0%} of the answer's words occur in the task, results or reasoning")
 
 
 def problem_resolution(whole: Evidence) -> Finding:
@@ -100,7 +102,7 @@ def problem_resolution(whole: Evidence) -> Finding:
         return Finding(0, "there is no answer")
     failures = sum(call.error is not None for call in whole.calls)
     if whole.last_failure_open:
-        return Finding(3, f"the last call failed and the answer was given all the same; {failures} failures in all")
+        return Finding(3, f"the last call failed and an answer was given anyway; {failures} failures in total")
     if failures:
         return Finding(7, f"{failures} calls failed, the last one worked")
     return Finding(8, "no call failed and there is an answer")
@@ -117,7 +119,7 @@ def agreement_with_reference(whole: Evidence) -> Finding:
     if likeness is None:
         if not are_comparable(words(reference), words(whole.answer)):
             return Finding(None, "the answer is in another script than the reference")
-        return Finding(1, "the reference does not stand in the answer")
+        return Finding(1, "the reference does not occur in the answer")
     return Finding(10 if likeness == "equals" else 9, f"the answer {likeness} the reference")
 
 

@@ -1,4 +1,4 @@
-"""What every provider offers, and what their adapters share."""
+"""The interface of provider adapters, and what they share."""
 
 import json
 from typing import Any, Protocol

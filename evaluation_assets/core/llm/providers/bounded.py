@@ -1,4 +1,4 @@
-"""HTTP clients that read no endless answers."""
+"""HTTP clients that limit the size of a response."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""What each provider's endpoint can do: one table, instead of special cases in the adapters."""
+"""Capabilities of each provider's endpoint, as one table instead of special cases in the adapters."""
 
 from dataclasses import dataclass
 from typing import Literal

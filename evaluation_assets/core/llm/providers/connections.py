@@ -1,4 +1,4 @@
-"""Connect to the endpoint of a model, with the key or the credentials that the environment holds."""
+"""Connect to the endpoint of a model with a key or credentials from the environment."""
 
 import os
 from collections.abc import Awaitable, Callable
@@ -112,7 +112,7 @@ def key_in(variable: str | None) -> str:
         return "none"  # local servers need none, the SDKs do
     key = os.environ.get(variable, "")
     if not key:
-        raise ProviderError("auth", f"there is no key: set the variable {variable}", retryable=False)
+        raise ProviderError("auth", f"no API key: set the variable {variable}", retryable=False)
     return key
 
 

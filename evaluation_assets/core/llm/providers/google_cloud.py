@@ -1,4 +1,4 @@
-"""Google Cloud's credentials, for models on Vertex AI. Needs the extra `vertex`."""
+"""Google Cloud credentials for models on Vertex AI. Needs the extra `vertex`."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ def credentials() -> Credentials:
         found, _ = google.auth.default(scopes=[_SCOPE])
     except google.auth.exceptions.GoogleAuthError:
         todo = "set GOOGLE_APPLICATION_CREDENTIALS, or run: gcloud auth application-default login"
-        raise ProviderError("auth", f"there are no Google credentials: {todo}", retryable=False) from None
+        raise ProviderError("auth", f"no Google credentials: {todo}", retryable=False) from None
     return found
 
 

@@ -1,4 +1,4 @@
-"""What went wrong with a request, in our words. Nothing of a prompt, a body or a key gets into a message."""
+"""Translate SDK errors. No prompt, body or key gets into a message."""
 
 import os
 import re
@@ -21,8 +21,8 @@ _FINAL: Mapping[int, tuple[ErrorKind, str]] = {
     401: ("auth", f"the key was refused (401): check {THE_KEY}"),
     402: ("quota", "the account has no credit (402)"),
     403: ("auth", "the key may not use this model (403)"),
-    404: ("auth", "there is no such model or endpoint (404): check model and base_url"),
-    413: ("context_length", "the request is larger than the endpoint takes (413)"),
+    404: ("auth", "no such model or endpoint (404): check model and base_url"),
+    413: ("context_length", "the request is larger than the endpoint accepts (413)"),
 }
 
 

@@ -1,4 +1,4 @@
-"""How an endpoint is asked for JSON: it may refuse a schema, and is then asked in simpler ways."""
+"""Structured output modes, with a fallback to simpler modes if an endpoint refuses a schema."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence

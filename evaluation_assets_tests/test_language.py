@@ -1,0 +1,128 @@
+"""What users read is plain English: phrases that were rewritten once do not come back."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from evaluation_assets.cli.main import main
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "evaluation_assets"
+
+RIDDLES = {
+    r"\bnobody (?:is|was|called|asked|answers?)\b": "say what is not done: no model is called",
+    r"\bcalls nobody\b": "say: makes no model calls",
+    r"\banew\b": "say: again, new, repeat",
+    r"\b(?:Slack )?and its like\b": "name the thing, or say: and similar",
+    r"\bnot represented\b": "say: unmapped fields",
+    r"\b(?:has|have) spoken about\b|\bto have spoken\b": "judges answer; the share is coverage",
+    r"\bfrom nowhere\b": "say: ungrounded value",
+    r"\bare worth to each other\b": "say: inter-rater agreement",
+    r"\bput up with\b": "say: tolerate",
+    r"\bhold a drop against\b": "say: compare a drop with its baseline",
+    r"\bwhatever it looks like\b": "say: skip detection",
+    r"\bprocessor time\b|\bof it \d": "say: CPU, wall",
+    r"^Read are\b|^Listed are\b|^Shown are\b": "subject first",
+    r"\bwithout (?:the agent's|its|anybody's) doing\b": "say: because of the infrastructure",
+    r"\bthere are: ": "say: choose one of",
+    r"\bAnother (?:panel\.yaml|baseline)\b": "say what the option is, and its default",
+    r"\btold to a URL\b|\bnobody is told\b": "say: posted to a webhook",
+    r"\bthe final piece\b|\bpieces of trajectories\b": "a cut of a trajectory is a clip",
+    r"\bcontributions?\b": "one agent's stretch of a session is an interaction",
+    r"\b(?:smallest|true|planted|largest) drop\b|\bp \(drop\)": "a drop is a file; a metric decreases",
+}
+"""Patterns that must not match, each with what to write instead."""
+
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.name != "tables.md"]
+TEMPLATES = sorted((PACKAGE / "core" / "reporting" / "templates").glob("*.j2"))
+DEFINITIONS = sorted((PACKAGE / "defs").glob("*.py"))
+
+
+def riddles(text: str) -> list[str]:
+    """What is wrong with a text: each phrase, and what to write instead. Code in backticks may be called anything."""
+    prose = re.sub(r"`[^`\n]*`", "`code`", text)
+    return [
+        f"{found[0]!r}: {instead}"
+        for pattern, instead in RIDDLES.items()
+        for found in re.finditer(pattern, prose, re.IGNORECASE | re.MULTILINE)
+    ]
+
+
+def helps(command: click.Command, name: str = "") -> Iterator[tuple[str, str]]:
+    """The help of a command and of those below it, by name."""
+    with click.Context(command, info_name=name) as context:
+        yield name, command.get_help(context)
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from helps(below, f"{name} {below.name}")
+
+
+def descriptions(module: Path) -> list[str]:
+    """The literal parts of `description=` in a module: what the Dagster UI says of assets, checks, jobs and sensors."""
+    return [
+        part.value
+        for call in ast.walk(ast.parse(module.read_text("utf-8")))
+        if isinstance(call, ast.Call)
+        for keyword in call.keywords
+        if keyword.arg == "description"
+        for part in ast.walk(keyword.value)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+
+
+def rendered(template: str) -> str:
+    """The words of a template, without its expressions, statements and comments."""
+    return re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", " ", template, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+def test_pages_are_plain(page: Path) -> None:
+    assert riddles(page.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [pytest.param(*each, id=each[0]) for each in helps(main, "evaluation-assets")]
+)
+def test_the_help_of_every_command_is_plain(name: str, text: str) -> None:
+    assert riddles(" ".join(text.split())) == []
+    assert text.split("\n\n")[1].strip(), f"{name} does not say what it does"
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_reports_are_plain(template: Path) -> None:
+    assert riddles(rendered(template.read_text("utf-8"))) == []
+
+
+@pytest.mark.parametrize("module", DEFINITIONS, ids=lambda path: path.stem)
+def test_descriptions_in_the_ui_are_plain(module: Path) -> None:
+    assert riddles("\n".join(descriptions(module))) == []
+
+
+@pytest.mark.parametrize("command", [name for name, _ in helps(main, "evaluation-assets")])
+def test_every_option_has_a_help_text(command: str) -> None:
+    found: click.Command = main
+    for name in command.split()[1:]:
+        assert isinstance(found, click.Group)
+        found = found.commands[name]
+    options = [option for option in found.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing is stored and nobody is asked.",
+        "Read are chat messages of OpenAI.",
+        "the smallest drop it sees",
+        "73 s, of it 69 s of processor time",
+    ],
+)
+def test_a_riddle_is_found(text: str) -> None:
+    assert riddles(text)
+
+
+def test_a_name_in_code_may_be_anything() -> None:
+    assert riddles("The column `smallest_drop` and `the true drop` stay.") == []
