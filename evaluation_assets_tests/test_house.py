@@ -49,6 +49,17 @@ def test_the_client_for_models_knows_no_judge(module: Path) -> None:
     assert not re.search(r"judge|panel|verdict|rubric", module.read_text("utf-8"), re.IGNORECASE)
 
 
+@pytest.mark.parametrize("module", sorted((ROOT / "evaluation_assets").rglob("*.py")), ids=lambda path: path.stem)
+def test_a_module_can_be_read_at_one_sitting(module: Path) -> None:
+    assert len(module.read_text("utf-8").splitlines()) <= 400
+
+
+def test_definitions_of_assets_hold_no_classes_but_settings() -> None:
+    for module in sorted((ROOT / "evaluation_assets" / "defs").glob("*.py")):
+        classes = re.findall(r"^class \w+\((.*)\):", module.read_text("utf-8"), re.MULTILINE)
+        assert set(classes) <= {"dg.Config"}, module.name
+
+
 def test_the_code_location_of_workspace_and_project_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text())
     assert workspace["load_from"][0]["python_module"]["module_name"] == definitions.__name__

@@ -20,7 +20,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import explained
 from evaluation_assets.resources.installation import HomeResource
 
-READER_VERSION = "2"
+READER_VERSION = "3"
 """Raise it when the same bytes are read into other trajectories."""
 
 PREPROCESSING_VERSION = "1"

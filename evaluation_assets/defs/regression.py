@@ -29,7 +29,7 @@ from evaluation_assets.defs.per_judge import by_judge, judge_inputs
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
 
-REGRESSION_VERSION = "2"
+REGRESSION_VERSION = "3"
 """Increment when the same scores would give a different comparison."""
 
 GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), REGRESSION_GATE)

@@ -21,7 +21,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, by_judge, judge_inputs
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "2"
+REPORT_VERSION = "3"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (

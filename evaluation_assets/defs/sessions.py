@@ -17,7 +17,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import JudgingConfig, by_judge, judge_inputs
 from evaluation_assets.resources.installation import HomeResource
 
-SESSIONS_VERSION = "4"
+SESSIONS_VERSION = "5"
 """Increment when the same sessions and verdicts would give a different analysis."""
 
 

@@ -12,7 +12,7 @@ from evaluation_assets.core.suites.tool_use_rows import failure_pattern_row
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
-TOOL_USE_VERSION = "2"
+TOOL_USE_VERSION = "3"
 """Increment when the same run and case would give different metrics."""
 
 

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from evaluation_assets.core.suites.case_results import IssueKind
+from evaluation_assets.core.suites.case_issues import IssueKind
 from evaluation_assets.core.suites.failure_patterns import (
     CLASSES,
     RECOMMENDATIONS,

@@ -3,76 +3,26 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Literal
 
 from evaluation_assets.core.suites import call_metrics
 from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_answer
 from evaluation_assets.core.suites.call_schemas import Defect, defects
 from evaluation_assets.core.suites.calls import Call, Run, same_tool
-from evaluation_assets.core.suites.comparison import shown
+from evaluation_assets.core.suites.case_issues import (
+    OTHERS_ARE_FINE,
+    Issue,
+    answer_issues,
+    budget_issues,
+    call_issues,
+    completion_issues,
+    course_issues,
+    issue_of,
+    order_issues,
+    parameter_issues,
+    schema_issue,
+)
 from evaluation_assets.core.suites.matching import Alignment, agrees, align, effects
 from evaluation_assets.core.suites.suite import Case, Part, Suite
-
-IssueKind = Literal[
-    "missing_call",
-    "wrong_tool",
-    "unnecessary_call",
-    "repeated_call",
-    "call_not_allowed",
-    "too_many_calls",
-    "loop",
-    "missing_parameter",
-    "wrong_parameter",
-    "invalid_parameter",
-    "forbidden_parameter",
-    "unexpected_parameter",
-    "unknown_tool",
-    "schema_defect",
-    "not_checked",
-    "dangling_reference",
-    "wrong_order",
-    "missing_keywords",
-    "wrong_answer",
-    "not_found",
-    "not_completed",
-    "latency_over_budget",
-    "cost_over_budget",
-    "infrastructure",
-]
-
-HARD: frozenset[IssueKind] = frozenset(
-    {
-        "missing_call",
-        "call_not_allowed",
-        "too_many_calls",
-        "forbidden_parameter",
-        "unknown_tool",
-        "wrong_order",
-        "wrong_answer",
-        "not_found",
-    }
-)
-"""Issues with which no case passes, whatever its score. Where a case has a `match`, so has every call that differs."""
-
-_PARAMETER_ISSUES: Mapping[str, IssueKind] = {
-    "missing": "missing_parameter",
-    "wrong": "wrong_parameter",
-    "invalid": "invalid_parameter",
-    "forbidden": "forbidden_parameter",
-    "unexpected": "unexpected_parameter",
-}
-_OTHERS_ARE_FINE = ("in_order", "superset")
-
-
-@dataclass(frozen=True, slots=True)
-class Issue:
-    """One thing that is wrong: a stable kind for programs, a detail for people. No case passes with a hard one."""
-
-    kind: IssueKind
-    detail: str
-    tool: str | None = None
-    parameter: str | None = None
-    hard: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +99,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     efficiency = call_metrics.efficiency(case.optimal_steps, len(calls), made_progress=made_progress)
     schema = sum(not wrong for wrong in wrong_by_call) / len(calls) if calls and tools is not None else None
     available: dict[Part, float | None] = {
-        "precision": None if case.match in _OTHERS_ARE_FINE else chosen.precision,
+        "precision": None if case.match in OTHERS_ARE_FINE else chosen.precision,
         "recall": None if case.match == "subset" else chosen.recall,
         "parameter_accuracy": None if by_effect else accuracy,  # a call with another value has another effect
         "content": keyword_score if answer is None else float(answer in RIGHT),
@@ -161,14 +111,14 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     }
     parts: dict[Part, float] = {part: value for part in suite.weights if (value := available[part]) is not None}
     issues = (
-        *_call_issues(case, calls, alignment),
-        *_parameter_issues(case, alignment),
-        *(_schema_issue(defect) for found in found_by_call for defect in found),
-        *_order_issues(case, alignment, match_ok=match_ok),
-        *_course_issues(calls),
-        *_answer_issues(case, run, answer, missing_keywords),
-        *_completion_issues(suite, run, completed=completed),
-        *_budget_issues(case, run),
+        *call_issues(case, calls, alignment),
+        *parameter_issues(case, alignment),
+        *(schema_issue(defect) for found in found_by_call for defect in found),
+        *order_issues(case, alignment, match_ok=match_ok),
+        *course_issues(calls),
+        *answer_issues(case, run, answer, missing_keywords),
+        *completion_issues(suite, run, completed=completed),
+        *budget_issues(case, run),
     )
     score = 0.0 if case.should_not_call_tools and calls else weighted_score(parts, suite.weights)
     passed = (score is None or call_metrics.reaches(score, suite.min_score)) and not any(issue.hard for issue in issues)
@@ -232,7 +182,7 @@ def _unmeasured(case: Case, run: Run, failure: str) -> CaseResult:
         cost_usd=run.cost_usd,
         calls=run.calls,
         tools=(),
-        issues=(_issue("infrastructure", failure),),
+        issues=(issue_of("infrastructure", failure),),
     )
 
 
@@ -264,111 +214,6 @@ def _selection(case: Case, alignment: Alignment, n_calls: int) -> call_metrics.S
     if not _says_which_calls(case):
         return call_metrics.Selection(None, None, None)
     return call_metrics.selection(len(case.expected_calls), n_calls, len(alignment.pairs))
-
-
-def _issue(
-    kind: IssueKind, detail: str, tool: str | None = None, parameter: str | None = None, *, hard: bool = False
-) -> Issue:
-    return Issue(kind, detail, tool, parameter, hard or kind in HARD)
-
-
-def _call_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
-    if case.match != "subset":
-        for index in alignment.missing:
-            tool = case.expected_calls[index].tool
-            yield _issue("missing_call", f"expected call {index + 1}, {tool}, was not made", tool)
-    if case.should_not_call_tools:
-        for call in calls:
-            yield _issue("call_not_allowed", f"{call.name} was called where no tool is needed", call.name)
-    elif case.match not in _OTHERS_ARE_FINE and (case.expected_calls or case.match):
-        yield from _surplus_issues(case, calls, alignment)
-
-
-def _surplus_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
-    hard = case.match is not None
-    instead = len(alignment.missing)
-    for index in alignment.surplus:
-        name = calls[index].name
-        if any(same_tool(want.tool, name) for want in case.expected_calls):
-            yield _issue("repeated_call", f"call {index + 1}, {name}, is one more than expected", name, hard=hard)
-        elif instead:
-            instead -= 1
-            detail = f"call {index + 1} went to {name} while an expected call is missing"
-            yield _issue("wrong_tool", detail, name, hard=hard)
-        else:
-            yield _issue("unnecessary_call", f"call {index + 1}, {name}, was not expected", name, hard=hard)
-
-
-def _parameter_issues(case: Case, alignment: Alignment) -> Iterable[Issue]:
-    for pair in alignment.pairs:
-        tool = case.expected_calls[pair.expected].tool
-        for outcome in pair.comparison.parameters:
-            if outcome.status != "right":
-                kind = _PARAMETER_ISSUES[outcome.status]
-                yield _issue(kind, outcome.reason, tool, outcome.name, hard=case.match is not None)
-
-
-def _schema_issue(defect: Defect) -> Issue:
-    if defect.kind == "unknown_tool":
-        return _issue("unknown_tool", defect.detail, defect.tool)
-    if defect.kind == "not_checked":
-        return _issue("not_checked", defect.detail, defect.tool)
-    return _issue("schema_defect", f"{defect.kind}: {defect.detail}", defect.tool, defect.parameter)
-
-
-def _order_issues(case: Case, alignment: Alignment, *, match_ok: bool | None) -> Iterable[Issue]:
-    """Only order is left to be wrong when every call is the expected one and the calls still do not match."""
-    surplus = 0 if case.match == "in_order" else len(alignment.surplus)
-    if match_ok is False and alignment.right == len(case.expected_calls) and not surplus:
-        yield _issue("wrong_order", f"the expected calls were made in another order than {case.match} asks")
-
-
-def _course_issues(calls: Sequence[Call]) -> Iterable[Issue]:
-    for loop in call_metrics.loops(calls):
-        name = calls[loop.start].name
-        what = name if loop.length == 1 else f"{loop.length} calls from {name} on"
-        yield _issue("loop", f"{what}: {loop.repeats} times in a row with the same result", name)
-    for index, label in call_metrics.dangling_references(calls):
-        name = calls[index].name
-        yield _issue(
-            "dangling_reference", f"call {index + 1} refers to {label!r}, which no earlier call is named", name
-        )
-
-
-def _answer_issues(
-    case: Case, run: Run, answer: AnswerOutcome | None, missing_keywords: Sequence[str]
-) -> Iterable[Issue]:
-    if missing_keywords:
-        yield _issue("missing_keywords", f"the answer lacks {', '.join(map(shown, missing_keywords))}")
-    if case.answer is None or answer in RIGHT:
-        return
-    expected = shown(case.answer.value)
-    if answer == "not_found":
-        yield _issue("not_found", f"the agent answered NOT_FOUND, expected {expected}")
-    elif answer == "missing":
-        yield _issue("wrong_answer", f"there is no answer, expected {expected}")
-    else:
-        yield _issue("wrong_answer", f"expected {expected}, got {shown(run.answer)}")
-
-
-def _completion_issues(suite: Suite, run: Run, *, completed: bool) -> Iterable[Issue]:
-    if completed or "completion" not in suite.weights:
-        return
-    if run.cut_off:
-        yield _issue("not_completed", "the run was cut off at its step limit")
-    elif not (run.answer or "").strip():
-        yield _issue("not_completed", "the run ended without an answer")
-    else:
-        yield _issue("not_completed", f"the answer is a refusal: {shown(run.answer)}")
-
-
-def _budget_issues(case: Case, run: Run) -> Iterable[Issue]:
-    if case.max_calls is not None and len(run.calls) > case.max_calls:
-        yield _issue("too_many_calls", f"{len(run.calls)} calls, at most {case.max_calls} are allowed")
-    if case.max_latency_ms is not None and run.latency_ms is not None and run.latency_ms > case.max_latency_ms:
-        yield _issue("latency_over_budget", f"{run.latency_ms:.0f} ms, at most {case.max_latency_ms:.0f} are allowed")
-    if case.max_cost_usd is not None and run.cost_usd is not None and run.cost_usd > case.max_cost_usd:
-        yield _issue("cost_over_budget", f"${run.cost_usd:.4f}, at most ${case.max_cost_usd:.4f} are allowed")
 
 
 def _tool_figures(

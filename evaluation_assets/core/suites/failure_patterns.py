@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.suites.call_metrics import reaches
-from evaluation_assets.core.suites.case_results import IssueKind
+from evaluation_assets.core.suites.case_issues import IssueKind
 
 Row = Mapping[str, Any]
 

@@ -1,0 +1,188 @@
+"""What is wrong with a run by its case: issues with a kind for programs and a detail for people."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation_assets.core.suites import call_metrics
+from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome
+from evaluation_assets.core.suites.call_schemas import Defect
+from evaluation_assets.core.suites.calls import Call, Run, same_tool
+from evaluation_assets.core.suites.comparison import shown
+from evaluation_assets.core.suites.matching import Alignment
+from evaluation_assets.core.suites.suite import Case, Suite
+
+IssueKind = Literal[
+    "missing_call",
+    "wrong_tool",
+    "unnecessary_call",
+    "repeated_call",
+    "call_not_allowed",
+    "too_many_calls",
+    "loop",
+    "missing_parameter",
+    "wrong_parameter",
+    "invalid_parameter",
+    "forbidden_parameter",
+    "unexpected_parameter",
+    "unknown_tool",
+    "schema_defect",
+    "not_checked",
+    "dangling_reference",
+    "wrong_order",
+    "missing_keywords",
+    "wrong_answer",
+    "not_found",
+    "not_completed",
+    "latency_over_budget",
+    "cost_over_budget",
+    "infrastructure",
+]
+
+HARD: frozenset[IssueKind] = frozenset(
+    {
+        "missing_call",
+        "call_not_allowed",
+        "too_many_calls",
+        "forbidden_parameter",
+        "unknown_tool",
+        "wrong_order",
+        "wrong_answer",
+        "not_found",
+    }
+)
+"""Issues with which no case passes, whatever its score. Where a case has a `match`, so has every call that differs."""
+
+_PARAMETER_ISSUES: Mapping[str, IssueKind] = {
+    "missing": "missing_parameter",
+    "wrong": "wrong_parameter",
+    "invalid": "invalid_parameter",
+    "forbidden": "forbidden_parameter",
+    "unexpected": "unexpected_parameter",
+}
+OTHERS_ARE_FINE = ("in_order", "superset")
+"""Ways to match with which calls beside the expected ones are no issue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing that is wrong: a stable kind for programs, a detail for people. No case passes with a hard one."""
+
+    kind: IssueKind
+    detail: str
+    tool: str | None = None
+    parameter: str | None = None
+    hard: bool = False
+
+
+def issue_of(
+    kind: IssueKind, detail: str, tool: str | None = None, parameter: str | None = None, *, hard: bool = False
+) -> Issue:
+    """An issue; whether it is hard follows from its kind unless it is said."""
+    return Issue(kind, detail, tool, parameter, hard or kind in HARD)
+
+
+def call_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
+    """Calls that are missing, too many, or of another tool."""
+    if case.match != "subset":
+        for index in alignment.missing:
+            tool = case.expected_calls[index].tool
+            yield issue_of("missing_call", f"expected call {index + 1}, {tool}, was not made", tool)
+    if case.should_not_call_tools:
+        for call in calls:
+            yield issue_of("call_not_allowed", f"{call.name} was called where no tool is needed", call.name)
+    elif case.match not in OTHERS_ARE_FINE and (case.expected_calls or case.match):
+        yield from _surplus_issues(case, calls, alignment)
+
+
+def _surplus_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> Iterable[Issue]:
+    hard = case.match is not None
+    instead = len(alignment.missing)
+    for index in alignment.surplus:
+        name = calls[index].name
+        if any(same_tool(want.tool, name) for want in case.expected_calls):
+            yield issue_of("repeated_call", f"call {index + 1}, {name}, is one more than expected", name, hard=hard)
+        elif instead:
+            instead -= 1
+            detail = f"call {index + 1} went to {name} while an expected call is missing"
+            yield issue_of("wrong_tool", detail, name, hard=hard)
+        else:
+            yield issue_of("unnecessary_call", f"call {index + 1}, {name}, was not expected", name, hard=hard)
+
+
+def parameter_issues(case: Case, alignment: Alignment) -> Iterable[Issue]:
+    """Parameters that are not right, of calls that answer an expected one."""
+    for pair in alignment.pairs:
+        tool = case.expected_calls[pair.expected].tool
+        for outcome in pair.comparison.parameters:
+            if outcome.status != "right":
+                kind = _PARAMETER_ISSUES[outcome.status]
+                yield issue_of(kind, outcome.reason, tool, outcome.name, hard=case.match is not None)
+
+
+def schema_issue(defect: Defect) -> Issue:
+    """A call that does not agree with its tool's definition."""
+    if defect.kind == "unknown_tool":
+        return issue_of("unknown_tool", defect.detail, defect.tool)
+    if defect.kind == "not_checked":
+        return issue_of("not_checked", defect.detail, defect.tool)
+    return issue_of("schema_defect", f"{defect.kind}: {defect.detail}", defect.tool, defect.parameter)
+
+
+def order_issues(case: Case, alignment: Alignment, *, match_ok: bool | None) -> Iterable[Issue]:
+    """Only order is left to be wrong when every call is the expected one and the calls still do not match."""
+    surplus = 0 if case.match == "in_order" else len(alignment.surplus)
+    if match_ok is False and alignment.right == len(case.expected_calls) and not surplus:
+        yield issue_of("wrong_order", f"the expected calls were made in another order than {case.match} asks")
+
+
+def course_issues(calls: Sequence[Call]) -> Iterable[Issue]:
+    """Loops, and references to calls that were not made."""
+    for loop in call_metrics.loops(calls):
+        name = calls[loop.start].name
+        what = name if loop.length == 1 else f"{loop.length} calls from {name} on"
+        yield issue_of("loop", f"{what}: {loop.repeats} times in a row with the same result", name)
+    for index, label in call_metrics.dangling_references(calls):
+        name = calls[index].name
+        yield issue_of(
+            "dangling_reference", f"call {index + 1} refers to {label!r}, which no earlier call is named", name
+        )
+
+
+def answer_issues(
+    case: Case, run: Run, answer: AnswerOutcome | None, missing_keywords: Sequence[str]
+) -> Iterable[Issue]:
+    """An answer that is wrong or lacks keywords."""
+    if missing_keywords:
+        yield issue_of("missing_keywords", f"the answer lacks {', '.join(map(shown, missing_keywords))}")
+    if case.answer is None or answer in RIGHT:
+        return
+    expected = shown(case.answer.value)
+    if answer == "not_found":
+        yield issue_of("not_found", f"the agent answered NOT_FOUND, expected {expected}")
+    elif answer == "missing":
+        yield issue_of("wrong_answer", f"there is no answer, expected {expected}")
+    else:
+        yield issue_of("wrong_answer", f"expected {expected}, got {shown(run.answer)}")
+
+
+def completion_issues(suite: Suite, run: Run, *, completed: bool) -> Iterable[Issue]:
+    """A run without a usable answer, where completion counts."""
+    if completed or "completion" not in suite.weights:
+        return
+    if run.cut_off:
+        yield issue_of("not_completed", "the run was cut off at its step limit")
+    elif not (run.answer or "").strip():
+        yield issue_of("not_completed", "the run ended without an answer")
+    else:
+        yield issue_of("not_completed", f"the answer is a refusal: {shown(run.answer)}")
+
+
+def budget_issues(case: Case, run: Run) -> Iterable[Issue]:
+    """More calls, time or cost than the case allows."""
+    if case.max_calls is not None and len(run.calls) > case.max_calls:
+        yield issue_of("too_many_calls", f"{len(run.calls)} calls, at most {case.max_calls} are allowed")
+    if case.max_latency_ms is not None and run.latency_ms is not None and run.latency_ms > case.max_latency_ms:
+        yield issue_of("latency_over_budget", f"{run.latency_ms:.0f} ms, at most {case.max_latency_ms:.0f} are allowed")
+    if case.max_cost_usd is not None and run.cost_usd is not None and run.cost_usd > case.max_cost_usd:
+        yield issue_of("cost_over_budget", f"${run.cost_usd:.4f}, at most ${case.max_cost_usd:.4f} are allowed")
