@@ -96,6 +96,13 @@ def test_show_says_who_why_and_what(home: Path) -> None:
     assert command("baseline", "show", "none", home=home).returncode == 2
 
 
+def test_calibrate_as_json_is_its_rows(home: Path) -> None:
+    done = command("gate", "--calibrate", "--format", "json", home=home)
+    assert {"suite", "metric", "drop_size", "fails"} <= json.loads(done.stdout)[0].keys()
+    refused = command("gate", "--calibrate", "--format", "junit", home=home)
+    assert refused.exit_code and "--calibrate is printed as text or json" in refused.output
+
+
 def test_calibrate_prints_the_false_alarms(home: Path) -> None:
     done = command("gate", "--calibrate", home=home)
     assert done.returncode == 0, done.stderr

@@ -15,11 +15,19 @@ from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_fi
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text, calibration_text
+from evaluation_assets.core.reporting.gate_formats import (
+    as_github,
+    as_json,
+    as_junit,
+    as_text,
+    calibration_json,
+    calibration_text,
+)
 from evaluation_assets.core.settings import InvalidSettings, Settings, load_settings
 from evaluation_assets.defs.names import GATE, OVERVIEW, PROMOTE_BASELINE
 
 FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
+CALIBRATION_FORMATS = {"text": calibration_text, "json": calibration_json}
 
 
 @click.command()
@@ -43,13 +51,17 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
     tasks).
     """
     settings = _settings(home)
+    if calibrate and form not in CALIBRATION_FORMATS:
+        refuse(f"--calibrate is printed as {' or '.join(CALIBRATION_FORMATS)}")
+    if calibrate and drop is not None and form == "json":
+        refuse("for JSON, use --calibrate without a drop")
     if calibrate:
         silence_previews()
         from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
         if not run_job(home, panel, OVERVIEW, assets=["gate_calibration"]).success:
             refuse("calibration failed; see the run in the UI")
-        click.echo(calibration_text(home.whole_table("gate_calibration").rows()))
+        click.echo(CALIBRATION_FORMATS[form](home.whole_table("gate_calibration").rows()))
         if drop is None:
             return
     if drop is None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+import orjson
+
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.reporting.render import precise, signed
@@ -50,7 +52,7 @@ def _changed(title: str, tasks: Sequence[ChangedTask]) -> list[str]:
     lines = ["", f"  {title} ({len(tasks)})"]
     lines += [
         f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
-        + ("" if each.beyond_noise else ", within noise")
+        + ("" if each.beyond_noise else ", may be noise")
         for each in tasks[:_LISTED]
     ]
     return lines + ([f"    and {len(tasks) - _LISTED} more, see --format json"] if len(tasks) > _LISTED else [])
@@ -131,6 +133,11 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def calibration_json(rows: Iterable[Row]) -> str:
+    """Rows of `gate_calibration` as a JSON array."""
+    return orjson.dumps(list(rows), option=orjson.OPT_INDENT_2).decode()
 
 
 def calibration_text(rows: Iterable[Row]) -> str:

@@ -1,4 +1,4 @@
-"""ATIF, Harbor's Agent Trajectory Interchange Format, versions 1.0 to 1.8: one document a trajectory.
+"""ATIF, Harbor's Agent Trajectory Interchange Format, versions 1.5 to 1.8: one document a trajectory.
 
 A document may point at others: at trajectories of sub-agents, in its own `subagent_trajectories` or in another file of
 the drop, and at the trajectory that continues it. What a document points at becomes part of its trajectory. Documents
