@@ -60,3 +60,8 @@ def test_the_workflow_asks_for_the_address_where_it_is_not_set(tmp_path: Path) -
     assert done.returncode != 0
     assert "set the variable EVALUATION_ASSETS" in done.stderr
     assert done.stdout == ""
+
+
+def test_the_scope_of_rate_limits_is_documented() -> None:
+    """Until processes share a limiter, whoever runs two of them has to know."""
+    assert "**Rate limits are per process and per judge.**" in (ROOT / "docs" / "judging.md").read_text("utf-8")
