@@ -833,7 +833,7 @@ def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
     ("arguments", "reason"),
     [
         (["nothing"], "no suite of that name"),
-        (["sums", "--agent", "BROKEN"], "provider 'rules'; there are"),
+        (["sums", "--agent", "BROKEN"], "unknown provider 'rules'; choose one of"),
         (["broken"], "broken.yaml"),
     ],
 )
