@@ -17,8 +17,8 @@ from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.session_subjects import session_chain
@@ -88,7 +88,7 @@ def main() -> None:
 def runs(folder: Path, name: str) -> Iterator[Trajectory]:
     """The runs of a data set that have a recorded outcome."""
     for path in sorted(folder.glob(DATA_SETS[name])):
-        for item in read_trajectories([DropFile(UPath(path), path.name)], Losses()):
+        for item in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()):
             if isinstance(item, Trajectory) and item.success is not None:
                 yield item
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.sessions.analysing import analyse
 from evaluation_assets.core.sessions.analysis import FailureAttribution
 from evaluation_assets.core.sessions.attribution import hit_rate
@@ -129,7 +129,7 @@ def _number(trajectory: Trajectory, turn: int, interaction: int, step: int) -> i
 
 def _trajectories(folder: Path) -> Iterator[Trajectory]:
     for path in sorted(folder.rglob("*.json")):
-        for item in read_trajectories([DropFile(UPath(path), path.name)], Losses()):
+        for item in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()):
             if isinstance(item, Trajectory):
                 yield item
 

@@ -30,8 +30,8 @@ from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, 
 from evaluation_assets.core.agents.tools import CallOutcome
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
@@ -117,9 +117,9 @@ class Running:
         """What the drop holds, read as any other drop."""
         assert tally.drop is not None
         drop = scan(self.places.drops).drops[tally.drop]
-        losses = Losses()
-        read = list(read_trajectories(drop.sources, losses))
-        assert not any(isinstance(item, Rejection) for item in read) and not losses.counts
+        unmapped = UnmappedFields()
+        read = list(read_trajectories(drop.sources, unmapped))
+        assert not any(isinstance(item, Rejection) for item in read) and not unmapped.counts
         return {item.id: item for item in read if isinstance(item, Trajectory)}
 
 
@@ -547,7 +547,9 @@ def test_the_calculator_suite_survives_a_kill(
     assert len(asked) - 24 + len(measured) - 16 <= SLOTS
 
     (drop,) = scan(home.drops).drops.values()
-    found = {item.id: item for item in read_trajectories(drop.sources, Losses()) if isinstance(item, Trajectory)}
+    found = {
+        item.id: item for item in read_trajectories(drop.sources, UnmappedFields()) if isinstance(item, Trajectory)
+    }
     for name, answer in answers.items():
         assert found[name].final_answer == answer
         own, first, second = (float(result.split()[0]) for result in results(found[name]))
@@ -816,7 +818,7 @@ def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
     _, said = commanded(Path(home.root.path), "sums")
     assert "refused: [masked]" in said
     drop = next(drop for drop in scan(home.drops).drops.values() if "good0" in drop.key)
-    found = [item for item in read_trajectories(drop.sources, Losses()) if isinstance(item, Trajectory)]
+    found = [item for item in read_trajectories(drop.sources, UnmappedFields()) if isinstance(item, Trajectory)]
     assert results(found[0])[0].count("[masked]") >= 5 and "[masked]" in str(errors(found[0])[1])
     encoded = base64.b64encode(key.encode())
     secrets = [key.encode(), key.encode("unicode_escape"), quote(key, safe="").encode(), encoded[:-4], b"most-private"]

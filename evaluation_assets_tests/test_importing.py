@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.pipeline.reading import loss_table
+from evaluation_assets.core.pipeline.reading import unmapped_table
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets_tests.conftest import command
 from evaluation_assets_tests.core.formats.reading import FIXTURES
@@ -23,7 +23,7 @@ def shown(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, ["import", *map(str, arguments)])
 
 
-def test_import_shows_trajectories_rejections_and_losses(tmp_path: Path) -> None:
+def test_import_shows_trajectories_rejections_and_unmapped_fields(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "Hi", "flavour": "sweet"}, {"role": "assistant", "content": "Hello"}]
     lines = [json.dumps({"task_id": "greet", "messages": messages}), '{"messages": []}', "{broken"]
     (tmp_path / "d.jsonl").write_text("\n".join(lines))
@@ -70,10 +70,10 @@ def test_any_text_is_harmless_on_a_terminal(text: str) -> None:
 
 
 def test_a_field_named_like_an_image_is_no_image_on_dagster_s_page() -> None:
-    losses = Losses()
+    unmapped = UnmappedFields()
     for path in ("![x](http://evil.example/a.png)", "<img src=x>", "a|b", "`c`", "[x](http://evil.example)"):
-        losses.count(path)
-    shown_table = loss_table(losses)
+        unmapped.count(path)
+    shown_table = unmapped_table(unmapped)
     assert not re.search(r"(?<!\\)!?(?<!\\)\[|<img|(?<!\\)`|https?:", shown_table)
     assert all(line.count("|") - line.count("\\|") == 3 for line in shown_table.splitlines())
 

@@ -10,8 +10,8 @@ from evaluation_assets.cli.options import refuse, warn
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -51,12 +51,12 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
 
 
 def _show(drop: Drop, shown: int | None) -> None:
-    losses = Losses()
+    unmapped = UnmappedFields()
     chosen = format_of(drop.sources, drop.sidecar().format)
     trajectories: list[Trajectory] = []
     rejected: list[Rejection] = []
     counts: Counter[str] = Counter()
-    for item in read_trajectories(drop.sources, losses, chosen.name):
+    for item in read_trajectories(drop.sources, unmapped, chosen.name):
         if isinstance(item, Rejection):
             rejected.append(item)
             continue
@@ -73,8 +73,8 @@ def _show(drop: Drop, shown: int | None) -> None:
         echo(f"    {_line(trajectory)}")
     if counts["trajectories"] > len(trajectories):
         echo(f"    and {counts['trajectories'] - len(trajectories)} more; --all shows them")
-    echo(f"  unmapped fields    {losses.counts.total()} values in {len(losses.counts)} fields")
-    for path, count in losses.table()[:shown]:
+    echo(f"  unmapped fields    {unmapped.counts.total()} values in {len(unmapped.counts)} fields")
+    for path, count in unmapped.table()[:shown]:
         echo(f"    {count:>7}  {path}")
 
 

@@ -9,8 +9,8 @@ from evaluation_assets.core.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.clips.tool_types import ToolTypes
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
 from evaluation_assets.core.judging.dry_run import dry_run
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
@@ -137,7 +137,7 @@ def _own_score(judgement: Judgement) -> OwnScore:
 
 
 def _kept(drop: Drop, preprocessor: Preprocessor, types: ToolTypes) -> Iterator[tuple[Trajectory, list[Clip]]]:
-    for item in read_trajectories(drop.sources, Losses(), drop.sidecar().format):
+    for item in read_trajectories(drop.sources, UnmappedFields(), drop.sidecar().format):
         if isinstance(item, Rejection):
             preprocessor.statistics.unreadable[item.reason] += 1
             continue

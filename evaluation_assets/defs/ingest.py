@@ -66,7 +66,7 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
             Stream(
                 tables.RAW_TRAJECTORIES,
                 batched(readable(), tables.RAW_TRAJECTORIES),
-                lambda: {**drop.metadata(), "losses": dg.MetadataValue.md(drop.loss_table())},
+                lambda: {**drop.metadata(), "unmapped": dg.MetadataValue.md(drop.unmapped_table())},
                 drop.facts.footer,
             ),
             "raw_trajectories",

@@ -9,8 +9,8 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.formats.registry import load_suite
@@ -44,7 +44,9 @@ def test_the_scores_of_recorded_runs_by_their_own_gold_actions() -> None:
     suite = load_suite(UPath(path)).suite
     index = CaseIndex(suite.cases)
     runs = [
-        run for run in read_trajectories([DropFile(UPath(path), path.name)], Losses()) if isinstance(run, Trajectory)
+        run
+        for run in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields())
+        if isinstance(run, Trajectory)
     ]
     results = []
     for run in runs:

@@ -12,9 +12,9 @@ from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import DropFile, Rejection
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.preprocessing.repair import repaired
 from evaluation_assets.core.preprocessing.rules import Repetition, Settings, repetition
@@ -344,7 +344,7 @@ def test_every_record_is_kept_removed_or_rejected_once(raw: list[bytes], setting
     kept: list[Trajectory] = []
     removed: list[Removal] = []
     rejected: list[Rejection] = []
-    for item in read_trajectories([DropFile(path, "drop.jsonl")], Losses(), "tagged"):
+    for item in read_trajectories([DropFile(path, "drop.jsonl")], UnmappedFields(), "tagged"):
         if isinstance(item, Rejection):
             counts.unreadable[item.reason] += 1
             rejected.append(item)

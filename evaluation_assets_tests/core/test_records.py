@@ -27,10 +27,10 @@ from evaluation_assets.core.formats.files import json_values, opening, records, 
 from evaluation_assets.core.formats.files.records import read_items, read_records, read_value
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import inspect_ai
 from evaluation_assets.core.formats.readers.tagged import trajectory_of as trajectory_of_tagged
 from evaluation_assets.core.formats.registry import format_of, read_by, read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, from_json, to_json
 from evaluation_assets_tests.core.making import answer
 
@@ -55,7 +55,7 @@ def read(content: bytes, name: str = "drop.jsonl") -> list[Record | Rejection]:
 
 def trajectories(*paths: UPath) -> list[Trajectory]:
     files = [DropFile(path, path.name) for path in paths]
-    return [run for run in read_trajectories(files, Losses()) if not isinstance(run, Rejection)]
+    return [run for run in read_trajectories(files, UnmappedFields()) if not isinstance(run, Rejection)]
 
 
 def data_of(items: list[Record | Rejection]) -> list[object]:
@@ -212,7 +212,7 @@ def test_parquet_columns_of_any_type_become_trajectories(tmp_path: Path) -> None
         "nan": float("nan"),
     }
     pq.write_table(pa.Table.from_pylist([row]), tmp_path / "d.parquet")
-    (run,) = read_trajectories([DropFile(UPath(tmp_path / "d.parquet"), "d.parquet")], Losses())
+    (run,) = read_trajectories([DropFile(UPath(tmp_path / "d.parquet"), "d.parquet")], UnmappedFields())
     assert isinstance(run, Trajectory)
     assert from_json(to_json(run), run.text).final_answer == "a"
 
@@ -340,7 +340,7 @@ def test_records_with_numbers_of_python_are_recognised(number: str) -> None:
     for content, name in ((line * 3, "drop.jsonl"), (f"[{line}, {line}]", "drop.json")):
         files = [DropFile(saved(content.encode(), name), name)]
         assert format_of(files).name == "tagged"
-        assert all(isinstance(item, Trajectory) for item in read_trajectories(files, Losses()))
+        assert all(isinstance(item, Trajectory) for item in read_trajectories(files, UnmappedFields()))
 
 
 # Records that a reader fails on
@@ -375,14 +375,14 @@ def _run(record: Record) -> Trajectory:
     return replace(trajectory_of_tagged(record), task_id=str(record.data["n"]))
 
 
-def _grouping(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def _grouping(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """As conversations are read: a group ends when the next record is of another ten."""
     group: list[Record] = []
     for record in read_records(files[0]):
         if isinstance(record, Rejection):
             yield record
             continue
-        losses.count("records")
+        unmapped.count("records")
         if group and _number(record) // 10 != _number(group[-1]) // 10:
             yield from (usable(each, _run) for each in group)
             group = []
@@ -391,22 +391,22 @@ def _grouping(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory 
     yield from (usable(each, _run) for each in group)
 
 
-def _twice(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def _twice(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """As traces are read: all records are looked through before the first is read."""
     known = {_number(record) for record in read_records(files[0]) if isinstance(record, Record)}
     for record in read_records(files[0]):
         if isinstance(record, Record):
-            losses.count("records")
+            unmapped.count("records")
             assert record.data["n"] in known
         yield record if isinstance(record, Rejection) else usable(record, _run)
 
 
-def _beside_a_table(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def _beside_a_table(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """As simulations are read: some records are only for others."""
     known = {_number(record) for record in read_records(files[0]) if isinstance(record, Record)}
     for record in read_records(files[0]):
         if isinstance(record, Record) and record.data["n"] in known:
-            losses.count("records")
+            unmapped.count("records")
             yield usable(record, _run)
 
 
@@ -415,8 +415,8 @@ def _beside_a_table(files: Sequence[DropFile], losses: Losses) -> Iterator[Traje
 def test_a_record_that_breaks_its_reader_between_records_is_one_rejection(reader: Any, broken: set[int]) -> None:
     rows = [{"n": n, "raw_response": answer("x")} | ({BREAKS: True} if n in broken else {}) for n in range(40)]
     file = DropFile(saved(b"".join(orjson.dumps(row) + b"\n" for row in rows)), "drop.jsonl")
-    losses = Losses()
-    items = list(read_by(Format("own", "", "", lambda _: True, reader), [file], losses))
+    unmapped = UnmappedFields()
+    items = list(read_by(Format("own", "", "", lambda _: True, reader), [file], unmapped))
     found = rejections(items)
     assert {(each.line - 1, each.reason, each.detail) for each in found} == {
         (n, "reader_failed", "KeyError: 'breaks'") for n in broken
@@ -425,25 +425,25 @@ def test_a_record_that_breaks_its_reader_between_records_is_one_rejection(reader
     assert [run.task_id for run in items if isinstance(run, Trajectory)] == [
         str(n) for n in range(40) if n not in broken
     ]
-    assert losses.counts["records"] == 40 - len(broken)
+    assert unmapped.counts["records"] == 40 - len(broken)
 
 
 def test_a_reader_that_breaks_at_every_record_says_so() -> None:
     rows = b"".join(orjson.dumps({"n": n, BREAKS: True}) + b"\n" for n in range(200))
     file = DropFile(saved(rows), "drop.jsonl")
     with pytest.raises(UnreadableDrop, match=r"the reader of own failed on drop.jsonl: KeyError: 'breaks'"):
-        list(read_by(Format("own", "", "", lambda _: True, _grouping), [file], Losses()))
+        list(read_by(Format("own", "", "", lambda _: True, _grouping), [file], UnmappedFields()))
 
 
 def test_a_reader_that_breaks_after_the_last_record_blames_none() -> None:
-    def read_all(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+    def read_all(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         items = [item for item in read_records(files[0]) if isinstance(item, Rejection)]
         yield from items
         raise ValueError("at the end")
 
     file = DropFile(saved(LINES), "drop.jsonl")
     with pytest.raises(UnreadableDrop, match=r"the reader of own failed on drop.jsonl: ValueError: at the end"):
-        list(read_by(Format("own", "", "", lambda _: True, read_all), [file], Losses()))
+        list(read_by(Format("own", "", "", lambda _: True, read_all), [file], UnmappedFields()))
 
 
 def test_an_interrupt_is_no_fault_of_the_record() -> None:
@@ -522,7 +522,7 @@ def test_one_line_beyond_the_limits_is_refused_as_such_and_not_as_broken(
 def test_a_text_beyond_the_limit_is_no_drop() -> None:
     lines = "User: how?\nAgent: so.\n" * 100_000
     with pytest.raises(UnreadableDrop, match=r"chat\.txt is a text of more than 1 MB"):
-        list(read_trajectories([DropFile(saved(lines.encode(), "chat.txt"), "chat.txt")], Losses()))
+        list(read_trajectories([DropFile(saved(lines.encode(), "chat.txt"), "chat.txt")], UnmappedFields()))
 
 
 def test_a_file_of_megabytes_that_unpacks_to_gigabytes_is_refused_with_bounded_memory(tmp_path: Path) -> None:
@@ -557,14 +557,14 @@ _READ_ALL = """
 import json, resource, sys
 from upath import UPath
 from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableDrop
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.registry import read_trajectories
 told = {}
 for name in map(UPath, sys.argv[1:]):
     told[name.name] = ""
     try:
         chosen = "inspect_ai" if name.suffix == ".eval" else "tagged"
-        for item in read_trajectories([DropFile(name, name.name)], Losses(), chosen):
+        for item in read_trajectories([DropFile(name, name.name)], UnmappedFields(), chosen):
             if isinstance(item, Rejection):
                 told[name.name] = item.detail
     except UnreadableDrop as problem:
@@ -595,7 +595,9 @@ def test_ids_stay_unique_where_a_task_is_called_like_a_trial() -> None:
     names = ["t#1", "t", "t", "t#1", "t"]
     content = b"".join(orjson.dumps({"task_id": name, "raw_response": answer("a")}) + b"\n" for name in names)
     runs = [
-        run for run in read_trajectories([DropFile(saved(content), "d")], Losses()) if not isinstance(run, Rejection)
+        run
+        for run in read_trajectories([DropFile(saved(content), "d")], UnmappedFields())
+        if not isinstance(run, Rejection)
     ]
     assert len({run.id for run in runs}) == len(names)
     assert [run.task_id for run in runs] == names

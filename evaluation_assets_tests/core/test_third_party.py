@@ -12,8 +12,8 @@ from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import DropFile
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -26,7 +26,7 @@ Outcome = tuple[list[Trajectory], list[Trajectory], Counter[str]]
 
 def read(path: Path) -> list[Trajectory]:
     """The runs of a file; every record is readable."""
-    items = list(read_trajectories([DropFile(UPath(path), path.name)], Losses()))
+    items = list(read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields()))
     runs = [item for item in items if isinstance(item, Trajectory)]
     assert len(runs) == len(items) == sum(1 for line in path.read_bytes().splitlines() if line.strip())
     return runs

@@ -6,7 +6,7 @@ from typing import Any
 
 from upath import UPath
 
-from evaluation_assets.core.formats.losses import Losses, type_name
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields, type_name
 from evaluation_assets.core.trajectories.model import Trajectory
 
 
@@ -125,12 +125,12 @@ class DropFile:
 class Format:
     """A wire format: how to recognise it and how to read it.
 
-    `read` is given all files of a drop, since some formats spread a trajectory over several, and counts in the losses
-    what it could not represent.
+    `read` is given all files of a drop, since some formats spread a trajectory over several. It counts the fields that
+    it does not map.
     """
 
     name: str
     description: str
     detection: str
     detect: Callable[[Sample], bool]
-    read: Callable[[Sequence[DropFile], Losses], Iterator[Trajectory | Rejection]]
+    read: Callable[[Sequence[DropFile], UnmappedFields], Iterator[Trajectory | Rejection]]

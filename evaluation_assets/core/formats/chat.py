@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.formats.losses import Fields
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Usage
 

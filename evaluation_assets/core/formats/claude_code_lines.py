@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import Asked, Call, Result
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Usage
 
@@ -52,8 +52,8 @@ class Chain:
 class SessionLines:
     """What the lines of a session say. The chain that talks to the user has no name, the others that of their agent."""
 
-    def __init__(self, lines: Sequence[Any], losses: Losses) -> None:
-        self._losses = losses
+    def __init__(self, lines: Sequence[Any], unmapped: UnmappedFields) -> None:
+        self._unmapped = unmapped
         self._chain_of_line: dict[str, str] = {}
         self.chains: dict[str, Chain] = {"": Chain()}
         self.results: dict[str, Result] = {}
@@ -70,10 +70,10 @@ class SessionLines:
         for line in lines:
             uuid = line.get("uuid") if isinstance(line, dict) else None
             if not isinstance(line, dict):
-                losses.count("lines[] (no object)")
+                unmapped.count("lines[] (no object)")
             elif not isinstance(uuid, str) or uuid not in seen:  # resumed sessions repeat what came before
                 seen.update([uuid] if isinstance(uuid, str) else [])
-                with losses.reading(line) as fields:
+                with unmapped.reading(line) as fields:
                     self._read(line, fields)
 
     def _read(self, line: JsonObject, fields: Fields) -> None:
@@ -108,7 +108,7 @@ class SessionLines:
         """A line that is not in the text; it is counted, its fields are not."""
         message.rest()
         fields.rest()
-        self._losses.count(f"lines[] ({kind})")
+        self._unmapped.count(f"lines[] ({kind})")
 
     def _chain(self, line: JsonObject) -> Chain:
         """The chain a line belongs to: the main one, or that of a sub-agent."""
@@ -166,7 +166,7 @@ class SessionLines:
             block.set_aside("caller")
         elif kind is not None and kind != "text":
             block.rest()
-            self._losses.count(f"message.content[] ({kind})")
+            self._unmapped.count(f"message.content[] ({kind})")
 
     def _heard(self, chain: Chain, line: JsonObject, message: Fields, fields: Fields) -> None:
         """A line of type user: results of calls, or what a user, or the agent that started this one, said."""
@@ -185,14 +185,14 @@ class SessionLines:
                 texts.append(said)
             elif kind is not None and kind != "text":
                 block.rest()
-                self._losses.count(f"message.content[] ({kind})")
+                self._unmapped.count(f"message.content[] ({kind})")
         if outcome is not None:
             outcome.rest()  # the result once more, as data for the client
         said = "\n".join(texts)
         if not said.strip():
             return
         if _COMMAND.match(said) or said.startswith(_CAVEAT):
-            self._losses.count("lines[] (command of the client)")
+            self._unmapped.count("lines[] (command of the client)")
         elif chain.prompt is None and not chain.events:
             chain.prompt = said
         else:
@@ -217,7 +217,7 @@ class SessionLines:
         kind, text = part.text("type"), part.text("text")
         if text is None:
             part.rest()
-            self._losses.count(f"message.content[].content[] ({kind})")
+            self._unmapped.count(f"message.content[].content[] ({kind})")
         return text or ""
 
     def _ended(self, fields: Fields) -> None:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.formats.losses import Fields
 from evaluation_assets.core.formats.times import moment
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.trajectories.model import JsonObject
 
 _TASK = ("question", "task", "task_description", "query", "instruction", "problem", "problem_statement")

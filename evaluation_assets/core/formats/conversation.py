@@ -8,8 +8,8 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Unu
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import type_name
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, flags_of, total, written
+from evaluation_assets.core.formats.unmapped_fields import type_name
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, Usage
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import Call, Result, as_text, one_line
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.trajectories.model import JsonObject
 
 _REFERENCES = ("attachment://", "tc://")
@@ -43,7 +43,7 @@ class Content:
     results: list[Result] = field(default_factory=list)
 
 
-def content_of(value: Any, resolved: Resolved, losses: Losses) -> Content:
+def content_of(value: Any, resolved: Resolved, unmapped: UnmappedFields) -> Content:
     """The content of a message; what is no text is named in brackets, and counted as lost."""
     if not isinstance(value, list):
         return Content(said=resolved.text(value))
@@ -61,7 +61,7 @@ def content_of(value: Any, resolved: Resolved, losses: Losses) -> Content:
         elif kind == "tool_use":
             _server_call(part, content, resolved)
         else:
-            losses.count(f"messages[].content[] ({kind})")
+            unmapped.count(f"messages[].content[] ({kind})")
             said.append(f"[{kind}]")
     content.said = "\n".join(said)
     content.thought = "\n".join(thought for thought in thoughts if thought) or None

@@ -14,9 +14,9 @@ from evaluation_assets.core.formats.chat import content_of, events_of, role_of, 
 from evaluation_assets.core.formats.context import Context, reference
 from evaluation_assets.core.formats.conversation import Conversation, joined
 from evaluation_assets.core.formats.files.records import read_records
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object, object_in
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
@@ -98,15 +98,15 @@ def _order(run: Fields) -> tuple[str, str]:
     return run.text("dotted_order") or "", run.text("start_time") or ""
 
 
-def nested_trace(root: Fields, losses: Losses) -> tuple[Conversation, Context]:
+def nested_trace(root: Fields, unmapped: UnmappedFields) -> tuple[Conversation, Context]:
     """What a run and all runs below it tell."""
-    return _trace(root, _below(root), losses)
+    return _trace(root, _below(root), unmapped)
 
 
-def flat_trace(runs: Sequence[Fields], losses: Losses) -> tuple[Conversation, Context]:
+def flat_trace(runs: Sequence[Fields], unmapped: UnmappedFields) -> tuple[Conversation, Context]:
     """What the runs of one trace tell, in any order."""
     ordered = sorted(runs, key=_order)
-    return _trace(next((run for run in ordered if "parent_run_id" not in run), ordered[0]), ordered, losses)
+    return _trace(next((run for run in ordered if "parent_run_id" not in run), ordered[0]), ordered, unmapped)
 
 
 def _below(root: Fields) -> list[Fields]:
@@ -120,7 +120,7 @@ def _below(root: Fields) -> list[Fields]:
     return found
 
 
-def _trace(root: Fields, runs: Sequence[Fields], losses: Losses) -> tuple[Conversation, Context]:
+def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tuple[Conversation, Context]:
     inputs, outputs = root.object("inputs"), root.object("outputs")
     told = _Story()
     asked = None
@@ -136,7 +136,7 @@ def _trace(root: Fields, runs: Sequence[Fields], losses: Losses) -> tuple[Conver
         elif kind in ("tool", "retriever"):
             told.tool_ran(run)
         elif run is not root:
-            losses.count(f"child_runs[] ({kind})")
+            unmapped.count(f"child_runs[] ({kind})")
             run.rest()
         run.set_aside(*_PLUMBING)
     final = _final_of(outputs)
@@ -289,7 +289,7 @@ def _answers(outputs: Fields, agent: str) -> Iterator[Said]:
             continue
         if "content" not in answer and isinstance(answer.get("text"), str):
             answer = {"content": answer["text"]}
-        with Losses().reading({"messages": [{**answer, "role": "assistant"}]}) as read:
+        with UnmappedFields().reading({"messages": [{**answer, "role": "assistant"}]}) as read:
             for event in events_of(read.objects("messages"), agent):
                 if isinstance(event, Said):
                     yield replace(event, agent_id=agent)
@@ -314,7 +314,7 @@ def _flat_messages(inputs: Fields) -> list[Fields]:
     if not isinstance(found, list):
         return []
     nested = [item for batch in found if isinstance(batch, list) for item in batch]
-    with Losses().reading({"messages": nested or found}) as read:
+    with UnmappedFields().reading({"messages": nested or found}) as read:
         return [message for message in read.objects("messages") if role_of({"role": message.text("role", "type")})]
 
 

@@ -8,7 +8,6 @@ from evaluation_assets.core.formats.base import DropFile, Format, RecordWatch, R
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import reader_failed
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import (
     agent_session,
     anthropic_messages,
@@ -31,6 +30,7 @@ from evaluation_assets.core.formats.readers import (
     tau_bench,
     who_and_when,
 )
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.unrecognised import WHOLE, why_unrecognised
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -119,25 +119,25 @@ def _recognised(
 
 
 def read_trajectories(
-    files: Sequence[DropFile], losses: Losses, format_name: str | None = None
+    files: Sequence[DropFile], unmapped: UnmappedFields, format_name: str | None = None
 ) -> Iterator[Trajectory | Rejection]:
     """Every record of a drop's files, in order, as a trajectory with an id of its own or as a rejection.
 
-    What could not be represented is counted in `losses`.
+    Fields that no reader maps are counted in `unmapped`.
 
     Raises:
         UnreadableDrop: at once, when no format fits; while reading, when a file is damaged.
     """
-    return read_by(format_of(files, format_name), files, losses)
+    return read_by(format_of(files, format_name), files, unmapped)
 
 
-def read_by(chosen: Format, files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read_by(chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """As `read_trajectories`, by a format's own reader."""
     trials, told, watch = TrialCounter(), 0, RecordWatch()
     said: list[Rejection] = []
     watched = [replace(file, watch=watch) for file in files]
     while True:
-        counted = Losses()
+        counted = UnmappedFields()
         try:
             for item in islice(chosen.read(watched, counted), told, None):
                 told += 1
@@ -152,7 +152,7 @@ def read_by(chosen: Format, files: Sequence[DropFile], losses: Losses) -> Iterat
             if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
                 raise UnreadableDrop(_broken(problem, chosen, files)) from problem
     yield from (each for each in watch.broken if each not in said)  # of a side table, read for others
-    losses.update(counted)
+    unmapped.update(counted)
 
 
 def _broken(problem: Exception, chosen: Format, files: Sequence[DropFile]) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from evaluation_assets.core.formats.losses import Fields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 
 
 def moment(fields: Fields, *keys: str) -> str | None:

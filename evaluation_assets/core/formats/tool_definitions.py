@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evaluation_assets.core.formats.losses import Fields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, decoded, list_in
 from evaluation_assets.core.trajectories.model import Tool
 
@@ -33,7 +33,7 @@ def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
 
 
 def tools_in(definitions: Any) -> tuple[Tool, ...]:
-    """The tools in a list of definitions, each of them, or its parameters, perhaps as a JSON text. Counts no losses."""
+    """The tools in a list of definitions, each of them, or its parameters, perhaps as a JSON text. Does not count unmapped fields."""
     tools = [decoded(definition) for definition in list_in(decoded(definitions))]
     schemas = [
         {**tool, "parameters": decoded(tool["parameters"])} if isinstance(at(tool, "parameters"), str) else tool

@@ -1,6 +1,6 @@
 """Tokens and costs, under the names that providers and frameworks give them."""
 
-from evaluation_assets.core.formats.losses import Fields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.trajectories.model import Usage
 
 _TOO_MANY = 10**12

@@ -7,9 +7,9 @@ from typing import Any
 from evaluation_assets.core.drops import Drop, Sidecar
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.rejection_rows import unreadable_row
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.lake import Spool
 from evaluation_assets.core.plain_text import markdown_cell
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -18,7 +18,7 @@ from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_
 _NAMED = 20
 """Files that are named in the metadata."""
 
-_LOST_FIELDS = 50
+_UNMAPPED_FIELDS = 50
 """Lost fields that are named in the metadata."""
 
 
@@ -33,11 +33,11 @@ class ReadDrop:
     def __init__(self, drop: Drop, unreadable: Spool) -> None:
         self._drop = drop
         self._unreadable = unreadable
-        self._losses = Losses()
+        self._unmapped = UnmappedFields()
         self._formats: Counter[str] = Counter()
         self.sidecar: Sidecar = drop.sidecar()
         self._items: Iterable[Trajectory | Rejection] = read_trajectories(
-            drop.sources, self._losses, self.sidecar.format
+            drop.sources, self._unmapped, self.sidecar.format
         )
         self._stamp = drop.stamp()
         self.content = drop.content_hash()
@@ -61,23 +61,23 @@ class ReadDrop:
         return DropFacts(content=self.content, sidecar=self.sidecar)
 
     def metadata(self) -> dict[str, Any]:
-        """Formats, losses and the fields of the sidecar, once all records have passed."""
+        """Formats, number of unmapped fields and the fields of the sidecar, once all records have passed."""
         return {
             "unreadable": self._unreadable.count,
             "content": self.content,
             "stamp": self._stamp,
             "format": ", ".join(sorted(self._formats)) or "none",
-            "lost_fields": self._losses.counts.total(),
+            "unmapped_fields": self._unmapped.counts.total(),
             "source": ", ".join(file.source for file in self._drop.sources[:_NAMED]),
             **{key: value for key, value in self.sidecar.model_dump().items() if isinstance(value, str)},
         }
 
-    def loss_table(self) -> str:
+    def unmapped_table(self) -> str:
         """Which fields of the source no trajectory holds, as Markdown."""
-        return loss_table(self._losses)
+        return unmapped_table(self._unmapped)
 
 
-def loss_table(losses: Losses) -> str:
+def unmapped_table(unmapped: UnmappedFields) -> str:
     """The first fields that no trajectory holds, and how often, as a Markdown table."""
-    lines = [f"| {markdown_cell(path)} | {count} |" for path, count in losses.table()[:_LOST_FIELDS]]
+    lines = [f"| {markdown_cell(path)} | {count} |" for path, count in unmapped.table()[:_UNMAPPED_FIELDS]]
     return "\n".join(["| field | times |", "| --- | ---: |", *lines])

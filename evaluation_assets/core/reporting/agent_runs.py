@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from evaluation_assets.core.agents.runner import RunTally
 from evaluation_assets.core.drops import Drop, scan
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.reporting.agent_comparison import AgentComparison, compare_agents
 from evaluation_assets.core.reporting.agent_report import AgentReport, agent_report
@@ -15,7 +15,7 @@ from evaluation_assets.core.suites.suite import Suite
 
 def report_of(drop: Drop, suite: Suite) -> AgentReport:
     """The report of the run that wrote a drop."""
-    items = read_trajectories(drop.sources, Losses())
+    items = read_trajectories(drop.sources, UnmappedFields())
     return agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
 
 

@@ -8,9 +8,9 @@ from upath import UPath
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import DropFile, Rejection
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.rejection_rows import unreadable_row
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.lake import batched
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor
 from evaluation_assets.core.preprocessing.rules import Settings
@@ -36,14 +36,16 @@ def files_of(*paths: Path) -> list[DropFile]:
     ]
 
 
-def read(*paths: Path, losses: Losses | None = None, format_name: str | None = None) -> list[Trajectory | Rejection]:
+def read(
+    *paths: Path, unmapped: UnmappedFields | None = None, format_name: str | None = None
+) -> list[Trajectory | Rejection]:
     """Everything a drop of these files and folders holds, in the format that recognises it."""
-    return list(read_trajectories(files_of(*paths), losses or Losses(), format_name))
+    return list(read_trajectories(files_of(*paths), unmapped or UnmappedFields(), format_name))
 
 
-def trajectories(*paths: Path, losses: Losses | None = None) -> list[Trajectory]:
+def trajectories(*paths: Path, unmapped: UnmappedFields | None = None) -> list[Trajectory]:
     """The trajectories of a drop in which nothing is amiss."""
-    items = read(*paths, losses=losses)
+    items = read(*paths, unmapped=unmapped)
     assert [item for item in items if isinstance(item, Rejection)] == []
     return [item for item in items if isinstance(item, Trajectory)]
 

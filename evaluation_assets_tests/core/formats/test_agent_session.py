@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.agent_session import detect
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, loaded, read, trajectories
 
@@ -28,10 +28,10 @@ def session() -> Trajectory:
 
 
 def test_everything_in_a_session_and_in_a_trace_is_represented() -> None:
-    losses = Losses()
-    for run in trajectories(FIXTURE, losses=losses):
+    unmapped = UnmappedFields()
+    for run in trajectories(FIXTURE, unmapped=unmapped):
         check(run)
-    assert losses.table() == []
+    assert unmapped.table() == []
 
 
 def test_a_session_in_which_nobody_does_anything_is_rejected(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.atif import detect
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -29,14 +29,14 @@ def document(*steps: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def test_documents_that_belong_together_are_one_trajectory() -> None:
-    losses = Losses()
-    (run,) = trajectories(FIXTURE, losses=losses)
+    unmapped = UnmappedFields()
+    (run,) = trajectories(FIXTURE, unmapped=unmapped)
     check(run)
     assert (run.task_id, run.task) == ("count-lines", "Count the lines of notes.txt")
     assert run.final_answer == "notes.txt has 12 lines."
     assert (run.success, run.labels) == (True, {"reward": 1.0})
     assert (run.started_at, run.duration_s) == ("2026-01-05T10:00:00Z", 60.0)
-    assert losses.table() == [
+    assert unmapped.table() == [
         ("steps[] (copied context)", 1),
         ("steps[].observation.results[].content[] (image)", 1),
         ("steps[].reasoning_effort", 1),
@@ -118,20 +118,20 @@ def test_a_missing_sub_agent_is_not_taken_from_the_folder_of_another_run(tmp_pat
         (tmp_path / run / "main.json").write_bytes(orjson.dumps(parent))
     child = document({"source": "agent", "message": "child spoke"}, **names)
     (tmp_path / "two" / "sub.json").write_bytes(orjson.dumps(child))
-    losses = Losses()
-    one, two = trajectories(tmp_path, losses=losses)
+    unmapped = UnmappedFields()
+    one, two = trajectories(tmp_path, unmapped=unmapped)
     assert "child spoke" not in one.text and "child spoke" in two.text
-    assert losses.counts["steps[].observation.results[].subagent_trajectory_ref (not in the drop)"] == 1
+    assert unmapped.counts["steps[].observation.results[].subagent_trajectory_ref (not in the drop)"] == 1
 
 
 def test_a_reference_to_nothing_is_counted(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(
         orjson.dumps(document({"source": "agent", "message": "x"}, continued_trajectory_ref="gone.json"))
     )
-    losses = Losses()
-    (run,) = trajectories(tmp_path, losses=losses)
+    unmapped = UnmappedFields()
+    (run,) = trajectories(tmp_path, unmapped=unmapped)
     assert run.final_answer == "x"
-    assert losses.counts["continued_trajectory_ref (not in the drop)"] == 1
+    assert unmapped.counts["continued_trajectory_ref (not in the drop)"] == 1
 
 
 def test_a_circle_of_references_is_one_trajectory(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.chat import split_thought
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -63,10 +63,10 @@ def test_outcome_and_reference_never_reach_the_text() -> None:
 
 
 def test_what_is_no_text_is_named_and_counted() -> None:
-    losses = Losses()
-    run = trajectories(FIXTURES / "openai_messages", losses=losses)[1]
+    unmapped = UnmappedFields()
+    run = trajectories(FIXTURES / "openai_messages", unmapped=unmapped)[1]
     assert run.task == "What is in this picture?\n[image]"
-    assert losses.table() == [("messages[].content[].image_url", 1)]
+    assert unmapped.table() == [("messages[].content[].image_url", 1)]
 
 
 def test_arguments_that_are_no_json_are_kept_as_written() -> None:
@@ -174,8 +174,8 @@ def test_a_call_id_that_comes_twice_gets_both_results() -> None:
 
 
 def test_recorded_airline_runs() -> None:
-    losses = Losses()
-    runs = trajectories(data(TAU), losses=losses)
+    unmapped = UnmappedFields()
+    runs = trajectories(data(TAU), unmapped=unmapped)
     assert len(runs) == 100
     assert sum(len(run.calls) for run in runs) == 577
     assert sum(len(run.labels["expected_calls"]) for run in runs) == 336
@@ -184,7 +184,7 @@ def test_recorded_airline_runs() -> None:
     assert all(error.startswith("Error") for run in runs for error in errors_of(run))
     assert sum(run.flags == ("step_limit",) for run in runs) == 2
     assert {(run.task_id, run.trial) for run in runs} == {(str(n), t) for n in range(0, 50, 2) for t in range(4)}
-    assert losses.table() == []
+    assert unmapped.table() == []
 
 
 # tau2-bench

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.claude_code import detect
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 
@@ -77,9 +77,9 @@ def test_a_sub_agent_is_an_agent_of_its_own_and_stands_before_the_result_of_its_
 
 
 def test_what_is_left_out_is_counted() -> None:
-    losses = Losses()
-    trajectories(FIXTURE, losses=losses)
-    assert dict(losses.table()) == {
+    unmapped = UnmappedFields()
+    trajectories(FIXTURE, unmapped=unmapped)
+    assert dict(unmapped.table()) == {
         "lines[] (command of the client)": 1,
         "lines[] (file-history-snapshot)": 1,
         "lines[] (summary of what was compacted)": 1,

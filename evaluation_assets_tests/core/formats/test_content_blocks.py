@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 
 from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, trajectories
 
@@ -47,10 +47,10 @@ def test_tools_on_the_server_are_calls_with_their_results() -> None:
 
 
 def test_nothing_of_these_fixtures_is_lost() -> None:
-    losses = Losses()
-    trajectories(ANTHROPIC, losses=losses)
-    trajectories(RESPONSES, losses=losses)
-    assert losses.table() == []
+    unmapped = UnmappedFields()
+    trajectories(ANTHROPIC, unmapped=unmapped)
+    trajectories(RESPONSES, unmapped=unmapped)
+    assert unmapped.table() == []
 
 
 def test_a_reply_cut_off_by_its_token_limit_is_marked(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.dialogue import detect
 from evaluation_assets.core.formats.speakers import markers_in
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -143,9 +143,9 @@ def test_a_named_final_answer_is_the_answer(tmp_path: Path) -> None:
 
 
 def test_nothing_of_a_record_is_lost() -> None:
-    losses = Losses()
-    trajectories(TRACES, losses=losses)
-    assert losses.table() == []
+    unmapped = UnmappedFields()
+    trajectories(TRACES, unmapped=unmapped)
+    assert unmapped.table() == []
 
 
 def test_a_blank_text_is_rejected(tmp_path: Path) -> None:
@@ -178,9 +178,9 @@ def test_markers_come_in_order_and_lie_in_the_text(text: str) -> None:
 
 
 def test_recorded_logs_of_seven_frameworks() -> None:
-    losses = Losses()
-    runs = trajectories(data("mast/final_iaa_19_traces.json.gz"), losses=losses)
-    assert (len(runs), losses.table()) == (19, [])
+    unmapped = UnmappedFields()
+    runs = trajectories(data("mast/final_iaa_19_traces.json.gz"), unmapped=unmapped)
+    assert (len(runs), unmapped.table()) == (19, [])
     for run in runs:
         check(run)
         assert run.labels["human_labels"]

@@ -16,8 +16,8 @@ from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableDrop
 from evaluation_assets.core.formats.files.samples import sample_of
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, check_is_stored, files_of, trajectories
 
 NAMES = sorted(folder.name for folder in FIXTURES.iterdir() if folder.is_dir())
@@ -79,7 +79,7 @@ def test_a_file_of_another_format_is_rejected(name: str) -> None:
     foreign = UPath("memory://formats/foreign.jsonl")
     foreign.parent.mkdir(parents=True, exist_ok=True)
     foreign.write_bytes(b'{"nothing": "that is known"}\n')
-    items = list(read_trajectories([DropFile(foreign, "foreign.jsonl")], Losses(), name))
+    items = list(read_trajectories([DropFile(foreign, "foreign.jsonl")], UnmappedFields(), name))
     assert items
     assert all(isinstance(item, Rejection) and item.reason for item in items)
 
@@ -95,7 +95,7 @@ def _read_damaged(name: str, damaged: Callable[[str, bytes], bytes]) -> None:
     try:
         for file, known in product(files, FORMATS.values()):
             known.detect(sample_of(file))
-        for item in read_trajectories(files, Losses(), name):
+        for item in read_trajectories(files, UnmappedFields(), name):
             check(item)
             check_is_stored(item)
     except UnreadableDrop as problem:

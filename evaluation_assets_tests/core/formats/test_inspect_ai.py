@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample, UnreadableDrop
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.inspect_ai import detect
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -125,9 +125,9 @@ def test_a_log_with_nan_as_python_writes_it_is_read(tmp_path: Path) -> None:
 
 
 def test_what_is_not_represented_is_counted() -> None:
-    losses = Losses()
-    trajectories(FIXTURE, losses=losses)
-    assert losses.table() == [
+    unmapped = UnmappedFields()
+    trajectories(FIXTURE, unmapped=unmapped)
+    assert unmapped.table() == [
         ("events[] (sample_init)", 1),
         ("events[] (score)", 1),
         ("events[] (tool)", 1),

@@ -7,7 +7,7 @@ from random import Random
 import orjson
 import pytest
 
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, trajectories
 
@@ -58,9 +58,9 @@ def test_a_tool_that_ran_answers_the_call_of_the_model() -> None:
 
 
 def test_runs_around_models_and_tools_are_counted_as_left_out() -> None:
-    losses = Losses()
-    trajectories(DROP, losses=losses)
-    assert losses.table() == [("child_runs[] (parser)", 1)]
+    unmapped = UnmappedFields()
+    trajectories(DROP, unmapped=unmapped)
+    assert unmapped.table() == [("child_runs[] (parser)", 1)]
 
 
 def test_flat_runs_are_traces_whatever_their_order(tmp_path: Path) -> None:

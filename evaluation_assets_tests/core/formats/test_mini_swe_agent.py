@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -27,10 +27,10 @@ def cut_off() -> Trajectory:
 
 
 def test_everything_in_a_run_is_represented() -> None:
-    losses = Losses()
-    for run in trajectories(FIXTURE, losses=losses):
+    unmapped = UnmappedFields()
+    for run in trajectories(FIXTURE, unmapped=unmapped):
         check(run)
-    assert losses.table() == []
+    assert unmapped.table() == []
 
 
 def test_the_command_is_the_call_and_the_rest_is_the_thought(failed: Trajectory) -> None:
@@ -113,12 +113,12 @@ def test_another_file_of_the_drop_is_one_rejection(tmp_path: Path) -> None:
 
 
 def test_recorded_runs_of_swe_bench() -> None:
-    losses = Losses()
-    runs = trajectories(data("mini-swe-agent"), losses=losses)
+    unmapped = UnmappedFields()
+    runs = trajectories(data("mini-swe-agent"), unmapped=unmapped)
     for run in runs:
         check(run)
     assert (len(runs), len([run for run in runs if run.success])) == (26, 13)
-    assert [path.rpartition(".")[2] for path, _ in losses.table()] == ["video_tokens"]
+    assert [path.rpartition(".")[2] for path, _ in unmapped.table()] == ["video_tokens"]
     assert all(run.success is not None and run.extra["exit_status"] == "Submitted" for run in runs)
     calls = [step for run in runs for step in run.calls]
     assert (len(calls), len([step for step in calls if step.result and step.result.error])) == (829, 54)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, loaded, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -102,9 +102,9 @@ def test_a_logged_thought_is_a_thought_and_no_call(tasks: list[Trajectory]) -> N
 
 
 def test_events_of_the_framework_are_counted_as_left_out() -> None:
-    losses = Losses()
-    trajectories(SESSION, losses=losses)
-    assert losses.table() == [
+    unmapped = UnmappedFields()
+    trajectories(SESSION, unmapped=unmapped)
+    assert unmapped.table() == [
         ("events[] (agent_state_changed)", 2),
         ("events[] (recall)", 2),
     ]
@@ -146,8 +146,8 @@ def test_a_session_that_breaks_off_is_read_as_far_as_it_goes(length: int) -> Non
 
 
 def test_a_recorded_session_of_six_tasks() -> None:
-    losses = Losses()
-    runs = trajectories(data("agentdataeva/testv1.json"), losses=losses)
+    unmapped = UnmappedFields()
+    runs = trajectories(data("agentdataeva/testv1.json"), unmapped=unmapped)
     for run in runs:
         check(run)
     calls = [step for run in runs for step in run.calls]
@@ -161,4 +161,4 @@ def test_a_recorded_session_of_six_tasks() -> None:
     assert sum(known) == pytest.approx(2.97963885 + 1.84560135 - 1.20721455)
     totals = [run.usage.cost_usd for run in runs if run.usage is not None and run.usage.cost_usd is not None]
     assert len(totals) == 6 and sum(totals) == pytest.approx(2.97963885 + 1.84560135)
-    assert all(path.startswith("events[] (") for path, _ in losses.table())
+    assert all(path.startswith("events[] (") for path, _ in unmapped.table())

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, trajectories
 from evaluation_assets_tests.third_party import data
 
@@ -14,8 +14,8 @@ OPENINFERENCE = FIXTURES / "openinference"
 
 
 def test_a_nested_trace_becomes_steps() -> None:
-    losses = Losses()
-    (run,) = trajectories(OPENINFERENCE, losses=losses)
+    unmapped = UnmappedFields()
+    (run,) = trajectories(OPENINFERENCE, unmapped=unmapped)
     check(run)
     assert (run.task_id, run.task) == ("prime-20", "What is the largest prime below 20?")
     assert (run.final_answer, run.reference_answer) == ("19", "19")
@@ -33,7 +33,7 @@ def test_a_nested_trace_becomes_steps() -> None:
         ("final_answer", {"args": [19]}, "19"),
     ]
     assert [step.result.error is not None for step in run.calls if step.result] == [True, False, False]
-    assert losses.table() == [
+    assert unmapped.table() == [
         ("spans[] (exported twice)", 1),
         ("spans[] (openinference.instrumentation)", 1),
         ("spans[].smolagents.max_steps", 1),
@@ -62,20 +62,20 @@ def test_an_annotation_without_an_id_is_about_the_trace_its_file_is_named_by(tmp
     (tmp_path / "annotations" / "t1.json").write_bytes(
         orjson.dumps({"errors": [{"category": "Loop", "location": "s1"}], "scores": []})
     )
-    losses = Losses()
-    (run,) = trajectories(tmp_path, losses=losses)
+    unmapped = UnmappedFields()
+    (run,) = trajectories(tmp_path, unmapped=unmapped)
     assert [error["category"] for error in run.labels["errors"]] == ["Loop"]
-    assert losses.counts["annotations (of a trace that is not in the drop)"] == 0
+    assert unmapped.counts["annotations (of a trace that is not in the drop)"] == 0
 
 
 def test_an_annotation_of_an_unknown_trace_is_counted(tmp_path: Path) -> None:
     annotation = {"trace_id": "other", "errors": []}
     (tmp_path / "a.json").write_bytes(orjson.dumps(annotation))
     (tmp_path / "trace.json").write_bytes((OPENINFERENCE / "trace.json").read_bytes())
-    losses = Losses()
-    (run,) = trajectories(tmp_path, losses=losses)
+    unmapped = UnmappedFields()
+    (run,) = trajectories(tmp_path, unmapped=unmapped)
     assert run.labels == {}
-    assert losses.counts["annotations (of a trace that is not in the drop)"] == 1
+    assert unmapped.counts["annotations (of a trace that is not in the drop)"] == 1
 
 
 def test_spans_one_a_line_are_gathered_by_trace(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_tool_that_brought_nothing_keeps_its_latency(tmp_path: Path, asked: bo
 
 
 def test_trail() -> None:
-    losses = Losses()
-    runs = trajectories(data("trail"), losses=losses)
+    unmapped = UnmappedFields()
+    runs = trajectories(data("trail"), unmapped=unmapped)
     assert len(runs) == 12
     for run in runs:
         check(run)
@@ -139,6 +139,6 @@ def test_trail() -> None:
     tokens = [(run.usage.input_tokens or 0) + (run.usage.output_tokens or 0) for run in runs if run.usage]
     # One span of 8032 tokens stands in its trace twice, the same to the last byte: all listed spans have 332260.
     assert sum(tokens) == 332_260 - 8_032
-    assert losses.counts["spans[] (exported twice)"] == 1
+    assert unmapped.counts["spans[] (exported twice)"] == 1
     assert sum(run.reference_answer is not None for run in runs) == 10
-    assert sum(len(run.extra["spans"]) for run in runs) + losses.counts["spans[] (patronus.sdk)"] == 172
+    assert sum(len(run.extra["spans"]) for run in runs) + unmapped.counts["spans[] (patronus.sdk)"] == 172

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers import jaeger, openinference, otlp
 from evaluation_assets.core.formats.spans.tree import Span, trace_of
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -116,10 +116,10 @@ def test_lines_of_logs_and_metrics_beside_traces_are_no_rejections(tmp_path: Pat
 def test_a_time_that_is_none_is_counted_and_unknown(tmp_path: Path) -> None:
     lines = json.loads(json.dumps(LINES).replace('"startTimeUnixNano": "', '"startTimeUnixNano": "999999999999'))
     (tmp_path / "traces.jsonl").write_bytes(b"\n".join(map(orjson.dumps, lines)))
-    losses = Losses()
-    runs = trajectories(tmp_path, losses=losses)
+    unmapped = UnmappedFields()
+    runs = trajectories(tmp_path, unmapped=unmapped)
     assert [(run.started_at, run.duration_s) for run in runs] == [(None, None)] * len(runs)
-    assert losses.counts["spans[].startTimeUnixNano (no point in time)"]
+    assert unmapped.counts["spans[].startTimeUnixNano (no point in time)"]
 
 
 def test_a_manager_and_its_sub_agent_are_two_agents() -> None:
@@ -152,9 +152,9 @@ def test_tokens_count_once_over_the_models_and_not_again_for_agents() -> None:
 
 
 def test_plumbing_is_counted_by_the_library_that_wrote_it() -> None:
-    losses = Losses()
-    trajectories(OTEL, losses=losses)
-    assert losses.table() == [("spans[] (http.server)", 2), ("spans[] (chain)", 1)]
+    unmapped = UnmappedFields()
+    trajectories(OTEL, unmapped=unmapped)
+    assert unmapped.table() == [("spans[] (http.server)", 2), ("spans[] (chain)", 1)]
 
 
 def batches(spans: Iterator[Any]) -> Iterator[Any]:
@@ -271,15 +271,15 @@ def test_conventions_of_messages(tmp_path: Path, attributes: Any, events: Any) -
 
 
 def test_a_clients_call_in_a_frameworks_call_is_one_call_of_a_model() -> None:
-    losses = Losses()
-    (run,) = trajectories(JAEGER, losses=losses)
+    unmapped = UnmappedFields()
+    (run,) = trajectories(JAEGER, unmapped=unmapped)
     check(run)
     assert (run.task, run.final_answer) == ("List releases", "I may not list them.")
     assert calls_of(run) == [("list_releases", {"all": True}, "denied")]
     assert [step.result.error for step in run.calls if step.result] == ["denied"]
     assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (200, 16)
     assert run.success is None
-    assert losses.table() == [("spans[] (fastapi)", 1), ("spans[] (httpx)", 1)]
+    assert unmapped.table() == [("spans[] (fastapi)", 1), ("spans[] (httpx)", 1)]
 
 
 # Detection and damage
@@ -316,9 +316,9 @@ def test_names_of_any_text_are_read(tmp_path_factory: pytest.TempPathFactory, na
 
 
 def test_agentevals() -> None:
-    losses = Losses()
-    (helm,) = trajectories(data("otel-agentevals/helm.json"), losses=losses)
-    (k8s,) = trajectories(data("otel-agentevals/k8s.json"), losses=losses)
+    unmapped = UnmappedFields()
+    (helm,) = trajectories(data("otel-agentevals/helm.json"), unmapped=unmapped)
+    (k8s,) = trajectories(data("otel-agentevals/k8s.json"), unmapped=unmapped)
     check(helm)
     check(k8s)
     assert helm.usage is not None and k8s.usage is not None
@@ -328,7 +328,7 @@ def test_agentevals() -> None:
     assert [step.result.error for step in helm.calls if step.result] == [None]
     assert helm.success is None and helm.final_answer is not None
     assert (len(k8s.calls), k8s.usage.input_tokens) == (0, 2203)
-    plumbing = {path for path, _ in losses.table() if path.startswith("spans[] (")}
+    plumbing = {path for path, _ in unmapped.table() if path.startswith("spans[] (")}
     assert plumbing == {
         "spans[] (a2a-python-sdk)",
         "spans[] (opentelemetry.instrumentation.httpx)",

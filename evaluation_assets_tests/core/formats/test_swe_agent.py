@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Sample
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.swe_agent import detect
 from evaluation_assets.core.formats.templates import filled_in
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, trajectories
 from evaluation_assets_tests.third_party import data
@@ -93,9 +93,9 @@ def test_other_trajectories_are_not_taken(record: dict[str, Any]) -> None:
 
 
 def test_a_recorded_run() -> None:
-    losses = Losses()
-    (run,) = trajectories(data("swe-agent"), losses=losses)
+    unmapped = UnmappedFields()
+    (run,) = trajectories(data("swe-agent"), unmapped=unmapped)
     check(run)
     assert [step.call.name for step in run.calls if step.call] == ["find_file", "open", "edit", "bash", "submit"]
     assert run.usage == Usage(input_tokens=7141, output_tokens=243, cost_usd=0.019520000000000006)
-    assert all(path.startswith("info.edited_files") for path, _ in losses.table())
+    assert all(path.startswith("info.edited_files") for path, _ in unmapped.table())

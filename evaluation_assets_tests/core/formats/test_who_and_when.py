@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.who_and_when import detect, mistake
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, loaded, read, trajectories
 from evaluation_assets_tests.third_party import data
@@ -31,10 +31,10 @@ def speaking(run: Trajectory) -> list[str]:
 
 
 def test_everything_in_a_history_is_represented() -> None:
-    losses = Losses()
-    for run in trajectories(FIXTURE, losses=losses):
+    unmapped = UnmappedFields()
+    for run in trajectories(FIXTURE, unmapped=unmapped):
         check(run)
-    assert losses.table() == []
+    assert unmapped.table() == []
 
 
 def test_the_terminal_gives_the_result_of_the_code_it_answers(captain: Trajectory) -> None:
@@ -120,9 +120,9 @@ def test_another_file_of_the_drop_is_one_rejection(tmp_path: Path) -> None:
 
 
 def test_every_labelled_step_of_recorded_failures_is_found() -> None:
-    losses = Losses()
-    runs = trajectories(data("who-and-when"), losses=losses)
-    assert (len(runs), losses.table()) == (17, [])
+    unmapped = UnmappedFields()
+    runs = trajectories(data("who-and-when"), unmapped=unmapped)
+    assert (len(runs), unmapped.table()) == (17, [])
     at_fault = 0
     for run in runs:
         check(run)

@@ -7,9 +7,9 @@ import orjson
 from upath import UPath
 
 from evaluation_assets.core.formats.base import DropFile, Record
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.readers.agent_session import trajectory_of
 from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.session_subjects import session_chain
@@ -43,7 +43,7 @@ def turn(user: str | None, *parts: dict[str, Any], **fields: Any) -> dict[str, A
 def session(*turns: dict[str, Any], agents: list[dict[str, Any]] | None = None, **fields: Any) -> Trajectory:
     """A session as a trajectory."""
     data = {"session_id": "s", "initial_task": "Do it", "agents": agents or [], "turns": list(turns), **fields}
-    return trajectory_of(Record("sessions.jsonl", 1, data, orjson.dumps(data)), Losses())
+    return trajectory_of(Record("sessions.jsonl", 1, data, orjson.dumps(data)), UnmappedFields())
 
 
 def speaking(*agents: str) -> Trajectory:
@@ -53,7 +53,7 @@ def speaking(*agents: str) -> Trajectory:
 
 def read(path: Path) -> list[Trajectory]:
     """All trajectories of a file."""
-    found = read_trajectories([DropFile(UPath(path), path.name)], Losses())
+    found = read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields())
     return [trajectory for trajectory in found if isinstance(trajectory, Trajectory)]
 
 

@@ -13,7 +13,6 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.records import read_items, read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import each_own_record
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
@@ -23,6 +22,7 @@ from evaluation_assets.core.formats.transcript import (
     as_text,
     final_message,
 )
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory
@@ -42,19 +42,19 @@ def detect(sample: Sample) -> bool:
     return any(_is_session(record) or _list_of(record) is not None for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a session."""
-    yield from each_own_record(files, detect, NAME, lambda found: trajectory_of(found, losses), _records)
+    yield from each_own_record(files, detect, NAME, lambda found: trajectory_of(found, unmapped), _records)
 
 
-def trajectory_of(record: Record, losses: Losses) -> Trajectory:
+def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
     """The trajectory of one session.
 
     Raises:
         UnusableRecord: the record is no object or nobody did anything in it.
     """
     data = record.json_object()
-    with losses.reading(data) as fields:
+    with unmapped.reading(data) as fields:
         settings: JsonObject = {}
         declared = [_agent(agent, settings) for agent in fields.objects("agents", "agent_definitions")]
         alone = declared[0].id if len(declared) == 1 else "agent"

@@ -19,9 +19,9 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
@@ -63,12 +63,12 @@ def detect(sample: Sample) -> bool:
     return any(is_anthropic(_request_of(record)) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, losses))
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
 
 
-def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
     """The trajectory in the records of one conversation: single messages, or requests of which the last has it all.
 
     Raises:
@@ -78,7 +78,7 @@ def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
     data = _request_of(list(records) if are_messages else records[-1])
     if not isinstance(data, dict):
         raise not_a_record(data, "an object or a list of messages")
-    with losses.reading(data) as fields:
+    with unmapped.reading(data) as fields:
         request = fields if isinstance(data.get("messages"), list) else fields.object("request", "body", "params")
         response = _response_of(fields)
         messages = request.objects("messages")
@@ -209,7 +209,7 @@ def _usages(records: Sequence[Any]) -> dict[int, Usage]:
     for data in records:
         if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
             continue
-        with Losses().reading(data) as fields:
+        with UnmappedFields().reading(data) as fields:
             response = _response_of(fields)
             usage = None if response is None else usage_of(response.object("usage"))
         if usage is not None:

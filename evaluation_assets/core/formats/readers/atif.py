@@ -18,7 +18,6 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.context import success_of
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import (
@@ -33,6 +32,7 @@ from evaluation_assets.core.formats.transcript import (
     total,
     written,
 )
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -53,7 +53,7 @@ def detect(sample: Sample) -> bool:
     return any(is_document(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory a document that no other document points at, or one rejection."""
     documents = Documents(files)
     for file in files:
@@ -64,7 +64,7 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             if isinstance(record, Rejection):
                 yield record
             elif not documents.is_part(record):
-                yield usable(record, lambda record: _trajectory_of(record, documents, losses))
+                yield usable(record, lambda record: _trajectory_of(record, documents, unmapped))
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class _Reading:
     """What is gathered while a document and the documents it points at are read."""
 
     documents: Documents
-    losses: Losses
+    unmapped: UnmappedFields
     agents: dict[str, Agent] = field(default_factory=dict)
     times: list[str] = field(default_factory=list)
     usages: list[Usage | None] = field(default_factory=list)
@@ -91,9 +91,9 @@ class _Part:
     continues: str | None = None
 
 
-def _trajectory_of(record: Record, documents: Documents, losses: Losses) -> Trajectory:
+def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedFields) -> Trajectory:
     data = record.json_object()
-    reading = _Reading(documents, losses, seen={(record.source, record.line)})
+    reading = _Reading(documents, unmapped, seen={(record.source, record.line)})
     root: JsonObject = {}
     text, turns = written(_events(_Part(data, record.source), reading, root))
     if not any(turn.interactions for turn in turns):
@@ -124,7 +124,7 @@ def _trajectory_of(record: Record, documents: Documents, losses: Losses) -> Traj
 
 def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> Iterator[Event]:
     """What happened in a document, then in the one that continues it. `root` is given what describes the whole."""
-    with reading.losses.reading(part.data) as fields:
+    with reading.unmapped.reading(part.data) as fields:
         version, session = fields.text("schema_version"), fields.name("session_id")
         name = fields.name("trajectory_id")
         agent_id = _agent(fields.object("agent"), part, reading)
@@ -184,7 +184,7 @@ def _step(
     step.set_aside("step_id", "llm_call_count")
     if step.flag("is_copied_context"):
         step.rest()
-        reading.losses.count("steps[] (copied context)")
+        reading.unmapped.count("steps[] (copied context)")
         return
     source = step.text("source")
     message = _content(step.value("message"), "message", reading)
@@ -258,14 +258,14 @@ def _observation(
             data = reading.documents.load(place)
             yield from _sub_agent(data, part, agent_id, said, reading, place[0])
         else:
-            reading.losses.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
+            reading.unmapped.count("steps[].observation.results[].subagent_trajectory_ref (not in the drop)")
 
 
 def _sub_agent(
     data: JsonObject, part: _Part, caller: str, said: str, reading: _Reading, source: str | None = None
 ) -> Iterator[Event]:
     if part.depth == DEEPEST:
-        reading.losses.count("subagent_trajectories[] (nested too deeply)")
+        reading.unmapped.count("subagent_trajectories[] (nested too deeply)")
         return
     yield from _events(_Part(data, source or part.source, caller, said, part.depth + 1), reading)
 
@@ -274,7 +274,7 @@ def _continuation(reference: str, part: _Part, agent_id: str, reading: _Reading)
     found = {"trajectory_path": reference}, {"trajectory_id": reference}
     place = next((place for one in found if (place := reading.documents.find(one, part.source)) is not None), None)
     if place is None or place in reading.seen:
-        reading.losses.count("continued_trajectory_ref (not in the drop)")
+        reading.unmapped.count("continued_trajectory_ref (not in the drop)")
         return
     reading.seen.add(place)
     data = reading.documents.load(place)
@@ -299,7 +299,7 @@ def _content(value: Any, path: str, reading: _Reading) -> str:
         if isinstance(item, dict) and isinstance(item.get("text"), str):
             pieces.append(item["text"])
         elif isinstance(item, dict) and isinstance(item.get("source"), dict):
-            reading.losses.count(f"steps[].{path}[] ({item.get('type')})")
+            reading.unmapped.count(f"steps[].{path}[] ({item.get('type')})")
             pieces.append(f"[{item.get('type')}: {item['source'].get('path')}]")
         else:
             pieces.append(as_text(item))

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.isolation import each_record
-from evaluation_assets.core.formats.losses import Losses
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
 
 NAME = "canonical"
@@ -24,16 +24,16 @@ def detect(sample: Sample) -> bool:
     return sample.has("id", "task_id", "format", "text", "turns")
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory a record."""
-    return each_record(files, partial(_trajectory_in, losses))
+    return each_record(files, partial(_trajectory_in, unmapped))
 
 
-def _trajectory_in(losses: Losses, record: Record) -> Trajectory:
+def _trajectory_in(unmapped: UnmappedFields, record: Record) -> Trajectory:
     """The trajectory of a record; its fields that a trajectory does not have are counted."""
     trajectory = trajectory_of(orjson.dumps(record.data))  # not its bytes: they may hold NaN
     for path in _unknown(record.data, orjson.loads(line_of(trajectory)), ""):
-        losses.count(path)
+        unmapped.count(path)
     return trajectory
 
 

@@ -14,7 +14,6 @@ from evaluation_assets.core.formats.claude_code_lines import Chain, Reply, Sessi
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
@@ -26,6 +25,7 @@ from evaluation_assets.core.formats.transcript import (
     flags_of,
     total,
 )
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import first_text
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -47,7 +47,7 @@ def detect(sample: Sample) -> bool:
     return any(_is_entry(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory a session; the files of its sub-agents are read with it."""
     own: list[DropFile] = []
     for file in own_files(files, detect, NAME):
@@ -59,10 +59,10 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
     inside = {inner.source for inners in beside.values() for inner in inners}
     for file in own:
         if file.source not in inside:
-            yield from _sessions(file, beside, losses)
+            yield from _sessions(file, beside, unmapped)
     for orphans in beside.values():  # their session is not in the drop
         for file in orphans:
-            yield from _sessions(file, {}, losses)
+            yield from _sessions(file, {}, unmapped)
 
 
 def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
@@ -75,7 +75,9 @@ def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
     return found
 
 
-def _sessions(file: DropFile, beside: dict[str, list[DropFile]], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def _sessions(
+    file: DropFile, beside: dict[str, list[DropFile]], unmapped: UnmappedFields
+) -> Iterator[Trajectory | Rejection]:
     records: list[Record] = []
     session: str | None = None
     for record in read_records(file):
@@ -87,16 +89,16 @@ def _sessions(file: DropFile, beside: dict[str, list[DropFile]], losses: Losses)
             continue
         following = _session_of(record.data)
         if session is not None and following is not None and following != session:
-            yield from _one(records, session, beside, losses)
+            yield from _one(records, session, beside, unmapped)
             records = []
         session = following or session
         records.append(record)
     if records:
-        yield from _one(records, session, beside, losses)
+        yield from _one(records, session, beside, unmapped)
 
 
 def _one(
-    records: list[Record], session: str | None, beside: dict[str, list[DropFile]], losses: Losses
+    records: list[Record], session: str | None, beside: dict[str, list[DropFile]], unmapped: UnmappedFields
 ) -> Iterator[Trajectory | Rejection]:
     for file in beside.pop(session or "", []):
         for record in read_records(file):
@@ -104,15 +106,15 @@ def _one(
                 yield record
             else:
                 records.append(record)
-    yield usable(records[0], lambda _: _Session(session, losses, [record.data for record in records]).trajectory())
+    yield usable(records[0], lambda _: _Session(session, unmapped, [record.data for record in records]).trajectory())
 
 
 class _Session:
     """What the lines of a session say on its way into a transcript."""
 
-    def __init__(self, session: str | None, losses: Losses, lines: Sequence[Any]) -> None:
+    def __init__(self, session: str | None, unmapped: UnmappedFields, lines: Sequence[Any]) -> None:
         self._session = session
-        self._lines = SessionLines(lines, losses)
+        self._lines = SessionLines(lines, unmapped)
         self._chain_of_call: dict[str, Chain] = {}
         self._transcript = Transcript()
         self._agents: dict[str, Agent] = {MAIN: Agent(id=MAIN, name="Claude Code")}

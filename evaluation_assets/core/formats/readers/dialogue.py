@@ -14,9 +14,9 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.opening import read_text
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import each_record, usable
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.speakers import Marker, is_user, markers_in
 from evaluation_assets.core.formats.transcript import Asked, Said, final_message, written
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -62,7 +62,7 @@ def detect(sample: Sample) -> bool:
     return _is_plain(sample) and any(marker.kind in ("message", "thought") for marker in markers_in(sample.text))
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a text file or a record."""
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
@@ -71,14 +71,14 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             text = read_text(file.path, file.source)
             yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data))
         else:
-            yield from each_record([file], lambda found: _of_record(found, losses))
+            yield from each_record([file], lambda found: _of_record(found, unmapped))
 
 
 def _of_text(text: str) -> Trajectory:
     return _trajectory(text, _Told())
 
 
-def _of_record(record: Record, losses: Losses) -> Trajectory:
+def _of_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
     """The trajectory in one record.
 
     Raises:
@@ -89,12 +89,12 @@ def _of_record(record: Record, losses: Losses) -> Trajectory:
     if name is None:
         raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_TEXT)} is a text")
     document = json_object(data[name])
-    with losses.reading(data) as fields:
+    with unmapped.reading(data) as fields:
         fields.set_aside(name, "trace_char_len")
         told = _told(fields)
         if document is None:
             return _trajectory(data[name], told)
-        with losses.reading(document, f"{name}.") as inner:
+        with unmapped.reading(document, f"{name}.") as inner:
             told = _told(inner).within(told)
             return _of_document(inner, told)
 

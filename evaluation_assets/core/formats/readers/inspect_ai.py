@@ -17,7 +17,6 @@ from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
 from evaluation_assets.core.formats.inspect_messages import Resolved, calls_of, content_of
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import (
     Asked,
@@ -31,6 +30,7 @@ from evaluation_assets.core.formats.transcript import (
     total,
     written,
 )
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.formats.untyped import object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -52,7 +52,7 @@ def detect(sample: Sample) -> bool:
     return any(name in sample.members for name in _HEADERS) or any(_is_log(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a sample of each log."""
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
@@ -65,7 +65,7 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             if isinstance(record, Rejection):
                 yield record
             else:
-                yield usable(record, lambda record, log=log: _trajectory_of(record, log, losses))
+                yield usable(record, lambda record, log=log: _trajectory_of(record, log, unmapped))
         if empty:
             yield Rejection(file.source, 1, "no_trajectory_text", "the log holds no samples", "")
 
@@ -115,16 +115,16 @@ class _Asked:
     started_at: str | None = None
 
 
-def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajectory:
+def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) -> Trajectory:
     data = record.data
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"a sample is a JSON object, this is {type_name(data)}")
     about = Fields(object_in(log.get("eval")), "eval.", {})
-    with losses.reading(data) as sample:
+    with unmapped.reading(data) as sample:
         old = sample.object("transcript")
         attachments = {**object_in(sample.value("attachments")), **object_in(old.value("content"))}
         resolved = Resolved(attachments)
-        asked = _model_calls([*sample.objects("events"), *old.objects("events")], losses)
+        asked = _model_calls([*sample.objects("events"), *old.objects("events")], unmapped)
         sample.set_aside(
             "events_data", "timelines", "working_time", "completed_at", "choices", "sandbox", "files", "setup"
         )
@@ -132,7 +132,7 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
         output = sample.object("output")
         agent = Agent(id="agent", model=about.text("model"), tools=tuple(asked.tools.values()) or None)
         prompts: list[str] = []
-        text, turns = written(_events(sample, resolved, asked, prompts, losses))
+        text, turns = written(_events(sample, resolved, asked, prompts, unmapped))
         if not any(turn.interactions for turn in turns):
             raise UnusableRecord("no_trajectory_text", "the sample has no message of the model")
         answer, final = _answer(output, resolved, text, turns)
@@ -173,13 +173,15 @@ def _trajectory_of(record: Record, log: JsonObject, losses: Losses) -> Trajector
         )
 
 
-def _events(sample: Fields, resolved: Resolved, asked: _Asked, prompts: list[str], losses: Losses) -> Iterator[Event]:
+def _events(
+    sample: Fields, resolved: Resolved, asked: _Asked, prompts: list[str], unmapped: UnmappedFields
+) -> Iterator[Event]:
     """What was said, in order. System prompts are put aside."""
     for message in sample.objects("messages"):
         role = message.text("role")
         name = message.name("id")
         message.set_aside("source", "model", "metadata")
-        content = content_of(message.value("content"), resolved, losses)
+        content = content_of(message.value("content"), resolved, unmapped)
         if role == "system":
             prompts.append(content.said)
         elif role == "user":
@@ -205,7 +207,7 @@ def _events(sample: Fields, resolved: Resolved, asked: _Asked, prompts: list[str
             yield from content.results
 
 
-def _model_calls(events: list[Fields], losses: Losses) -> _Asked:
+def _model_calls(events: list[Fields], unmapped: UnmappedFields) -> _Asked:
     """What the events add to the messages. Every other kind of event is counted, and left."""
     asked = _Asked()
     for event in events:
@@ -225,7 +227,7 @@ def _model_calls(events: list[Fields], losses: Losses) -> _Asked:
             for taken in (*messages, *choices, used, output):
                 taken.rest()
         else:
-            losses.count(f"events[] ({kind})")
+            unmapped.count(f"events[] ({kind})")
         event.rest()
     return asked
 
@@ -236,7 +238,7 @@ def _task(sample: Fields, resolved: Resolved) -> str:
     if not isinstance(value, list):
         return resolved.text(value)
     asked = [one.get("content") for one in value if isinstance(one, dict) and one.get("role") == "user"]
-    return content_of(asked[-1], resolved, Losses()).said if asked else ""
+    return content_of(asked[-1], resolved, UnmappedFields()).said if asked else ""
 
 
 def _answer(output: Fields, resolved: Resolved, text: str, turns: tuple[Turn, ...]) -> tuple[str | None, Usage | None]:
@@ -247,7 +249,7 @@ def _answer(output: Fields, resolved: Resolved, text: str, turns: tuple[Turn, ..
     for index, choice in enumerate(choices):
         choice.set_aside("stop_reason", "logprobs")
         message = choice.object("message")
-        content = content_of(message.value("content"), resolved, Losses())
+        content = content_of(message.value("content"), resolved, UnmappedFields())
         if index == 0 and not message.items("tool_calls"):
             said = content.said
         message.rest()

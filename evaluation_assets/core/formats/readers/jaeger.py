@@ -7,9 +7,9 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.records import is_document, read_items, read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import each_own_record
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, trace_of
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "jaeger"
@@ -27,9 +27,9 @@ def detect(sample: Sample) -> bool:
     return any(_is_trace(found) for record in sample.records for found in (record, *_listed(record)))
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a trace."""
-    yield from each_own_record(files, detect, NAME, lambda record: _trajectory(record, losses), _traces)
+    yield from each_own_record(files, detect, NAME, lambda record: _trajectory(record, unmapped), _traces)
 
 
 def _traces(file: DropFile) -> Iterator[Record | Rejection]:
@@ -44,23 +44,23 @@ def _traces(file: DropFile) -> Iterator[Record | Rejection]:
             yield Record(record.source, record.line, data, record.raw)
 
 
-def _trajectory(record: Record, losses: Losses) -> Trajectory:
+def _trajectory(record: Record, unmapped: UnmappedFields) -> Trajectory:
     if not isinstance(record.data, dict):
         raise UnusableRecord("wrong_type", f"a trace is a JSON object, this is {type_name(record.data)}")
-    with losses.reading(record.data, "traces[].") as trace:
+    with unmapped.reading(record.data, "traces[].") as trace:
         name = trace.name("traceID")
         if name is None:
             raise UnusableRecord("no_trajectory_text", "the trace has no traceID")
         services = _services(trace.value("processes"))
         trace.set_aside("warnings")
-        spans = [_span(span, name, services, losses) for span in trace.objects("spans")]
-    return trajectory_of(trace_of(name, (span for span in spans if span is not None)), NAME, losses)
+        spans = [_span(span, name, services, unmapped) for span in trace.objects("spans")]
+    return trajectory_of(trace_of(name, (span for span in spans if span is not None)), NAME, unmapped)
 
 
-def _span(fields: Fields, trace_id: str, services: dict[str, str], losses: Losses) -> Span | None:
+def _span(fields: Fields, trace_id: str, services: dict[str, str], unmapped: UnmappedFields) -> Span | None:
     name = fields.name("spanID")
     if name is None:
-        losses.count("spans[] (without an id)")
+        unmapped.count("spans[] (without an id)")
         fields.rest()
         return None
     tags = _tags(fields.items("tags"))

@@ -26,8 +26,8 @@ from evaluation_assets.core.formats.langsmith_runs import (
     set_copies_aside,
     text_in,
 )
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -63,7 +63,7 @@ def detect(sample: Sample) -> bool:
     )  # fmt: skip
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a result, a conversation or a trace."""
     for file in files:
         runs = Traces(file)
@@ -74,10 +74,10 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
             for record in group if len(group) == 1 else [joined(group)]:
                 complete = runs.add(record) if is_flat(record.data) else record
                 if complete is not None:
-                    yield usable(complete, partial(trajectory_of, losses))
+                    yield usable(complete, partial(trajectory_of, unmapped))
 
 
-def trajectory_of(losses: Losses, record: Record) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
     """The trajectory in a record.
 
     Raises:
@@ -87,11 +87,11 @@ def trajectory_of(losses: Losses, record: Record) -> Trajectory:
     data = {"messages": data} if isinstance(data, list) else data
     if not isinstance(data, dict):
         raise not_a_record(record.data, "an object or a list of messages")
-    with losses.reading(data) as fields:
+    with unmapped.reading(data) as fields:
         if runs := fields.objects("runs"):
-            return trajectory_from(NAME, *flat_trace(runs, losses))
+            return trajectory_from(NAME, *flat_trace(runs, unmapped))
         if is_run(data):
-            return trajectory_from(NAME, *nested_trace(fields, losses))
+            return trajectory_from(NAME, *nested_trace(fields, unmapped))
         if "intermediate_steps" in fields:
             return _result(fields)
         return _conversation(fields)

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.formats.templates import filled_in
 from evaluation_assets.core.formats.times import moment
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, flags_of, total, written
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
@@ -34,19 +34,19 @@ def detect(sample: Sample) -> bool:
     return any(_is_run(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a record of a run; test reports give the outcomes."""
-    return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, losses))
+    return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped))
 
 
-def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Losses) -> Trajectory:
+def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:
     """The trajectory in one record.
 
     Raises:
         UnusableRecord: the record is no object or the agent said nothing in it.
     """
     data = record.json_object()
-    with losses.reading(data) as fields:
+    with unmapped.reading(data) as fields:
         fields.set_aside("trajectory_format")
         info = fields.object("info")
         config = info.object("config")

@@ -18,10 +18,10 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
 from evaluation_assets.core.formats.readers.openai_responses import is_item
 from evaluation_assets.core.formats.tool_definitions import tools_of
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
@@ -43,12 +43,12 @@ def detect(sample: Sample) -> bool:
     )
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, losses))
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
 
 
-def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
     """The trajectory in the records of one conversation: single messages, or requests of which the last has it all.
 
     Raises:
@@ -59,7 +59,7 @@ def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
         data = {"messages": data}
     if not isinstance(data, dict):
         raise not_a_record(data, "an object or a list of messages")
-    with losses.reading(data) as fields:
+    with unmapped.reading(data) as fields:
         request = fields if _messages_in(data) is not None else fields.object("request", "body")
         response = _response_of(fields)
         choices = response.objects("choices")[:1]
@@ -98,7 +98,7 @@ def _usages(records: Sequence[Any]) -> dict[int, Usage]:
     for data in records:
         if not isinstance(data, dict):
             continue
-        with Losses().reading(data) as fields:
+        with UnmappedFields().reading(data) as fields:
             usage = usage_of(_response_of(fields).object("usage"))
         if usage is not None:
             found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage

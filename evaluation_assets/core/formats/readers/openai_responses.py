@@ -19,9 +19,9 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import object_in
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
@@ -50,12 +50,12 @@ def detect(sample: Sample) -> bool:
     return any(is_item(record) or _holds_items(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, losses))
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
 
 
-def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
     """The trajectory in the records of one conversation: single items, or exchanges one after the other.
 
     Raises:
@@ -71,7 +71,7 @@ def trajectory_of(losses: Losses, records: Sequence[Any]) -> Trajectory:
         data = {"items": record} if isinstance(record, list) else record
         if not isinstance(data, dict):
             raise not_a_record(data, "an object or a list of items")
-        with losses.reading(data) as fields:
+        with unmapped.reading(data) as fields:
             request, response = _request_of(fields), _response_of(fields)
             given = request.parts("input", "items", "data")
             repeated = len(asked) if goes_on(asked, _input_of(data)) else 0

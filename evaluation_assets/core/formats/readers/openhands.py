@@ -15,7 +15,6 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.tool_definitions import tools_in
 from evaluation_assets.core.formats.transcript import (
@@ -29,6 +28,7 @@ from evaluation_assets.core.formats.transcript import (
     flags_of,
     total,
 )
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
@@ -63,13 +63,13 @@ def detect(sample: Sample) -> bool:
     return any(_is_event(record) or _history_of(record) is not None for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory a user message of a stream, one trajectory an output record."""
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
         else:
-            yield from _trajectories(file, losses)
+            yield from _trajectories(file, unmapped)
 
 
 @dataclass(slots=True)
@@ -80,40 +80,40 @@ class _Session:
     used: tuple[float, ...] = (0, 0, 0, 0)
 
 
-def _trajectories(file: DropFile, losses: Losses) -> Iterator[Trajectory | Rejection]:
+def _trajectories(file: DropFile, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     session = _Session()
     task: list[Record] = []
     for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
         elif _history_of(record.data) is not None:
-            yield usable(record, lambda found: _output_record(found, losses))
+            yield usable(record, lambda found: _output_record(found, unmapped))
         elif _is_task(record.data) and any(_is_task(event.data) for event in task):
-            yield _stream(task, session, losses)
+            yield _stream(task, session, unmapped)
             task = [record]
         else:
             task.append(record)
     if task:
-        yield _stream(task, session, losses)
+        yield _stream(task, session, unmapped)
 
 
-def _stream(records: Sequence[Record], session: _Session, losses: Losses) -> Trajectory | Rejection:
+def _stream(records: Sequence[Record], session: _Session, unmapped: UnmappedFields) -> Trajectory | Rejection:
     """The trajectory of the events of one task."""
 
     def trajectory_of(_: Record) -> Trajectory:
-        return _Run(session, losses, [record.data for record in records]).trajectory()
+        return _Run(session, unmapped, [record.data for record in records]).trajectory()
 
     return usable(records[0], trajectory_of)
 
 
-def _output_record(record: Record, losses: Losses) -> Trajectory:
+def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
     """The trajectory of one record of an evaluation's output: all of it is one run."""
-    with losses.reading(record.data) as fields:
+    with unmapped.reading(record.data) as fields:
         history = fields.items("history", "trajectory")
         events = [event for item in history for event in (item if isinstance(item, list) else [item])]
         session = _Session()
         _settings(fields.object("metadata"), session)
-        run = _Run(session, losses, events).trajectory(fields.text("instruction"), fields.name("instance_id"))
+        run = _Run(session, unmapped, events).trajectory(fields.text("instruction"), fields.name("instance_id"))
         fields.set_aside("instance", "error_counts")  # the data set's own row of the task
         test, metrics = fields.object("test_result"), fields.object("metrics")
         report = (test if "report" in test else fields).object("report")
@@ -148,9 +148,9 @@ def _settings(metadata: Fields, session: _Session) -> None:
 class _Run:
     """The events of one run on their way into a transcript."""
 
-    def __init__(self, session: _Session, losses: Losses, events: Sequence[Any]) -> None:
+    def __init__(self, session: _Session, unmapped: UnmappedFields, events: Sequence[Any]) -> None:
         self._session = session
-        self._losses = losses
+        self._unmapped = unmapped
         self._events = [event for event in events if isinstance(event, dict)]
         self._answers = {
             event["cause"]: event
@@ -165,7 +165,7 @@ class _Run:
         self._spent: float | None = 0
         self._has_restarted = False
         if len(self._events) < len(events):
-            losses.count("events[] (no object)", len(events) - len(self._events))
+            unmapped.count("events[] (no object)", len(events) - len(self._events))
 
     def trajectory(self, task: str | None = None, task_id: str | None = None) -> Trajectory:
         """The trajectory of all events.
@@ -175,7 +175,7 @@ class _Run:
         """
         for event in self._events:
             if id(event) not in self._answered:
-                with self._losses.reading(event, "events[].") as fields:
+                with self._unmapped.reading(event, "events[].") as fields:
                     self._add(event, fields)
         if self._transcript.steps_written == 0:
             raise UnusableRecord("no_trajectory_text", "no event is an action of an agent")
@@ -245,7 +245,7 @@ class _Run:
         self._stopped = self._stopped or _CUT_OFF.search(extras.text("reason") or "") is not None
         for rest in (extras, arguments, fields):
             rest.rest()
-        self._losses.count(f"events[] ({kind})")
+        self._unmapped.count(f"events[] ({kind})")
 
     def _act(self, event: JsonObject, kind: str, fields: Fields, arguments: Fields) -> None:
         thought = arguments.text("thought")
@@ -336,7 +336,7 @@ class _Run:
 
     def _result(self, observation: JsonObject, called_at: Any) -> Result:
         self._answered.add(id(observation))
-        with self._losses.reading(observation, "events[].") as fields:
+        with self._unmapped.reading(observation, "events[].") as fields:
             kind, time = fields.text("observation"), fields.text("timestamp")
             extras = fields.object("extras")
             metadata = extras.object("metadata")

@@ -15,9 +15,9 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, Trace, trace_in, trace_of
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -43,7 +43,7 @@ class _Annotations:
     used: set[str] = field(default_factory=set)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a trace."""
     own, annotations = _looked_through(files)
     with SpanSpool() as spool:
@@ -52,14 +52,14 @@ def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rej
                 yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
                 continue
             for record in read_records(file):
-                item = record if isinstance(record, Rejection) else _read(record, spool, annotations, losses)
+                item = record if isinstance(record, Rejection) else _read(record, spool, annotations, unmapped)
                 if item is not None:
                     yield item
         for trace in spool.traces():
-            yield usable(trace, lambda record: _labelled(trace_in(record), annotations, losses))
+            yield usable(trace, lambda record: _labelled(trace_in(record), annotations, unmapped))
     for name in annotations.of:
         if name not in annotations.used:
-            losses.count("annotations (of a trace that is not in the drop)")
+            unmapped.count("annotations (of a trace that is not in the drop)")
 
 
 def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
@@ -78,38 +78,40 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
     return own, annotations
 
 
-def _read(record: Record, spool: SpanSpool, annotations: _Annotations, losses: Losses) -> Trajectory | Rejection | None:
+def _read(
+    record: Record, spool: SpanSpool, annotations: _Annotations, unmapped: UnmappedFields
+) -> Trajectory | Rejection | None:
     """The trajectory of a nested trace; a single span is set aside, and an annotation was read before."""
     if _is_annotation(record.data):
         return None
     if not _is_span(record.data):
-        return usable(record, lambda record: _nested(record, annotations, losses))
-    return attempted(record, lambda record: spool.add(_flat_span(record.data, losses), record.source, record.line))
+        return usable(record, lambda record: _nested(record, annotations, unmapped))
+    return attempted(record, lambda record: spool.add(_flat_span(record.data, unmapped), record.source, record.line))
 
 
-def _nested(record: Record, annotations: _Annotations, losses: Losses) -> Trajectory:
+def _nested(record: Record, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
     if not _is_trace(record.data):
         raise UnusableRecord("wrong_type", "the record is neither a trace nor a span nor an annotation of one")
-    with losses.reading(record.data, "traces[].") as data:
+    with unmapped.reading(record.data, "traces[].") as data:
         name = data.name("trace_id") or ""
         spans: list[Span] = []
         waiting = [(span, None) for span in reversed(data.objects("spans"))]
         while waiting:
             fields, parent = waiting.pop()
-            span = _span(fields, name, parent, losses)
+            span = _span(fields, name, parent, unmapped)
             if span is not None:
                 spans.append(span)
             below = None if span is None else span.id
             waiting += [(child, below) for child in reversed(fields.objects("child_spans"))]
-    return _labelled(trace_of(name, spans), annotations, losses)
+    return _labelled(trace_of(name, spans), annotations, unmapped)
 
 
-def _span(fields: Fields, trace_id: str, parent: str | None, losses: Losses) -> Span | None:
+def _span(fields: Fields, trace_id: str, parent: str | None, unmapped: UnmappedFields) -> Span | None:
     name = fields.name("span_id")
     fields.set_aside("trace_id", "trace_state", "span_kind", "scope_version", "links")
     fields.set_aside("resource_attributes")
     if name is None:
-        losses.count("spans[] (without an id)")
+        unmapped.count("spans[] (without an id)")
         fields.rest()
         return None
     logs = []
@@ -135,9 +137,9 @@ def _span(fields: Fields, trace_id: str, parent: str | None, losses: Losses) -> 
     )
 
 
-def _flat_span(data: JsonObject, losses: Losses) -> Span:
+def _flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
     """A span as the console exporter and Phoenix write it."""
-    with losses.reading(data, "spans[].") as fields:
+    with unmapped.reading(data, "spans[].") as fields:
         context = fields.object("context")
         status, resource = fields.object("status"), fields.object("resource")
         context.set_aside("trace_state")
@@ -175,14 +177,14 @@ def _error(told: str | None, events: list[Event]) -> str:
     return next((message for message in messages if isinstance(message, str) and message), told or "error")
 
 
-def _labelled(trace: Trace, annotations: _Annotations, losses: Losses) -> Trajectory:
+def _labelled(trace: Trace, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
     """The trajectory of a trace with what people said about it."""
-    run = trajectory_of(trace, NAME, losses)
+    run = trajectory_of(trace, NAME, unmapped)
     annotation = annotations.of.get(trace.id)
     if annotation is None:
         return run
     annotations.used.add(trace.id)
-    with losses.reading(annotation, "annotations[].") as fields:
+    with unmapped.reading(annotation, "annotations[].") as fields:
         fields.set_aside("trace_id")
         steps = run.extra.get("spans", {})
         errors = [

@@ -14,10 +14,10 @@ from evaluation_assets.core.formats.files.json_values import as_line
 from evaluation_assets.core.formats.files.records import is_document, read_parts, read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.losses import Fields, Losses, type_name
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, trace_in
 from evaluation_assets.core.formats.times import as_utc
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.formats.untyped import at, list_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -40,24 +40,24 @@ def detect(sample: Sample) -> bool:
     return any(sample.has(key) for key in _RESOURCES)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a trace, in the order in which traces begin in the files."""
     with SpanSpool() as spool:
         for file in own_files(files, detect, NAME):
             if isinstance(file, Rejection):
                 yield file
                 continue
-            spans = _of_document(file) if is_document(file.path) else _of_lines(file, losses)
+            spans = _of_document(file) if is_document(file.path) else _of_lines(file, unmapped)
             is_empty = True
             for item in spans:
                 is_empty = False
-                kept = item if isinstance(item, Rejection) else attempted(item, partial(_keep, spool, losses))
+                kept = item if isinstance(item, Rejection) else attempted(item, partial(_keep, spool, unmapped))
                 if kept is not None:
                     yield kept
             if is_empty:
                 yield Rejection(file.source, 1, "no_trajectory_text", "the file holds no spans", "")
         for trace in spool.traces():
-            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, losses))
+            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, unmapped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +69,10 @@ class _Given:
     service: str
 
 
-def _keep(spool: SpanSpool, losses: Losses, record: Record) -> None:
+def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
     """Set a span aside."""
     given: _Given = record.data
-    spool.add(_span(given.span, given.scope, given.service, losses), record.source, record.line)
+    spool.add(_span(given.span, given.scope, given.service, unmapped), record.source, record.line)
 
 
 def _of_document(file: DropFile) -> Iterator[Record]:
@@ -90,7 +90,7 @@ def _of_document(file: DropFile) -> Iterator[Record]:
             yield Record(file.source, number, _Given(value, scope, service), as_line(value))
 
 
-def _of_lines(file: DropFile, losses: Losses) -> Iterator[Record | Rejection]:
+def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rejection]:
     """The spans of one batch a line."""
     for record in read_records(file):
         if isinstance(record, Rejection):
@@ -103,7 +103,7 @@ def _of_lines(file: DropFile, losses: Losses) -> Iterator[Record | Rejection]:
             )
             continue
         spans = 0
-        with losses.reading(record.data) as batch:
+        with unmapped.reading(record.data) as batch:
             for resource in batch.objects(*_RESOURCES):
                 resource.set_aside("schemaUrl", "schema_url")
                 service = _service(resource.value("resource"))
@@ -117,17 +117,17 @@ def _of_lines(file: DropFile, losses: Losses) -> Iterator[Record | Rejection]:
             yield record.rejected(UnusableRecord("no_trajectory_text", "the line holds no spans"))
 
 
-def _span(data: Any, scope: str, service: str, losses: Losses) -> Span:
+def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span:
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"a span is an object, this is {type_name(data)}")
-    with losses.reading(data, "spans[].") as fields:
+    with unmapped.reading(data, "spans[].") as fields:
         name, trace_id = fields.name("spanId", "span_id"), fields.name("traceId", "trace_id")
         if name is None or trace_id is None:
             raise UnusableRecord("wrong_type", "a span has a spanId and a traceId")
         fields.set_aside("kind", "flags", "links", "traceState", "trace_state", "droppedAttributesCount")
         fields.set_aside("droppedEventsCount", "droppedLinksCount")
-        start = _nanoseconds(fields, losses, "startTimeUnixNano", "start_time_unix_nano")
-        end = _nanoseconds(fields, losses, "endTimeUnixNano", "end_time_unix_nano")
+        start = _nanoseconds(fields, unmapped, "startTimeUnixNano", "start_time_unix_nano")
+        end = _nanoseconds(fields, unmapped, "endTimeUnixNano", "end_time_unix_nano")
         status = fields.object("status")
         code, told = status.value("code"), status.text("message")
         events = []
@@ -151,11 +151,11 @@ def _span(data: Any, scope: str, service: str, losses: Losses) -> Span:
         )
 
 
-def _nanoseconds(fields: Fields, losses: Losses, *keys: str) -> float | None:
+def _nanoseconds(fields: Fields, unmapped: UnmappedFields, *keys: str) -> float | None:
     """A point in time as nanoseconds since 1970; a number that is none is counted."""
     recorded = fields.number(*keys)
     if recorded is not None and (recorded < 0 or as_utc(recorded / 1e9) is None):
-        losses.count(f"spans[].{keys[0]} (no point in time)")
+        unmapped.count(f"spans[].{keys[0]} (no point in time)")
         return None
     return recorded
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.patch_reports import PatchReport, each_tested_run
 from evaluation_assets.core.formats.templates import filled_in
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript, flags_of
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -38,19 +38,19 @@ def detect(sample: Sample) -> bool:
     return any(_is_run(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a run; test reports give the outcomes."""
-    return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, losses))
+    return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped))
 
 
-def trajectory_of(record: Record, reports: Mapping[str, PatchReport], losses: Losses) -> Trajectory:
+def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:
     """The trajectory of one run.
 
     Raises:
         UnusableRecord: the record is no object or holds no step.
     """
     data = record.json_object()
-    with losses.reading(data) as fields, losses.reading(_config_of(data), "replay_config.") as config:
+    with unmapped.reading(data) as fields, unmapped.reading(_config_of(data), "replay_config.") as config:
         fields.set_aside("replay_config", "environment")
         history = _History(fields.objects("history"))
         transcript = Transcript()

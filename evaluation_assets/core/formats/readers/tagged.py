@@ -14,9 +14,9 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.isolation import each_record
-from evaluation_assets.core.formats.losses import Losses, type_name
 from evaluation_assets.core.formats.tags import ANSWER, DEFAULT_SERVERS, JSON_CALL, Block, read_structure
 from evaluation_assets.core.formats.transcript import flags_of
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields, type_name
 from evaluation_assets.core.formats.untyped import as_object, first_text
 from evaluation_assets.core.trajectories.failures import failure_in
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -61,7 +61,7 @@ def detect(sample: Sample) -> bool:
     return any(_text_of(record) is not None for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a record; all other fields of a record are kept."""
     return each_record(files, trajectory_of)
 

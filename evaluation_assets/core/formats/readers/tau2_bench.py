@@ -17,11 +17,11 @@ from evaluation_assets.core.formats.conversation import Conversation, not_a_reco
 from evaluation_assets.core.formats.files.records import read_items, read_value
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.readers.tau_bench import succeeded
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Event, Said, as_text, total
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory, Usage
 
@@ -57,23 +57,23 @@ def detect(sample: Sample) -> bool:
     return any(_holds_simulations(record) or _begins_like_results(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a simulation. The tasks are a side table, read before."""
     for file in files:
         if not detect(sample_of(file)):
             yield Rejection(file.source, 1, "not_this_format", f"no tau2-bench results: {DETECTION}", "")
             continue
-        setting = _setting(read_value(file.path, file.source, "info"), losses)
+        setting = _setting(read_value(file.path, file.source, "info"), unmapped)
         listed = read_items(file, "tasks")
-        tasks = dict(_task(record, losses) for record in listed if isinstance(record, Record))
+        tasks = dict(_task(record, unmapped) for record in listed if isinstance(record, Record))
         for record in read_items(file, "simulations"):
             if isinstance(record, Rejection):
                 yield record
             else:
-                yield usable(record, partial(trajectory_of, losses, setting, tasks))
+                yield usable(record, partial(trajectory_of, unmapped, setting, tasks))
 
 
-def trajectory_of(losses: Losses, setting: Setting, tasks: Mapping[str, Task], record: Record) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str, Task], record: Record) -> Trajectory:
     """The trajectory of a simulation.
 
     Raises:
@@ -81,7 +81,7 @@ def trajectory_of(losses: Losses, setting: Setting, tasks: Mapping[str, Task], r
     """
     if not isinstance(record.data, dict):
         raise not_a_record(record.data, "an object")
-    with losses.reading(record.data) as fields:
+    with unmapped.reading(record.data) as fields:
         messages = fields.objects("messages")
         if not messages:
             raise UnusableRecord("no_trajectory_text", "messages is no list of messages")
@@ -183,12 +183,12 @@ def _where_any(name: str, values: Any) -> JsonObject:
     return {name: values} if values else {}
 
 
-def _task(record: Record, losses: Losses) -> tuple[str, Task]:
+def _task(record: Record, unmapped: UnmappedFields) -> tuple[str, Task]:
     """A task under its id."""
     if not isinstance(record.data, dict):
-        losses.count("tasks[]")
+        unmapped.count("tasks[]")
         return "", Task()
-    with losses.reading(record.data, "tasks[].") as fields:
+    with unmapped.reading(record.data, "tasks[].") as fields:
         criteria = fields.object("evaluation_criteria")
         scenario = fields.object("user_scenario")
         expected = tuple(_expected(action) for action in criteria.objects("actions"))
@@ -231,10 +231,10 @@ def _with_checks(expected: Sequence[JsonObject], checks: Sequence[Fields]) -> li
     ]
 
 
-def _setting(info: Any, losses: Losses) -> Setting:
+def _setting(info: Any, unmapped: UnmappedFields) -> Setting:
     if not isinstance(info, dict):
         return Setting()
-    with losses.reading(info, "info.") as fields:
+    with unmapped.reading(info, "info.") as fields:
         agent, user, environment = (fields.object(f"{name}_info") for name in ("agent", "user", "environment"))
         user.set_aside("global_simulation_guidelines")
         extra = {

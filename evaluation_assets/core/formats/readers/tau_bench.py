@@ -12,7 +12,7 @@ from evaluation_assets.core.formats.chat import events_of, system_of
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
 from evaluation_assets.core.formats.isolation import each_record
-from evaluation_assets.core.formats.losses import Fields, Losses
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "tau_bench"
@@ -25,12 +25,12 @@ def detect(sample: Sample) -> bool:
     return sample.has("traj", "task_id", "reward", "info")
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a run."""
-    return each_record(files, partial(trajectory_of, losses))
+    return each_record(files, partial(trajectory_of, unmapped))
 
 
-def trajectory_of(losses: Losses, record: Record) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
     """The trajectory of a run.
 
     Raises:
@@ -38,7 +38,7 @@ def trajectory_of(losses: Losses, record: Record) -> Trajectory:
     """
     if not isinstance(record.data, dict):
         raise not_a_record(record.data, "an object")
-    with losses.reading(record.data) as fields:
+    with unmapped.reading(record.data) as fields:
         info = fields.object("info")
         messages = fields.objects("traj")
         if not messages:

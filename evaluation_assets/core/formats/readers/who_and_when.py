@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.isolation import each_own_record
-from evaluation_assets.core.formats.losses import Fields, Losses
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript
+from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory
 
@@ -41,19 +41,19 @@ def detect(sample: Sample) -> bool:
     return any(_is_history(record) for record in sample.records)
 
 
-def read(files: Sequence[DropFile], losses: Losses) -> Iterator[Trajectory | Rejection]:
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """One trajectory or one rejection a record."""
-    return each_own_record(files, detect, NAME, lambda record: trajectory_of(record, losses))
+    return each_own_record(files, detect, NAME, lambda record: trajectory_of(record, unmapped))
 
 
-def trajectory_of(record: Record, losses: Losses) -> Trajectory:
+def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
     """The trajectory in one record.
 
     Raises:
         UnusableRecord: the record is no object or has no history.
     """
     data = record.json_object()
-    with losses.reading(data) as fields:
+    with unmapped.reading(data) as fields:
         names = _Names()
         prompts = fields.object("system_prompt").rest()
         messages = _messages(fields, data.get("history"), names)

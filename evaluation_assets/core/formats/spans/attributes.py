@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evaluation_assets.core.formats.losses import Fields
 from evaluation_assets.core.formats.spans.messages import (
     Message,
     arguments_of,
@@ -22,6 +21,7 @@ from evaluation_assets.core.formats.spans.messages import (
 )
 from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import Call, as_text
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, decoded, object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Usage

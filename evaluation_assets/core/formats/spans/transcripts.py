@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import UnusableRecord
-from evaluation_assets.core.formats.losses import Losses
 from evaluation_assets.core.formats.spans.attributes import (
     ModelCall,
     ToolRun,
@@ -37,6 +36,7 @@ from evaluation_assets.core.formats.transcript import (
     one_line,
     total,
 )
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
@@ -57,17 +57,17 @@ _REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observati
 """How smolagents tells a model which calls it made and what came of them."""
 
 
-def trajectory_of(trace: Trace, name: str, losses: Losses) -> Trajectory:
+def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields) -> Trajectory:
     """The trajectory of a trace.
 
     Raises:
         UnusableRecord: no span says what an agent did.
     """
-    telling = _Telling(losses)
+    telling = _Telling(unmapped)
     for root in trace.roots:
         telling.tell(root, "agent")
     if trace.repeated:
-        losses.count("spans[] (exported twice)", trace.repeated)
+        unmapped.count("spans[] (exported twice)", trace.repeated)
     transcript = Transcript()
     steps = telling.events.write(transcript)
     text, turns = transcript.finished()
@@ -109,8 +109,8 @@ def trajectory_of(trace: Trace, name: str, losses: Losses) -> Trajectory:
 class _Telling:
     """What the spans of a trace have told so far, in order."""
 
-    def __init__(self, losses: Losses) -> None:
-        self._losses = losses
+    def __init__(self, unmapped: UnmappedFields) -> None:
+        self._unmapped = unmapped
         self.events = PendingEvents()
         self._agents: dict[str, Agent] = {}
         self._seen: set[str] = set()
@@ -154,13 +154,15 @@ class _Telling:
         elif kind == "tool":
             agent_id = self._tool(span, agent_id)
         elif kind == "other":
-            self._losses.count(f"spans[] ({span.scope or span.attributes.get('openinference.span.kind') or span.name})")
+            self._unmapped.count(
+                f"spans[] ({span.scope or span.attributes.get('openinference.span.kind') or span.name})"
+            )
         for child in span.children:
             yield child, agent_id, wrapper if kind in ("model", "other", "chain") else None
         if str(span.attributes.get("input.value", "")).startswith(_CODE_STEP):
             self._ran_code(span, first)
         elif kind == "chain":
-            self._losses.count("spans[] (chain)")
+            self._unmapped.count("spans[] (chain)")
         if answered is not None:
             self._handed_in(answered, first)
         if kind != "other" and len(self.events) > first:
@@ -168,7 +170,7 @@ class _Telling:
 
     def _agent(self, span: Span, caller: str) -> tuple[str, str | None]:
         """Whose words the spans below are, and what the agent answered in the end."""
-        with self._losses.reading(grouped(span.attributes), "spans[].") as fields:
+        with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             run = agent_run(span, fields)
             fields.set_aside(*_SESSION)
         outermost = caller == "agent"
@@ -192,7 +194,7 @@ class _Telling:
                 self.events.answer(place, Result(content=answered))
 
     def _model(self, span: Span, agent_id: str) -> None:
-        with self._losses.reading(grouped(span.attributes), "spans[].") as fields:
+        with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             call = model_call(span, fields)
             named = fields.text("gen_ai.agent.name")
             fields.set_aside(*_SESSION, "gen_ai.agent.description", "gen_ai.agent.id")
@@ -228,7 +230,7 @@ class _Telling:
             )
         else:
             del self.places[span.id]
-            self._losses.count("spans[] (model without its words)")
+            self._unmapped.count("spans[] (model without its words)")
 
     def _given(self, message: Message, agent_id: str) -> None:
         """A message the model was given; what was said before is left out."""
@@ -257,7 +259,7 @@ class _Telling:
 
     def _tool(self, span: Span, agent_id: str) -> str:
         """A tool that ran: its result goes to the call that asked for it. What it asks a model is told in its name."""
-        with self._losses.reading(grouped(span.attributes), "spans[].") as fields:
+        with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             run = tool_run(span, fields)
             fields.set_aside(*_SESSION)
         place = self._asked_for(run)

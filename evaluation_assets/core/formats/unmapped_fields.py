@@ -1,7 +1,7 @@
-"""What a reader could not represent: a JSON object that remembers which of its fields were taken, and the account.
+"""Which fields of a source no reader maps: a JSON object that remembers which of its fields were taken, and counts.
 
-A reader takes fields by the type it needs. A value of another type is as good as missing, and counted. When the record
-is done, every field that nobody took is counted under its path, so that nothing gets lost without a trace.
+A reader takes fields by the type it needs. A value of another type is treated as missing, and counted. After a record
+is read, every field that was not taken is counted under its path, so that nothing is lost silently.
 """
 
 from collections import Counter
@@ -17,18 +17,18 @@ _SHORT = 2000
 """Bytes of JSON up to which a field of the source is kept as it is: an id, a setting, a few of them."""
 
 
-class Losses:
-    """How often which field, or which kind of span or event, was left out. Paths look like `messages[].refusal`."""
+class UnmappedFields:
+    """How often each field, or each kind of span or event, was not mapped. Paths look like `messages[].refusal`."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
     def count(self, path: str, times: int = 1) -> None:
-        """Count something that is not represented."""
+        """Count something that is not mapped."""
         self.counts[path] += times
 
-    def update(self, other: "Losses") -> None:
-        """Add the counts of another account."""
+    def update(self, other: "UnmappedFields") -> None:
+        """Add the counts of another reading."""
         self.counts.update(other.counts)
 
     @contextmanager
@@ -36,7 +36,7 @@ class Losses:
         """The fields of one record; what was not taken is counted when the record was read without an error."""
         fields = Fields(data, path, {})
         yield fields
-        self.counts.update(fields.losses())
+        self.counts.update(fields.paths())
 
     def table(self) -> list[tuple[str, int]]:
         """Paths with their counts, the most frequent first."""
@@ -169,7 +169,7 @@ class Fields:
         self._taken.update(rest)
         return rest
 
-    def losses(self) -> Iterator[str]:
+    def paths(self) -> Iterator[str]:
         """Paths of what was not taken or had the wrong type, here and in the objects taken from here."""
         for fields in self._family.values():
             yield from chain.from_iterable(fields._wrong.values())
