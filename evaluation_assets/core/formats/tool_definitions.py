@@ -33,7 +33,7 @@ def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
 
 
 def tools_in(definitions: Any) -> tuple[Tool, ...]:
-    """The tools in a list of definitions, each of them, or its parameters, perhaps as a JSON text. Does not count unmapped fields."""
+    """The tools in a list of definitions; each, or its parameters, may be a JSON text. Counts no fields."""
     tools = [decoded(definition) for definition in list_in(decoded(definitions))]
     schemas = [
         {**tool, "parameters": decoded(tool["parameters"])} if isinstance(at(tool, "parameters"), str) else tool

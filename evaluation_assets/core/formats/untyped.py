@@ -1,4 +1,4 @@
-"""JSON values of unknown type as the type that is needed, for data that is not read field by field (see `unmapped_fields`)."""
+"""JSON values of unknown type as the type that is needed, for data not read field by field (see `unmapped_fields`)."""
 
 from collections.abc import Iterator
 from typing import Any
