@@ -148,6 +148,7 @@ def print_outcome(home: Installation, outcome: "RunOutcome") -> None:
     echo("", outcome.drop.key)
     if outcome.message:
         echo(f"{outcome.drop.key}: {outcome.message}", err=True)
+    _print_reading(outcome.metadata.get("raw_trajectories"))
     _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
     if "evaluation_report" in outcome.metadata:
         _print_scores(home, outcome.drop)
@@ -156,6 +157,12 @@ def print_outcome(home: Installation, outcome: "RunOutcome") -> None:
         effect = "blocks" if check.blocks else "does not block"
         said = f": {check.description}" if check.description else ""
         echo(f"  check failed       {check.asset}: {check.name} ({effect}){said}")
+
+
+def _print_reading(figures: Any) -> None:
+    """Print how far the reading of the drop can be trusted."""
+    if figures:
+        echo(f"  reading            {figures['reading']}")
 
 
 def _print_statistics(figures: Any) -> None:

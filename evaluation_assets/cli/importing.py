@@ -1,6 +1,5 @@
 """`import`: the import report of files."""
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +9,8 @@ from evaluation_assets.cli.options import refuse, warn
 from evaluation_assets.cli.output import echo
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
-from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.formats.registry import FORMATS, format_of
 from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -51,31 +50,51 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
 
 
 def _show(drop: Drop, shown: int | None) -> None:
-    unmapped = UnmappedFields()
     chosen = format_of(drop.sources, drop.sidecar().format)
+    report = ImportReport()
     trajectories: list[Trajectory] = []
     rejected: list[Rejection] = []
-    counts: Counter[str] = Counter()
-    for item in read_trajectories(drop.sources, unmapped, chosen.name):
+    for item in report.read(chosen, drop.sources):
         if isinstance(item, Rejection):
             rejected.append(item)
-            continue
-        counts.update(trajectories=1, calls=len(item.calls), turns=len(item.turns), repaired=bool(item.repairs))
-        if shown is None or len(trajectories) < shown:
+        elif shown is None or len(trajectories) < shown:
             trajectories.append(item)
+    summary, unmapped = report.summary, report.unmapped
     echo("", drop.key)
     echo(f"  format             {chosen.name}")
-    echo(f"  trajectories       {counts['trajectories']} ({counts['turns']} turns, {counts['calls']} calls)")
-    echo(f"  rejected           {len(rejected)}")
+    echo(f"  reading            {summary.sentence}")
+    echo(f"  trajectories       {summary.trajectories} ({summary.turns} turns)")
+    echo(f"  calls              {_calls(summary)}")
+    echo(f"  tokens             {_tokens(summary)}")
+    echo(f"  rejected           {summary.rejected}")
     for item in rejected[:shown]:
         echo(f"    {item.source}, record {item.line}: {item.reason}: {item.detail}")
     for trajectory in trajectories:
         echo(f"    {_line(trajectory)}")
-    if counts["trajectories"] > len(trajectories):
-        echo(f"    and {counts['trajectories'] - len(trajectories)} more; --all shows them")
+    if summary.trajectories > len(trajectories):
+        echo(f"    and {summary.trajectories - len(trajectories)} more; --all shows them")
     echo(f"  unmapped fields    {unmapped.counts.total()} values in {len(unmapped.counts)} fields")
     for path, count in unmapped.table()[:shown]:
         echo(f"    {count:>7}  {path}")
+
+
+def _calls(summary: ImportSummary) -> str:
+    """The calls that were read, with what is odd about them."""
+    odd = (
+        (summary.calls_not_read, "could not be read"),
+        (summary.unanswered_calls, "without a result"),
+        (summary.repeated_calls, "repeated"),
+    )
+    parts = [f"{count:,} {what}" for count, what in odd if count]
+    strays = [f"{summary.stray_results:,} results without a call"] if summary.stray_results else []
+    return ", ".join([f"{summary.calls:,}", *parts, *strays])
+
+
+def _tokens(summary: ImportSummary) -> str:
+    read = "unknown" if summary.input_tokens is None else f"{summary.input_tokens:,}"
+    written = "unknown" if summary.output_tokens is None else f"{summary.output_tokens:,}"
+    cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:,.4f}"
+    return f"{read} in, {written} out, cost {cost}"
 
 
 def _line(trajectory: Trajectory) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.lake import Stored
 
 
@@ -34,10 +35,11 @@ class Facts(BaseModel):
 
 
 class DropFacts(Facts):
-    """Of `raw_trajectories`: the hash of the drop's content, and its sidecar."""
+    """Of `raw_trajectories`: the hash of the drop's content, its sidecar, and how well it was read."""
 
     content: str = ""
     sidecar: Sidecar = Sidecar()
+    reading: ImportSummary = ImportSummary()
 
 
 class PreprocessingFacts(Facts):

@@ -6,6 +6,7 @@ from typing import Literal
 import dagster as dg
 
 from evaluation_assets.core import tables
+from evaluation_assets.core.checks import records
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.drops import InvalidDrop, find
 from evaluation_assets.core.facts import PreprocessingFacts
@@ -17,7 +18,7 @@ from evaluation_assets.core.pipeline.segmentation import Segmentation
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.trajectory_rows import Row
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.results import explained
+from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
 
 READER_VERSION = "3"
@@ -50,8 +51,15 @@ class PreprocessConfig(dg.Config):
             kinds={"parquet"},
         ),
     },
+    check_specs=[
+        dg.AssetCheckSpec(
+            "well_read",
+            asset="raw_trajectories",
+            description="No call of the source is missing or repeated, and every part of a message was understood.",
+        )
+    ],
 )
-def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.Output]:
+def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator[dg.Output | dg.AssetCheckResult]:
     """Read the drop's files with the reader of their format."""
     with Spool(tables.UNREADABLE_RECORDS) as unreadable:
         with explained(InvalidDrop, UnreadableDrop):
@@ -75,6 +83,7 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
         yield dg.Output(
             Stream(tables.UNREADABLE_RECORDS, unreadable.batches()), "unreadable_records", data_version=version
         )
+        yield check_result(records.well_read(drop.reading), "well_read", dg.AssetKey("raw_trajectories"))
 
 
 @dg.multi_asset(

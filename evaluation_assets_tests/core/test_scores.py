@@ -14,7 +14,7 @@ from upath import UPath
 
 from evaluation_assets.core.clips.clip_rows import clip_row
 from evaluation_assets.core.clips.segmentation import clips_of
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.reporting.results import result_records
 from evaluation_assets.core.reporting.summary import DropTables, summarise
@@ -176,7 +176,7 @@ def check(drop: Drop, quorum: int) -> None:
         trajectory_verdicts=of_level["trajectory"],
         session_verdicts=drop.verdicts("session"),
     )
-    report = summarise("d", Sidecar(), {}, tables)
+    report = summarise("d", DropFacts(), {}, tables)
     scored = {(row["trajectory_id"], row["clip_index"]) for row in clip_scores if row["mean"] is not None}
     assert (report.total_clips, report.scored_clips) == (len(drop.clips), len(scored))
     overall_means = {row["trajectory_id"]: row["mean"] for row in whole if row["criterion"] == panel_scores.OVERALL}

@@ -5,10 +5,21 @@ from collections import Counter
 import pyarrow.parquet as pq
 
 from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.lake import Stored
 
 MAX_REJECTED = 0.2
 """Maximum share of rejected records; above it, check the drop before trusting its scores."""
+
+
+def well_read(reading: ImportSummary) -> Finding:
+    """Whether nothing suggests that the reader got the drop wrong. Gaps of the source itself are not a failure."""
+    return Finding(
+        not reading.doubts,
+        f"Reading {reading.sentence}.",
+        {"calls": reading.calls, "calls_in_source": reading.calls_in_source, "calls_not_read": reading.calls_not_read},
+        "warn",
+    )
 
 
 def records_add_up(raw: Stored, unreadable: Stored, preprocessed: Stored, rejected: Stored) -> Finding:

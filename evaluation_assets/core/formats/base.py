@@ -84,7 +84,10 @@ class Sample:
 class RecordWatch:
     """The records that a reader is handed, and the rejections it is handed in place of those that it broke on."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_record: Callable[[Record], object] = lambda _: None) -> None:
+        self._on_record = on_record
+        self._handed = 0
+        self._counted = 0
         self._last: Record | None = None
         self._broken: dict[tuple[str, int, bytes], Rejection] = {}
 
@@ -98,6 +101,10 @@ class RecordWatch:
         for item in items:
             if isinstance(item, Record):
                 self._last = item
+                self._handed += 1
+                if self._handed > self._counted:  # a reader that starts again is handed the same records again
+                    self._counted = self._handed
+                    self._on_record(item)
                 yield self._broken.get((item.source, item.line, item.raw), item)
             else:
                 yield item
@@ -109,6 +116,7 @@ class RecordWatch:
         if last is None or (key := (last.source, last.line, last.raw)) in self._broken:
             return False
         self._last, self._broken[key] = None, last.rejected(problem)
+        self._handed = 0
         return True
 
 

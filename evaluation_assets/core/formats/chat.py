@@ -163,7 +163,7 @@ def part_text(part: Fields) -> str:
         part.set_aside("signature", "id", "summary")
         return f"<think>{found}</think>\n"
     part.set_aside("index", "id")
-    return as_text(found) if found is not None else f"[{kind}]"
+    return as_text(found) if found is not None else f"[{part.note_unknown(part.text('type'))}]"
 
 
 def split_thought(content: str) -> tuple[str | None, str]:

@@ -1,10 +1,10 @@
 """The formats that are read, and how one is chosen: by content, or by name where the drop says so."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from evaluation_assets.core.formats.base import DropFile, Format, RecordWatch, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Format, Record, RecordWatch, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import reader_failed
@@ -131,9 +131,14 @@ def read_trajectories(
     return read_by(format_of(files, format_name), files, unmapped)
 
 
-def read_by(chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """As `read_trajectories`, by a format's own reader."""
-    trials, told, watch = TrialCounter(), 0, RecordWatch()
+def read_by(
+    chosen: Format,
+    files: Sequence[DropFile],
+    unmapped: UnmappedFields,
+    on_record: Callable[[Record], object] = lambda _: None,
+) -> Iterator[Trajectory | Rejection]:
+    """As `read_trajectories`, by a format's own reader. `on_record` is given each record that the reader is handed."""
+    trials, told, watch = TrialCounter(), 0, RecordWatch(on_record)
     said: list[Rejection] = []
     watched = [replace(file, watch=watch) for file in files]
     while True:

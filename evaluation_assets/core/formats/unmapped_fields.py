@@ -8,9 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import orjson
+
+Problem = Literal["unknown_part", "no_content", "orphan_span"]
+"""What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
+recorded no messages, a span whose parent is not in the drop."""
 
 _HUGE = 1 << 62
 _SHORT = 2000
@@ -22,14 +26,20 @@ class UnmappedFields:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.notes: Counter[tuple[Problem, str]] = Counter()
 
     def count(self, path: str, times: int = 1) -> None:
         """Count something that is not mapped."""
         self.counts[path] += times
 
+    def note(self, problem: Problem, what: str, times: int = 1) -> None:
+        """Count something that casts doubt on the reading, e.g. `("unknown_part", "functionCall")`."""
+        self.notes[problem, what] += times
+
     def update(self, other: "UnmappedFields") -> None:
         """Add the counts of another reading."""
         self.counts.update(other.counts)
+        self.notes.update(other.notes)
 
     @contextmanager
     def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
@@ -37,6 +47,7 @@ class UnmappedFields:
         fields = Fields(data, path, {})
         yield fields
         self.counts.update(fields.paths())
+        self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
 
     def table(self) -> list[tuple[str, int]]:
         """Paths with their counts, the most frequent first."""
@@ -49,12 +60,19 @@ class Fields:
     An object inside it has the same `Fields` whenever it is taken.
     """
 
-    def __init__(self, data: Mapping[str, Any], path: str, family: dict[int, "Fields"]) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        path: str,
+        family: dict[int, "Fields"],
+        unknown_parts: Counter[str] | None = None,
+    ) -> None:
         self._data = data
         self._path = path
         self._taken: set[str] = set()
         self._wrong: dict[str, list[str]] = {}
         self._family = family
+        self._unknown_parts = Counter[str]() if unknown_parts is None else unknown_parts
         family[id(data)] = self
 
     def __contains__(self, key: str) -> bool:
@@ -163,6 +181,20 @@ class Fields:
         """Take fields that say nothing more: what is known from elsewhere, or means nothing outside its framework."""
         self._taken.update(keys)
 
+    @property
+    def unknown_parts(self) -> Counter[str]:
+        """How often which kind of message part was not understood, here and in the objects taken from here."""
+        return self._unknown_parts
+
+    def note_unknown(self, kind: str | None = None) -> str:
+        """Note that this message part is of a kind that no reader understands, and give the kind.
+
+        Without a name, the kind is the first field that holds something.
+        """
+        kind = kind or next((key for key, value in self._data.items() if _is_something(value)), "empty")
+        self._unknown_parts[kind] += 1
+        return kind
+
     def rest(self) -> dict[str, Any]:
         """Take all fields that nobody took and that have a value, as they are."""
         rest = {key: value for key, value in self._data.items() if key not in self._taken and _is_something(value)}
@@ -187,7 +219,7 @@ class Fields:
         ]
 
     def _child(self, data: dict[str, Any], key: str) -> "Fields":
-        return self._family.get(id(data)) or Fields(data, f"{self._path}{key}.", self._family)
+        return self._family.get(id(data)) or Fields(data, f"{self._path}{key}.", self._family, self._unknown_parts)
 
     def _take(self, key: str) -> Any:
         self._taken.add(key)

@@ -1,13 +1,13 @@
 """A drop as rows: the trajectories of its files, and the records no trajectory could be made of."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evaluation_assets.core.drops import Drop, Sidecar
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.formats.registry import format_of
 from evaluation_assets.core.formats.rejection_rows import unreadable_row
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.lake import Spool
@@ -33,11 +33,10 @@ class ReadDrop:
     def __init__(self, drop: Drop, unreadable: Spool) -> None:
         self._drop = drop
         self._unreadable = unreadable
-        self._unmapped = UnmappedFields()
-        self._formats: Counter[str] = Counter()
+        self._report = ImportReport()
         self.sidecar: Sidecar = drop.sidecar()
-        self._items: Iterable[Trajectory | Rejection] = read_trajectories(
-            drop.sources, self._unmapped, self.sidecar.format
+        self._items: Iterable[Trajectory | Rejection] = self._report.read(
+            format_of(drop.sources, self.sidecar.format), drop.sources
         )
         self._stamp = drop.stamp()
         self.content = drop.content_hash()
@@ -52,13 +51,17 @@ class ReadDrop:
             if isinstance(item, Rejection):
                 self._unreadable.add(unreadable_row(self._drop.key, item))
             else:
-                self._formats[item.format] += 1
                 yield trajectory_row(self._drop.key, item)
+
+    @property
+    def reading(self) -> ImportSummary:
+        """How the drop was read, once all records have passed."""
+        return self._report.summary
 
     @property
     def facts(self) -> DropFacts:
         """What is kept with the trajectories."""
-        return DropFacts(content=self.content, sidecar=self.sidecar)
+        return DropFacts(content=self.content, sidecar=self.sidecar, reading=self.reading)
 
     def metadata(self) -> dict[str, Any]:
         """Formats, number of unmapped fields and the fields of the sidecar, once all records have passed."""
@@ -66,15 +69,16 @@ class ReadDrop:
             "unreadable": self._unreadable.count,
             "content": self.content,
             "stamp": self._stamp,
-            "format": ", ".join(sorted(self._formats)) or "none",
-            "unmapped_fields": self._unmapped.counts.total(),
+            "format": ", ".join(sorted(self._report.formats)) or "none",
+            "reading": self.reading.sentence,
+            "unmapped_fields": self._report.unmapped.counts.total(),
             "source": ", ".join(file.source for file in self._drop.sources[:_NAMED]),
             **{key: value for key, value in self.sidecar.model_dump().items() if isinstance(value, str)},
         }
 
     def unmapped_table(self) -> str:
         """Which fields of the source no trajectory holds, as Markdown."""
-        return unmapped_table(self._unmapped)
+        return unmapped_table(self._report.unmapped)
 
 
 def unmapped_table(unmapped: UnmappedFields) -> str:

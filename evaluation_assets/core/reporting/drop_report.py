@@ -17,9 +17,10 @@ def drop_report(
 ) -> DropReport:
     """Everything the report of a drop says. Other drops whose tables are damaged are named and left out."""
     disqualified = kept_out(home.whole_table("judge_cards").rows(), settings.review)
-    sidecar = DropFacts.of(own.raw).sidecar
+    facts = DropFacts.of(own.raw)
+    sidecar = facts.sidecar
     damaged: list[str] = []
-    return summarise(drop, sidecar, comparability, own).model_copy(
+    return summarise(drop, facts, comparability, own).model_copy(
         update={
             "gate": gate_drop(home, drop, settings.gate, disqualified),
             "history": trends(suite_history(home, sidecar.suite, damaged.append)),

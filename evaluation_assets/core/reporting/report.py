@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.reporting.headline import Headline
@@ -262,6 +263,7 @@ class DropReport(_Model):
     damaged_tables: list[str] = []
     sidecar: Sidecar
     comparability: dict[str, str]
+    reading: ImportSummary
     records: Records
     recorded_success: int
     recorded_outcomes: int

@@ -9,8 +9,8 @@ from math import fsum
 from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.excerpts import without_middle
+from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.repair import changes_text
@@ -65,7 +65,7 @@ class DropTables:
     canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
 
 
-def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables: DropTables) -> DropReport:
+def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables: DropTables) -> DropReport:
     """The report of a drop. Reads each table as a stream; holds figures and the listed rows, never the texts."""
     records, repairs, repairs_total = _records(tables)
     trajectories = _Best(LISTED)
@@ -101,7 +101,8 @@ def summarise(drop: str, sidecar: Sidecar, comparability: dict[str, str], tables
     return DropReport(
         drop=drop,
         headline=headline(rates, described, by_rules_only=all(judge.provider == "rules" for judge in judges)),
-        sidecar=sidecar,
+        sidecar=facts.sidecar,
+        reading=facts.reading,
         comparability=comparability,
         records=records,
         recorded_success=sum(outcomes),

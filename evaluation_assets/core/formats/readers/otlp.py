@@ -47,7 +47,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             if isinstance(file, Rejection):
                 yield file
                 continue
-            spans = _of_document(file) if is_document(file.path) else _of_lines(file, unmapped)
+            spans = file.watch.over(_of_document(file)) if is_document(file.path) else _of_lines(file, unmapped)
             is_empty = True
             for item in spans:
                 is_empty = False

@@ -68,6 +68,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields) -> Trajecto
         telling.tell(root, "agent")
     if trace.repeated:
         unmapped.count("spans[] (exported twice)", trace.repeated)
+    unmapped.note("orphan_span", "spans[]", trace.orphans)
     transcript = Transcript()
     steps = telling.events.write(transcript)
     text, turns = transcript.finished()
@@ -231,6 +232,7 @@ class _Telling:
         else:
             del self.places[span.id]
             self._unmapped.count("spans[] (model without its words)")
+            self._unmapped.note("no_content", span.name)
 
     def _given(self, message: Message, agent_id: str) -> None:
         """A message the model was given; what was said before is left out."""

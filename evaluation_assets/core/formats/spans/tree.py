@@ -55,11 +55,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The spans of one trace as a forest, children in the order they began; `repeated` were given more than once."""
+    """The spans of one trace as a forest, children in the order they began; `repeated` were given more than once.
+
+    `orphans` have a parent that is not there, where others do not: a trace may begin below a span of another program.
+    """
 
     id: str
     roots: tuple[Span, ...]
     repeated: int = 0
+    orphans: int = 0
 
     def walk(self) -> Iterator[Span]:
         """All spans, parents first."""
@@ -78,16 +82,19 @@ def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
         given += 1
         by_id.setdefault(span.id, span)
     roots: list[Span] = []
+    missing: list[str] = []
     for span in by_id.values():
         parent = by_id.get(span.parent_id or "")
         if parent is None or _is_below(parent, span, by_id):
+            missing += [span.parent_id] if parent is None and span.parent_id else []
             span.parent_id = None
             roots.append(span)
         else:
             parent.children.append(span)
     for span in by_id.values():
         span.children.sort(key=_begin)
-    return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id))
+    whole = len(missing) == len(roots) and len(set(missing)) == 1
+    return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id), 0 if whole else len(missing))
 
 
 def _begin(span: Span) -> float:

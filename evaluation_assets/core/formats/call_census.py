@@ -1,0 +1,132 @@
+"""Tool calls that a record seems to hold, found by their shape in any format: a check on readers.
+
+A reader that does not understand a part of a message loses calls silently, and an agent that made no calls made no
+mistakes. So calls are counted a second time, without knowing the format. The count is a lower bound: a call that is
+repeated in the history of a later request counts once.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+_LISTS = ("tool_calls", "toolCalls", "function_calls", "functionCalls")
+"""Fields that hold a list of calls."""
+
+_OBJECTS = ("functionCall", "function_call", "toolUse", "toolRequest")
+"""Fields that hold one call."""
+
+_TYPES = frozenset(
+    (
+        "tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "toolCall", "function_call",
+        "custom_tool_call", "mcp_call", "web_search_call", "file_search_call", "code_interpreter_call",
+        "computer_call", "local_shell_call",
+    )
+)  # fmt: skip
+"""What parts and items that are calls name as their type."""
+
+_KINDS = ("type", "part_kind")
+_IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
+_NAMES = ("name", "toolName", "tool_name", "function_name", "toolname")
+_ARGUMENTS = ("arguments", "args", "input", "parameters")
+_SPAN_KINDS = {
+    "openinference.span.kind": "TOOL",
+    "gen_ai.operation.name": "execute_tool",
+    "traceloop.span.kind": "tool",
+}
+_FLAT_ID = re.compile(r"(?:^|\.)tool_calls\.\d+\.(?:tool_call\.)?id$")
+_HINTS = ("tool_call", "toolCall", "tool-call", "tool_use", "toolUse", "function_call", "functionCall")
+_DEEPEST_TEXT = 2
+"""JSON in a JSON text, as attributes of spans have it, is searched this deep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """Calls in a record, each by its id or, without one, by its name and arguments; and spans of tools that ran."""
+
+    calls: frozenset[str] = frozenset()
+    tool_spans: int = 0
+
+
+def census_of(data: Any) -> Census:
+    """The calls in any JSON value."""
+    calls: set[str] = set()
+    tool_spans = 0
+    waiting: list[tuple[Any, int]] = [(data, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(item, depth) for item in value if isinstance(item, dict | list)]
+        if not isinstance(value, dict) or value.get("role") == "user":  # a simulated user has tools of its own
+            continue
+        calls.update(_calls_at(value))
+        tool_spans += _is_tool_span(value)
+        for key, inner in value.items():
+            if isinstance(inner, dict | list):
+                waiting.append((inner, depth))
+            elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
+                waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]
+    return Census(frozenset(calls), tool_spans)
+
+
+def _calls_at(value: dict[str, Any]) -> Iterator[str]:
+    """The calls that stand directly in an object."""
+    if any(value.get(kind) in _TYPES for kind in _KINDS if isinstance(value.get(kind), str)):
+        yield from _mark(value, str(value.get("type")))
+    for key in _LISTS:
+        items = value.get(key)
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, dict):
+                yield from _mark(item)
+    for key in _OBJECTS:
+        if isinstance(item := value.get(key), dict):
+            yield from _mark(item)
+    for key, found in _attributes(value):
+        if isinstance(found, str) and found and _FLAT_ID.search(key):
+            yield found
+
+
+def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
+    """What tells a call from others; nothing for what has neither a name nor a type that needs none."""
+    inner = next((found for key in ("function", "custom") if isinstance(found := call.get(key), dict)), call)
+    name = next((found for key in _NAMES for one in (inner, call) if isinstance(found := one.get(key), str)), None)
+    if name is None and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
+        return
+    identity = next((found for key in _IDS if isinstance(found := call.get(key), str) and found), None)
+    if identity is not None:
+        yield identity
+        return
+    arguments = next((found for key in _ARGUMENTS for one in (inner, call) if (found := one.get(key)) is not None), "")
+    text = arguments if isinstance(arguments, str) else orjson.dumps(arguments, default=str).decode()
+    yield f"{name or kind}\0{text}"
+
+
+def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The attributes of a span, as a mapping or as the list of pairs that OTLP and Jaeger have."""
+    for holder in ("attributes", "tags"):
+        found = value.get(holder)
+        if isinstance(found, dict):
+            yield from found.items()
+        for pair in found if isinstance(found, list) else ():
+            if isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
+                inner = pair.get("value")
+                yield key, next(iter(inner.values()), None) if isinstance(inner, dict) else inner
+
+
+def _is_tool_span(value: dict[str, Any]) -> bool:
+    return any(_SPAN_KINDS.get(key) == found for key, found in _attributes(value) if isinstance(found, str))
+
+
+def _is_attribute(key: str) -> bool:
+    """Whether a field may hold JSON in a text that the source wrote: an attribute of a span, not a tool's output."""
+    return "." in key or key.endswith("Value")
+
+
+def _parsed(text: str) -> Iterator[Any]:
+    if text[:1] in "[{" and any(hint in text for hint in _HINTS):
+        try:
+            yield orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return

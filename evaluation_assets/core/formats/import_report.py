@@ -1,0 +1,212 @@
+"""The import report: what was read of a drop, and whether the reading can be trusted."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection
+from evaluation_assets.core.formats.call_census import census_of
+from evaluation_assets.core.formats.registry import read_by
+from evaluation_assets.core.formats.transcript import hands_in
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.nullable import sum_of
+from evaluation_assets.core.trajectories.calls import call_key
+from evaluation_assets.core.trajectories.model import Trajectory
+
+Trust = Literal["complete", "partial", "doubtful"]
+
+_KINDS_NAMED = 5
+"""Kinds of message parts that a sentence names."""
+
+
+class ImportSummary(BaseModel):
+    """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has.
+
+    `calls_in_source` counts calls by their shape, without the reader (a lower bound); `rejected_calls` are those in
+    rejected records. `unanswered_calls` have no result, calls that hand in the answer and a last call not counted.
+    `stray_results` answer no call. `repeated_calls` have the id, tool and arguments of an earlier call of their
+    trajectory. `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
+    are spans of models or tools that recorded no messages, `orphan_spans` have a parent that is not in the drop.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    trajectories: int = 0
+    rejected: int = 0
+    turns: int = 0
+    calls: int = 0
+    calls_in_source: int = 0
+    rejected_calls: int = 0
+    unanswered_calls: int = 0
+    stray_results: int = 0
+    repeated_calls: int = 0
+    unknown_parts: Mapping[str, int] = {}
+    spans_without_content: int = 0
+    orphan_spans: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+    @property
+    def calls_not_read(self) -> int:
+        """Calls that the source holds and no trajectory does, at least."""
+        return max(0, self.calls_in_source - self.rejected_calls - self.calls)
+
+    @computed_field
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why the reading may be wrong, a sentence each."""
+        kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
+        unknown = sum(self.unknown_parts.values())
+        found = (
+            (self.calls_not_read, f"{_times(self.calls_not_read, 'call')} in the source could not be read"),
+            (unknown, f"{_times(unknown, 'part')} of messages could not be read: {kinds}"),
+            (self.repeated_calls, f"{_times(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
+            (
+                self.stray_results > self.calls,
+                f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
+            ),
+        )
+        return tuple(sentence for applies, sentence in found if applies)
+
+    @computed_field
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What the source itself lacks, a sentence each."""
+        found = (
+            (self.rejected, f"{_times(self.rejected, 'record')} rejected"),
+            (
+                self.spans_without_content,
+                f"{_times(self.spans_without_content, 'span')} without messages; "
+                "enable message content in the instrumentation",
+            ),
+            (
+                self.orphan_spans,
+                f"{_times(self.orphan_spans, 'span')} with a missing parent; evaluate all files of a trace as one drop",
+            ),
+            (self.unanswered_calls, f"{_times(self.unanswered_calls, 'call')} without a result"),
+        )
+        return tuple(sentence for count, sentence in found if count)
+
+    @computed_field
+    @property
+    def trust(self) -> Trust:
+        """`doubtful` where the reading may be wrong, `partial` where the source has gaps, else `complete`."""
+        return "doubtful" if self.doubts else "partial" if self.gaps else "complete"
+
+    @property
+    def sentence(self) -> str:
+        """The trust, and the reasons for less than `complete`."""
+        return ": ".join(filter(None, (self.trust, "; ".join((*self.doubts, *self.gaps)))))
+
+
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """The calls of one trajectory, and what is odd about them; see `ImportSummary`."""
+
+    calls: int
+    unanswered: int
+    stray_results: int
+    repeated: int
+
+
+def call_counts(trajectory: Trajectory) -> CallCounts:
+    """Count the calls of a trajectory."""
+    steps = list(trajectory.steps)
+    made = [step for step in steps if step.call is not None]
+    open_calls = sum(
+        step.result is None and step.call is not None and not hands_in(step.call.name) for step in made[:-1]
+    )
+    identified = Counter(
+        (step.call.id, call_key(trajectory, step)) for step in made if step.call is not None and step.call.id
+    )
+    return CallCounts(
+        calls=len(made),
+        unanswered=open_calls,
+        stray_results=sum(step.call is None and step.result is not None for step in steps),
+        repeated=sum(times - 1 for times in identified.values()),
+    )
+
+
+@dataclass(slots=True)
+class ImportReport:
+    """Counts while a drop is read, and gives the summary afterwards.
+
+    Calls in the source are counted a conversation at a time: a call that stands in two records of one conversation,
+    or in two that follow each other, counts once.
+    """
+
+    unmapped: UnmappedFields = field(default_factory=UnmappedFields)
+    formats: Counter[str] = field(default_factory=Counter)
+    _counts: Counter[str] = field(default_factory=Counter)
+    _tokens: list[tuple[int | None, int | None, float | None]] = field(default_factory=list)
+    _calls_now: set[str] = field(default_factory=set)
+    _calls_before: set[str] = field(default_factory=set)
+    _tool_spans: int = 0
+
+    def read(self, chosen: Format, files: Sequence[DropFile]) -> Iterator[Trajectory | Rejection]:
+        """The trajectories and rejections of a drop, by a format's reader, counted on their way.
+
+        Raises:
+            UnreadableDrop: a file turns out damaged half way.
+        """
+        for item in read_by(chosen, files, self.unmapped, self._handed):
+            if isinstance(item, Rejection):
+                self._rejected(item)
+            else:
+                self._add(item)
+            yield item
+
+    @property
+    def summary(self) -> ImportSummary:
+        """What was read so far."""
+        notes = self.unmapped.notes
+        inputs, outputs, costs = zip(*self._tokens, strict=True) if self._tokens else ((), (), ())
+        return ImportSummary(
+            **{name: self._counts[name] for name in self._counts if name != "marks"},
+            calls_in_source=max(self._counts["marks"], self._tool_spans),
+            unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
+            spans_without_content=sum(count for (kind, _), count in notes.items() if kind == "no_content"),
+            orphan_spans=sum(count for (kind, _), count in notes.items() if kind == "orphan_span"),
+            input_tokens=sum_of(inputs),
+            output_tokens=sum_of(outputs),
+            cost_usd=sum_of(costs),
+        )
+
+    def _handed(self, record: Record) -> None:
+        """Count the calls that a record seems to hold."""
+        found = census_of(record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw))
+        self._counts["marks"] += len(found.calls - self._calls_now - self._calls_before)
+        self._calls_now |= found.calls
+        self._tool_spans += found.tool_spans
+
+    def _rejected(self, rejection: Rejection) -> None:
+        self._counts["rejected"] += 1
+        try:
+            data = orjson.loads(rejection.raw)
+        except orjson.JSONDecodeError:
+            return
+        self._counts["rejected_calls"] += len(census_of(data).calls & (self._calls_now | self._calls_before))
+
+    def _add(self, trajectory: Trajectory) -> None:
+        self._calls_before, self._calls_now = self._calls_now, set()
+        found = call_counts(trajectory)
+        self.formats[trajectory.format] += 1
+        self._counts.update(
+            trajectories=1,
+            turns=len(trajectory.turns),
+            calls=found.calls,
+            unanswered_calls=found.unanswered,
+            stray_results=found.stray_results,
+            repeated_calls=found.repeated,
+        )
+        if (usage := trajectory.usage) is not None:
+            self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd))
+
+
+def _times(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,152 @@
+"""The import report says so when a reading loses calls, doubles them, or does not understand a part of a message."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.formats.call_census import census_of
+from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.formats.registry import format_of
+from evaluation_assets_tests.core.formats.reading import FIXTURES, files_of
+
+Written = tuple[dict[str, Any], dict[str, Any]]
+"""A message with one call, and the message that answers it."""
+
+
+def openai(key: str) -> Written:
+    call = {"id": key, "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    return {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": key, "content": "found"}
+
+
+def bedrock(key: str) -> Written:
+    call = {"toolUse": {"toolUseId": key, "name": "look_up", "input": {}}}
+    result = {"toolResult": {"toolUseId": key, "content": [{"text": "found"}]}}
+    return {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
+
+
+def gemini(key: str) -> Written:
+    call = {"functionCall": {"name": "look_up", "args": {"key": key}}}
+    return {"role": "model", "parts": [call]}, {"role": "user", "parts": [{"functionResponse": {"name": "look_up"}}]}
+
+
+def vercel(key: str) -> Written:
+    call = {"type": "tool-call", "toolCallId": key, "toolName": "look_up", "input": {}}
+    result = {"type": "tool-result", "toolCallId": key, "toolName": "look_up", "output": {"type": "text", "value": "x"}}
+    return {"role": "assistant", "content": [call]}, {"role": "tool", "content": [result]}
+
+
+def invented(key: str) -> Written:
+    """A way to write calls that no framework has: only its field gives it away."""
+    call = {"toolRequest": {"id": key, "name": "look_up", "input": {}}}
+    return {"role": "assistant", "content": [call]}, {"role": "user", "content": [{"toolResponse": {"id": key}}]}
+
+
+SHAPES: list[Callable[[str], Written]] = [openai, bedrock, gemini, vercel, invented]
+
+
+def summary_of(*paths: Path) -> ImportSummary:
+    """The summary of a drop of these files."""
+    files, report = files_of(*paths), ImportReport()
+    list(report.read(format_of(files), files))
+    return report.summary
+
+
+def conversation(*calls: Written) -> dict[str, Any]:
+    """A record in which the agent makes these calls, and then answers."""
+    messages = [message for call in calls for message in call]
+    return {"messages": [{"role": "user", "content": "Find it."}, *messages, {"role": "assistant", "content": "Done."}]}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("drops")
+
+
+@given(shapes=st.lists(st.lists(st.sampled_from(SHAPES), max_size=5), min_size=1, max_size=4))
+def test_each_call_of_the_source_is_read_or_named_as_not_read(
+    folder: Path, shapes: list[list[Callable[[str], Written]]]
+) -> None:
+    records = [
+        conversation(*(shape(f"call-{run}-{number}") for number, shape in enumerate(one)))
+        for run, one in enumerate(shapes)
+    ]
+    path = folder / "d.jsonl"
+    path.write_bytes(b"\n".join(orjson.dumps(record) for record in records))
+    found = summary_of(path)
+    assert found.calls + found.calls_not_read + found.rejected_calls == sum(map(len, shapes))
+    assert found.trust == "doubtful" or not found.calls_not_read
+
+
+def test_a_message_part_that_no_reader_understands_is_a_doubt(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(orjson.dumps(conversation(openai("1"), invented("2"))))
+    found = summary_of(path)
+    assert (found.trust, found.calls, found.calls_not_read) == ("doubtful", 1, 1)
+    assert found.unknown_parts == {"toolRequest": 1, "toolResponse": 1}
+    assert found.sentence == (
+        "doubtful: 1 call in the source could not be read; "
+        "2 parts of messages could not be read: toolRequest, toolResponse"
+    )
+
+
+def test_a_call_that_stands_twice_in_a_trajectory_is_a_doubt(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(orjson.dumps(conversation(openai("1"), openai("1"), openai("2"))))
+    found = summary_of(path)
+    assert (found.calls, found.calls_in_source, found.repeated_calls) == (3, 2, 1)
+    assert found.sentence == "doubtful: 1 repeated call with the ID of an earlier one"
+
+
+def test_calls_of_a_rejected_record_are_not_missing(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    nobody = {"messages": [{"role": "user", "content": "Hello", "tool_calls": [openai("9")[0]["tool_calls"][0]]}]}
+    path.write_bytes(orjson.dumps(conversation(openai("1"))) + b"\n" + orjson.dumps(nobody))
+    found = summary_of(path)
+    assert (found.rejected, found.calls_not_read, found.sentence) == (1, 0, "partial: 1 record rejected")
+
+
+def test_calls_without_a_result_are_a_gap_but_for_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    made = [openai("1")[0], openai("2")[0]]
+    path.write_bytes(orjson.dumps({"messages": [{"role": "user", "content": "Find it."}, *made]}))
+    assert summary_of(path).sentence == "partial: 1 call without a result"
+
+
+def test_a_request_log_that_repeats_its_history_counts_each_call_once(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    messages = conversation(openai("1"), openai("2"))["messages"]
+    log = [
+        {"messages": messages[:end], "response": {"choices": [{"message": messages[end]}]}}
+        for end in range(1, len(messages), 2)
+    ]
+    path.write_bytes(b"\n".join(map(orjson.dumps, log)))
+    found = summary_of(path)
+    assert (found.trajectories, found.calls, found.calls_in_source, found.trust) == (1, 2, 2, "complete")
+
+
+@pytest.mark.parametrize("name", [folder.name for folder in sorted(FIXTURES.iterdir())])
+def test_the_count_of_calls_is_a_lower_bound_in_every_format(name: str) -> None:
+    found = summary_of(FIXTURES / name)
+    assert found.calls_in_source - found.rejected_calls <= found.calls
+    assert found.repeated_calls == 0
+
+
+@given(
+    data=st.recursive(
+        st.none() | st.text(max_size=5) | st.integers(),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["type", "tool_calls", "id", "name", "functionCall", "attributes", "role", "args"]),
+                inner,
+            )
+        ),
+    )
+)
+def test_any_json_can_be_counted(data: Any) -> None:
+    assert census_of(data).tool_spans >= 0
