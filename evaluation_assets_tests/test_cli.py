@@ -75,9 +75,9 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
     assert (tmp_path / "home" / "reports" / "good" / "report.html").exists()
     lines = [line for line in done.stderr.splitlines() if not PROGRESS_LINE.match(line)]
     assert [line.split(". ")[0] for line in lines] == [
-        "bad: bad.json is broken JSON: line 2, column 24: Expecting value",
+        "bad: bad.json is not valid JSON: line 2, column 24: Expecting value",
         "empty: empty.jsonl is empty",
-        "strange: strange.jsonl is in no supported format: no format recognises a record with the fields 'nothing'",
+        "strange: strange.jsonl is in no supported format (fields of the first record: 'nothing'",
     ]
     assert "evaluation-assets formats" in lines[2]
     assert max(map(len, lines)) < 300
