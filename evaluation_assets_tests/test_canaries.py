@@ -193,7 +193,7 @@ def test_a_judge_that_leaves_most_canaries_unanswered_is_not_taken_for_unchanged
     server.script(LOST)
     result, check = gated(accepted, "s/same", runs(TASKS, "tuesday"))
     said = check.description or ""
-    assert said.startswith("incomparable: judge one answered 3 of 12 canary clips: whether it changed is not known")
+    assert said.startswith("incomparable: judge one answered 3 of 12 canary clips, so it is unknown whether it changed")
     assert "evaluate again" in said and "no metric gates" not in said
     covered = coverage_of(result)
     assert (covered.passed, covered.severity) == (False, dg.AssetCheckSeverity.WARN)

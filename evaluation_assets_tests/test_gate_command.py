@@ -83,7 +83,7 @@ def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> Non
     (tmp_path / "broken.json").write_text("{}")
     broken = command("gate", "support/worse", "--baseline", tmp_path / "broken.json", home=home)
     assert broken.returncode == 2
-    assert "broken.json is no baseline" in broken.stderr
+    assert "broken.json is not a valid baseline" in broken.stderr
     unknown = command("gate", "support/none", home=home)
     assert unknown.returncode == 2
     assert "support/none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr

@@ -90,7 +90,7 @@ def test_a_drop_without_a_suite_is_not_promoted_and_says_why(installation: Works
     assert not result.success
     failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
     assert failure.user_failure_data is not None
-    assert "belongs to no suite" in (failure.user_failure_data.description or "")
+    assert "has no suite" in (failure.user_failure_data.description or "")
 
 
 def test_the_same_runs_again_pass(accepted: Workspace) -> None:
@@ -153,7 +153,7 @@ def assert_incomparable(result: dg.ExecuteInProcessResult, part: str) -> None:
 def test_another_judge_is_incomparable_never_a_failure(accepted: Workspace) -> None:
     other = with_panel(accepted, "another")
     other.drop("s/worse", runs(1, bad=TASKS - 1))
-    assert_incomparable(other.run("s/worse"), "judge rules was in the baseline and is not now")
+    assert_incomparable(other.run("s/worse"), "judge rules is in the baseline but not in this run")
 
 
 def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Workspace) -> None:
@@ -332,7 +332,7 @@ def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted:
     strict.drop("s/next", runs(TASKS))
     next_run = strict.run("s/next")
     assert next_run.success
-    assert "judge rules is kept out: kappa" in (check_of(next_run).description or "")
+    assert "judge rules is excluded: kappa" in (check_of(next_run).description or "")
     assert {row["metric"] for row in strict.rows("s/next", "task_metrics")} == {"success", "latency_s"}
 
 

@@ -95,7 +95,7 @@ def test_a_missing_metric_is_inconclusive_never_a_fall_to_0() -> None:
     before, after = noisy(20)
     outcome = gate({**before, "success": scores(np.ones(20))}, after)
     assert outcome.verdict == "inconclusive"
-    assert "success is not known on both sides" in outcome.reasons
+    assert "success: no task has values in both runs" in outcome.reasons
     missing = next(each for each in outcome.metrics if each.metric == "success")
     assert (missing.baseline, missing.current, missing.difference) == (None, None, None)
 
@@ -108,7 +108,7 @@ def test_a_metric_that_many_tasks_lack_is_inconclusive_however_good_the_rest() -
     )
     assert outcome is not None
     assert outcome.verdict == "inconclusive"
-    assert outcome.reasons == ["overall is known on both sides for 15 of 20 tasks"]
+    assert outcome.reasons == ["overall: values in both runs for 15 of 20 tasks only"]
 
 
 def test_an_unknown_cost_is_no_improvement() -> None:
@@ -251,7 +251,7 @@ def test_tasks_with_other_words_are_compared_and_named() -> None:
     before, _ = noisy(20)
     outcome = gate(before, before, tasks={f"t{index}": "asks" if index else "asks otherwise" for index in range(20)})
     assert (outcome.verdict, outcome.reworded_tasks) == ("pass", ["t0"])
-    assert "1 task with the same ID and another prompt than in the baseline" in outcome.reasons
+    assert "1 task with the same ID but a different prompt than in the baseline" in outcome.reasons
 
 
 def test_tolerance_is_the_fixed_rule() -> None:
@@ -341,7 +341,7 @@ def test_a_baseline_of_several_drops_is_their_mean_and_survives_its_file(tmp_pat
     write_baseline(file, made)
     assert read_baseline(file) == made
     file.write_text("{}")
-    with pytest.raises(InvalidBaseline, match="is no baseline: suite"):
+    with pytest.raises(InvalidBaseline, match="is not a valid baseline: suite"):
         read_baseline(file)
 
 
@@ -349,7 +349,7 @@ def test_drops_that_differ_make_no_baseline() -> None:
     one = drop({"overall": {"a": 0.2}}, "s/1")
     with pytest.raises(InvalidBaseline, match="differ in suite, judges, settings or tasks"):
         baseline(one, drop({"overall": {"b": 0.2}}, "s/2"))
-    with pytest.raises(InvalidBaseline, match="belongs to no suite"):
+    with pytest.raises(InvalidBaseline, match="has no suite"):
         baseline(drop({"overall": {"a": 0.2}}, suite=None))
 
 
