@@ -11,7 +11,7 @@ from upath import UPath
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 WEATHER = """\
 description: weather

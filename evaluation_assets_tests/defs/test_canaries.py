@@ -8,9 +8,9 @@ import dagster as dg
 import pytest
 
 from evaluation_assets_tests.conftest import command, failed_checks
+from evaluation_assets_tests.defs.test_regression import TASKS, check_of, promote, run_of
 from evaluation_assets_tests.model_judging import Judged, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
-from evaluation_assets_tests.test_regression import TASKS, check_of, promote, run_of
 
 GATE = "gate: {metrics: [success, overall]}\n"
 CANARY = "card games for two"

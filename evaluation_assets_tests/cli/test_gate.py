@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from evaluation_assets_tests.conftest import command
-from evaluation_assets_tests.test_regression import TASKS, runs
+from evaluation_assets_tests.defs.test_regression import TASKS, runs
 
-WORKFLOW = Path(__file__).parent.parent / "docs" / "ci" / "evaluation.yml"
+WORKFLOW = Path(__file__).parents[2] / "docs" / "ci" / "evaluation.yml"
 
 
 @pytest.fixture(scope="module")

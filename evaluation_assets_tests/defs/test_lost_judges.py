@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.judging.shortfall import LEAST_ANSWERED, Answers
+from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
-from evaluation_assets_tests.test_model_judges import cli
 
 RULES = {"name": "rules", "provider": "rules"}
 

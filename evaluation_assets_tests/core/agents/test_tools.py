@@ -324,5 +324,5 @@ def test_the_example_agent_can_be_used() -> None:
 
     from upath import UPath
 
-    example = Path(__file__).parents[2] / "examples" / "agents" / "calculating.yaml"
+    example = Path(__file__).parents[3] / "examples" / "agents" / "calculating.yaml"
     assert load_agent(UPath(example)).tools.python == ("calculator",)

@@ -20,7 +20,7 @@ from evaluation_assets_tests.third_party import data
 
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "outcomes.py"
+    path = Path(__file__).parents[3] / "benchmarks" / "outcomes.py"
     spec = importlib.util.spec_from_file_location("outcomes_benchmark", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

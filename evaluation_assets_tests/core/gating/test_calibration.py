@@ -15,7 +15,7 @@ RUNS = 300
 
 @pytest.fixture(scope="module")
 def simulation() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "gate.py"
+    path = Path(__file__).parents[3] / "benchmarks" / "gate.py"
     spec = importlib.util.spec_from_file_location("gate_benchmark", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

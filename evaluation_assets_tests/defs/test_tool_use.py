@@ -12,7 +12,7 @@ from evaluation_assets.core.intake.suites import take_in_suite
 from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets_tests.conftest import Workspace, command, failed_checks, record
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 WEATHER = EXAMPLES / "suites" / "weather.yaml"
 RUNS = (EXAMPLES / "tool_use" / "weather.jsonl").read_bytes()
 WRONG = RUNS.replace(rb"\"days\": 5", rb"\"days\": 9")

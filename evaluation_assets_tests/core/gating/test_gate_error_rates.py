@@ -31,7 +31,7 @@ def most(rate: float) -> float:
 
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "gate.py"
+    path = Path(__file__).parents[3] / "benchmarks" / "gate.py"
     spec = importlib.util.spec_from_file_location("gate_benchmark", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

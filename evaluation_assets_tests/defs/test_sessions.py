@@ -18,7 +18,7 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, record
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
-EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions" / "teams.json"
 
 
 def drop(

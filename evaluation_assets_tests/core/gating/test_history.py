@@ -7,7 +7,7 @@ import pytest
 
 from evaluation_assets.core.gating.history import drift_since, history_rows, leaderboard, segments
 from evaluation_assets.core.gating.task_metrics import DropMetrics
-from evaluation_assets_tests.core.test_gate import KEY, baseline, drop
+from evaluation_assets_tests.core.gating.test_gate import KEY, baseline, drop
 
 
 def agent(name: str, version: str, scores: dict[str, float], **fields: Any) -> DropMetrics:

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main as command_line
 from evaluation_assets_tests.conftest import SAMPLE, call, record
+from evaluation_assets_tests.defs.test_model_judges import cli
+from evaluation_assets_tests.defs.test_sessions import EXAMPLES
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
-from evaluation_assets_tests.test_model_judges import cli
-from evaluation_assets_tests.test_sessions import EXAMPLES
 from evaluation_assets_tests.third_party import data
 
 WITHIN = 0.25

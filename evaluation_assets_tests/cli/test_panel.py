@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from evaluation_assets_tests.conftest import command
+from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import judge
 from evaluation_assets_tests.model_server import ModelServer
-from evaluation_assets_tests.test_model_judges import cli
 
 RULES = {"name": "rules", "provider": "rules"}
 

@@ -652,7 +652,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     path.write_bytes(orjson.dumps([rule("text", text="from a file")]))
     command = [sys.executable, "-m", "evaluation_assets_tests.model_server", "--script", str(path), "--latency", "0.01"]
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     with subprocess.Popen(
         [*command, "--with-parent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root, text=True
     ) as process:

@@ -18,7 +18,7 @@ from evaluation_assets.core.scoring.intervals import mean_of_tasks
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, record
 
-EXAMPLES = Path(__file__).parent.parent / "examples" / "sessions" / "teams.json"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions" / "teams.json"
 
 
 def drop(installation: Workspace, key: str, *, unlike: bool = False, passes: bool = True) -> None:
