@@ -7,11 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from evaluation_assets.core.gating.drift import drift, night
 from evaluation_assets.core.gating.paired_tests import compare_outcomes, compare_scores, holm, tasks_needed
-from evaluation_assets.core.scoring.intervals import clustered, mean_of_tasks, wilson
-
-shares = st.floats(0, 1, width=32)
 
 
 @given(arrays(float, st.integers(2, 40), elements=st.floats(-1, 1, width=32)))
@@ -102,58 +98,6 @@ def test_holm_by_hand() -> None:
     assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
 
 
-@given(st.integers(1, 200), st.data())
-def test_wilsons_interval_holds_the_rate_and_stays_a_rate(n: int, data: st.DataObject) -> None:
-    successes = data.draw(st.integers(0, n))
-    low, high = wilson(successes, n)
-    wanted = stats.binomtest(successes, n).proportion_ci(0.95, "wilson")
-    assert (low, high) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
-    assert 0 <= low <= successes / n <= high <= 1
-
-
-@given(st.lists(shares, min_size=3, max_size=30))
-def test_clusters_of_one_give_the_usual_standard_error(values: list[float]) -> None:
-    mean, error, degrees = clustered(values, range(len(values)))
-    assert (mean, degrees) == (pytest.approx(np.mean(values)), len(values) - 1)
-    assert error == pytest.approx(stats.sem(values), abs=1e-9)
-
-
-@given(st.lists(shares, min_size=2, max_size=20))
-def test_repeating_every_value_in_its_cluster_makes_nothing_surer(values: list[float]) -> None:
-    once = clustered(values, range(len(values)))
-    twice = clustered([*values, *values], [*range(len(values)), *range(len(values))])
-    assert twice == pytest.approx(once, abs=1e-9)
-
-
-def test_outcomes_get_wilsons_interval_and_one_task_none() -> None:
-    assert mean_of_tasks([1.0, 0.0, 1.0, 1.0]).low == pytest.approx(wilson(3, 4)[0])
-    assert mean_of_tasks([0.7]).low is None
-
-
 @pytest.mark.parametrize(("spread", "drop", "n"), [(0.15, 0.05, 58), (0.30, 0.10, 58), (0.30, 0.05, 225)])
 def test_tasks_needed(spread: float, drop: float, n: int) -> None:
     assert tasks_needed(spread, drop, 0.05, 0.8) == pytest.approx(n, abs=1)
-
-
-def test_drift_alarms_rarely_without_a_change_and_soon_with_one() -> None:
-    random = np.random.default_rng(7)
-    tasks, nights, runs = 40, 30, 200
-
-    def alarms(shift: float) -> list[bool]:
-        found = []
-        for _ in range(runs):
-            baseline = random.normal(0.7, 0.2, tasks)
-            z = [night(random.normal(0.7 - shift, 0.2, tasks) - baseline, 1) for _ in range(nights)]
-            found.append(drift([value for value in z if value is not None], 0.05).alarm is not None)
-        return found
-
-    # 0.05 and three Monte-Carlo standard errors of 200 runs
-    assert np.mean(alarms(0.0)) <= 0.05 + 3 * (0.05 * 0.95 / runs) ** 0.5
-    assert np.mean(alarms(0.15)) >= 0.9
-
-
-def test_the_charts_of_drift_by_hand() -> None:
-    found = drift([-2.0, -2.0, 1.0], 0.05)
-    assert found.cusum == pytest.approx((1.5, 3.0, 1.5))
-    assert found.e_values[0] == pytest.approx(np.mean([np.exp(2 * k - k * k / 2) for k in (0.5, 1, 1.5, 2)]))
-    assert drift([], 0.05).alarm is None
