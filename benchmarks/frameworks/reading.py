@@ -36,7 +36,8 @@ def compare(sample: Path, truth: Truth) -> Comparison:
         name = format_of(drop.sources).name
         read = list(read_trajectories(drop.sources, UnmappedFields(), name))
     except UnreadableDrop as problem:
-        return Comparison((NOT_COMPARED,) * len(COLUMNS), (f"unreadable: {' '.join(str(problem).split())[:160]}",))
+        reason = str(problem).removeprefix(f"{sample.name} is ").partition(":")[0]
+        return Comparison((NOT_COMPARED,) * len(COLUMNS), (f"unreadable, {reason[:100]}",))
     trajectories = [item for item in read if isinstance(item, Trajectory)]
     rejected = [f"rejected: {item.reason}" for item in read if isinstance(item, Rejection)]
     fields = [

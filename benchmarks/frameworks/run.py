@@ -13,6 +13,7 @@ runs the scenario with the base URL `BASE_URL/RUN` and writes `RUN.SHAPE.json` o
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -64,10 +65,8 @@ def rows_of(name: str, samples: Path) -> list[Row]:
 
 
 def _make(name: str, python: Path, samples: Path, server: Server) -> None:
-    samples.mkdir(parents=True, exist_ok=True)
-    for old in samples.iterdir():
-        old.unlink()
-    command = [str(python), str(HERE / name / "make.py"), str(samples.resolve()), server.url]
+    samples.mkdir()
+    command = [str(python), str(HERE / name / "make.py"), str(samples), server.url]
     environment = {key: value for key, value in os.environ.items() if not key.endswith(("_API_KEY", "_BASE_URL"))}
     environment["PYTHONPATH"] = str(HERE)
     try:
@@ -117,15 +116,16 @@ def write(page: Path, text: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure how traces of agent frameworks are read.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"Frameworks (default: all): {', '.join(names())}")
-    parser.add_argument("--samples", type=Path, help="Keep the files in this folder (default: a temporary one).")
+    parser.add_argument("--samples", type=Path, help="Copy the files to this folder (default: discard them).")
     parser.add_argument("--write", type=Path, help="Replace the table between the markers of this page.")
     chosen = parser.parse_args()
     unknown = sorted(set(chosen.names) - set(names()))
     if unknown:
         parser.error(f"no framework {', '.join(unknown)}; choose from {', '.join(names())}")
     with tempfile.TemporaryDirectory() as temporary:
-        samples = chosen.samples or Path(temporary)
-        rows = [row for name in chosen.names or names() for row in rows_of(name, samples / name)]
+        rows = [row for name in chosen.names or names() for row in rows_of(name, Path(temporary) / name)]
+        if chosen.samples:
+            shutil.copytree(temporary, chosen.samples, dirs_exist_ok=True)
     print(table(rows))
     if chosen.write:
         write(chosen.write, table(rows))

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from anthropic import Anthropic
+from openai import OpenAI
 
 from benchmarks.frameworks.reading import compare
 from benchmarks.frameworks.run import BEGIN, END, write
@@ -129,13 +131,34 @@ def test_each_protocol_continues_with_the_parallel_calls(server: Server, protoco
     assert calls_of(_post(f"{server.url}/{protocol}/{path}", body)) == ["check_stock", "check_stock"]
 
 
-@pytest.mark.parametrize("protocol", ["responses", "anthropic"])
-def test_streams_end_with_the_usage_of_the_reply(server: Server, protocol: str) -> None:
-    path, body, _ = _PROTOCOLS[protocol]
-    stream = _post(f"{server.url}/{protocol}-stream/{path}", body | {"stream": True})
-    events = [json.loads(line[len("data: ") :]) for line in stream.splitlines() if line.startswith("data: ")]
-    usage = [event.get("usage") or event.get("response", {}).get("usage") for event in events]
-    assert [each["output_tokens"] for each in usage if each] == [11]
+def test_the_sdks_read_the_streams(server: Server) -> None:
+    openai = OpenAI(base_url=f"{server.url}/reasoning-stream/v1", api_key="local", max_retries=0)
+    anthropic = Anthropic(base_url=f"{server.url}/reasoning-stream", api_key="local", max_retries=0)
+    asked: Any = [{"role": "user", "content": USER_MESSAGES[0]}]
+    function: Any = {"name": "look_up_order", "parameters": {}}
+
+    flat: Any = [{"type": "function", **function}]
+    with openai.responses.stream(model="m", input=asked, tools=flat) as responses:
+        response = responses.get_final_response()
+    assert [item.type for item in response.output] == ["reasoning", "function_call"]
+    assert response.usage is not None
+    assert response.usage.output_tokens == 10
+
+    offered: Any = [{"type": "function", "function": function}]
+    chunks = list(openai.chat.completions.create(model="m", messages=asked, tools=offered, stream=True))
+    called = chunks[0].choices[0].delta.tool_calls
+    assert called is not None
+    assert called[0].function is not None
+    assert json.loads(called[0].function.arguments or "") == _LOOKED_UP
+    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.completion_tokens == 10
+
+    tools: Any = [{"name": "look_up_order", "input_schema": {"type": "object"}}]
+    with anthropic.messages.stream(model="m", max_tokens=100, messages=asked, tools=tools) as blocks:
+        message = blocks.get_final_message()
+    assert [block.type for block in message.content] == ["thinking", "tool_use"]
+    assert (message.usage.input_tokens, message.usage.output_tokens) == (100, 10)
+    assert len(server.replies("reasoning-stream")) == 3
 
 
 def test_the_hand_off_is_called_by_its_own_name_with_its_required_arguments(server: Server) -> None:
