@@ -102,7 +102,9 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         )
         drop = MeasuredDrop(context.partition_key, of_drop, judges, rubrics, quorum, disqualified)
         table = tables.TASK_METRICS
-        return dg.MaterializeResult(value=Stream(table, batched(drop.rows(), table), drop.metadata, drop.facts))
+        return dg.MaterializeResult(
+            value=Stream(table, batched(drop.rows(), table), drop.metadata, lambda: drop.facts().footer())
+        )
 
     return task_metrics
 
