@@ -11,7 +11,7 @@ from evaluation_assets.core.drops import find
 from evaluation_assets.core.reporting.agent_comparison import as_markdown as comparison_as_markdown
 from evaluation_assets.core.reporting.agent_comparison import write_agent_comparison
 from evaluation_assets.core.reporting.agent_report import as_markdown, write_agent_report
-from evaluation_assets.core.reporting.agent_runs import compare_runs, report_of, run_figures
+from evaluation_assets.core.reporting.agent_runs import compare_runs, report_figures, report_of
 from evaluation_assets.core.suites.formats.registry import load_suites
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.defs.freshness import latest_metadata
@@ -112,7 +112,8 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                     "path": dg.MetadataValue.path(str(tally.path)),
                     "report": dg.MetadataValue.md(as_markdown(report)),
                     "report_path": dg.MetadataValue.path(str(path)),
-                    **run_figures(tally, report),
+                    **tally.metadata(),
+                    **report_figures(report),
                 }
                 yield dg.MaterializeResult(asset_key=run_key(agent), metadata=metadata)
         if stops:
