@@ -1,7 +1,7 @@
 """The metrics of a drop, task by task, without the judges that people disagree with."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evaluation_assets.core.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts
@@ -31,7 +31,7 @@ class MeasuredTables:
     session_analyses: Stored
     clip_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
-    canary_verdicts: Mapping[str, Stored]
+    canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
 
 
 class MeasuredDrop:
