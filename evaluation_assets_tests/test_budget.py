@@ -16,10 +16,10 @@ from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.errors import Stopped
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests.core.agents.running import agent, suite
+from evaluation_assets_tests.defs.test_sessions import EXAMPLES
 from evaluation_assets_tests.model_judging import Judged, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer
-from evaluation_assets_tests.test_agents import agent, suite
-from evaluation_assets_tests.test_sessions import EXAMPLES
 
 LEVELS = ("clip", "category", "trajectory", "session")
 PRICE = {"input": 2.0, "output": 10.0}

@@ -176,7 +176,7 @@ def test_an_unreadable_drop_fails_with_its_reason_and_leaves_the_others_alone(in
     assert not result.success
     failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
     assert failure.user_failure_data is not None
-    assert "bad.jsonl is broken JSON: line 1, column 1" in (failure.user_failure_data.description or "")
+    assert "bad.jsonl is not valid JSON: line 1, column 1" in (failure.user_failure_data.description or "")
     assert installation.run("good").success
 
 

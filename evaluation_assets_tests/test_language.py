@@ -33,12 +33,40 @@ RIDDLES = {
     r"\btold to a URL\b|\bnobody is told\b": "say: posted to a webhook",
     r"\bthe final piece\b|\bpieces of trajectories\b": "a cut of a trajectory is a clip",
     r"\bcontributions?\b": "one agent's stretch of a session is an interaction",
+    r"\bone (?:trajectory|rejection) a record\b": "say: per record",
+    r"\bas good as missing\b": "say: treated as missing",
+    r"\bwhoever\b": "name the role",
+    r"\bstands? around (?:it|them)\b": "say: the surrounding text, the enclosing record",
+    r"\bhangs? together\b": "say: is correlated",
+    r"\b(?:more|less) than nothing\b": "say: not negative",
+    r"\bon (?:its|their) way into\b": "say what the object holds or writes",
+    r"\bhalf surrogate pairs?\b|\bhalf a surrogate pair\b": "say: lone surrogate",
+    r"\bthe words of a model\b": "say: a model message",
+    r"\bis no (?:JSON|list|object)\b": "say: is not",
     r"\b(?:smallest|true|planted|largest) drop\b|\bp \(drop\)": "a drop is a file; a metric decreases",
 }
 """Patterns that must not match, each with what to write instead."""
 
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.name != "tables.md"]
 TEMPLATES = sorted((PACKAGE / "core" / "reporting" / "templates").glob("*.j2"))
+READERS = sorted(
+    path
+    for layer in (
+        "formats",
+        "gating",
+        "judging",
+        "suites",
+        "sessions",
+        "scoring",
+        "agents",
+        "llm",
+        "preprocessing",
+        "clips",
+        "reporting",
+    )
+    for path in (PACKAGE / "core" / layer).rglob("*.py")
+)
+"""Modules whose docstrings are covered; add a layer when it has been rewritten."""
 DEFINITIONS = sorted((PACKAGE / "defs").glob("*.py"))
 
 
@@ -73,6 +101,17 @@ def descriptions(module: Path) -> list[str]:
     ]
 
 
+def docstrings(module: Path) -> list[str]:
+    """The docstrings of a module and of its functions, classes and attributes."""
+    return [
+        statement.value.value
+        for statement in ast.walk(ast.parse(module.read_text("utf-8")))
+        if isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    ]
+
+
 def rendered(template: str) -> str:
     """The words of a template, without its expressions, statements and comments."""
     return re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", " ", template, flags=re.DOTALL)
@@ -101,6 +140,11 @@ def test_descriptions_in_the_ui_are_plain(module: Path) -> None:
     assert riddles("\n".join(descriptions(module))) == []
 
 
+@pytest.mark.parametrize("module", READERS, ids=lambda path: "/".join(path.parts[-2:]))
+def test_docstrings_are_plain(module: Path) -> None:
+    assert riddles("\n".join(docstrings(module))) == []
+
+
 @pytest.mark.parametrize("command", [name for name, _ in helps(main, "evaluation-assets")])
 def test_every_option_has_a_help_text(command: str) -> None:
     found: click.Command = main
@@ -118,6 +162,8 @@ def test_every_option_has_a_help_text(command: str) -> None:
         "Read are chat messages of OpenAI.",
         "the smallest drop it sees",
         "73 s, of it 69 s of processor time",
+        "the trials of a task hang together",
+        "messages is no list of messages",
     ],
 )
 def test_a_riddle_is_found(text: str) -> None:

@@ -20,9 +20,9 @@ from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, lo
 from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
 from evaluation_assets.core.settings import InvalidSettings, load_settings
 from evaluation_assets_tests.conftest import KEY, command
+from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import drop_of
 from evaluation_assets_tests.model_server import ModelServer
-from evaluation_assets_tests.test_model_judges import cli
 
 # The shapes of the providers' keys; none of them was ever valid.
 KEYS = [

@@ -2,7 +2,7 @@
 
 A run that was killed goes on where it was. Model replies come from the ledger; results of tools from here, so that the
 conversation stays the same and nothing with side effects is done twice. The journal of a finished run is kept: started
-again, the run is found finished. An attempt that failed without the agent's doing is not: the next run tries it again.
+again, the run is found finished. An attempt that failed because of the infrastructure is repeated.
 """
 
 import fcntl

@@ -40,7 +40,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What to run, and how often each case. A `series` other than "" asks everything anew."""
+    """What to run, and how often each case. A `series` other than "" repeats all model calls."""
 
     suite_name: str
     trials: int = 1

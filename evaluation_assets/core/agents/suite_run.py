@@ -35,7 +35,7 @@ def suite_named(home: Installation, name: str) -> Suite:
 class SuiteRun:
     """One run on a suite: how often every case is tried, and what all agents together may spend.
 
-    `fresh` asks the models anew; otherwise what was asked before comes from the ledger.
+    `fresh` repeats all model calls; otherwise earlier replies are read from the ledger.
     """
 
     suite: Suite

@@ -11,9 +11,9 @@ CallStatus = Literal["ok", "error", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A contiguous piece of a trajectory that ends with one call's result, or the final piece.
+    """A contiguous section of a trajectory that ends with one call's result, or the final section.
 
-    `content` is `text[start:end]`. `call_status` is `none` where no result came, and for the final piece.
+    `content` is `text[start:end]`. `call_status` is `none` without a result, and for the final section.
     """
 
     index: int

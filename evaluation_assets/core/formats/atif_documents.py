@@ -1,4 +1,4 @@
-"""The ATIF documents of a drop: where each is, what it points at, and which of them are parts of others."""
+"""Index of the ATIF documents in a drop: location, references, and which documents are referenced by others."""
 
 import posixpath
 from collections import defaultdict
@@ -11,11 +11,11 @@ from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.trajectories.model import JsonObject
 
 DEEPEST = 50
-"""Sub-agents of sub-agents; deeper nesting is not written by agents."""
+"""Maximum nesting of sub-agents; agents do not write deeper trees."""
 
 
 class Documents:
-    """Where the documents of a drop are, and which of them are parts of others."""
+    """Locations of the documents of a drop, and which of them are part of another document."""
 
     def __init__(self, files: Sequence[DropFile]) -> None:
         self._files = {file.source: file for file in files}
@@ -33,16 +33,16 @@ class Documents:
         self._parts = self._joined(references)
 
     def is_part(self, record: Record) -> bool:
-        """Whether another document points at this one."""
+        """Whether another document references this one."""
         return (record.source, record.line) in self._parts
 
     def find(self, reference: Mapping[str, Any], source: str) -> tuple[str, int] | None:
-        """Where the document of a reference in `source` is, if it is in the drop."""
+        """Resolve a reference found in `source`; `None` if the document is not in the drop."""
         found = self._find(reference, source)
         return None if found is None else self._places[found]
 
     def load(self, place: tuple[str, int]) -> JsonObject:
-        """A document, read again from its file."""
+        """Read a document from its file."""
         source, line = place
         file = self._files[source]
         return next(record.data for record in read_records(file) if isinstance(record, Record) and record.line == line)
@@ -68,13 +68,13 @@ class Documents:
             candidates = [number for number in self._by_id.get(name, ()) if number in candidates or not candidates]
         if isinstance(session, str) and not candidates:
             candidates = self._by_session.get(session, [])
-        if isinstance(path, str):  # runs in folders of their own have files, ids and sessions of the same names
+        if isinstance(path, str):  # runs in separate folders reuse file names, ids and sessions
             own = (beside, *(one for one in self._by_source if _is_below(one, source)))
             candidates = [number for number in candidates if self._places[number][0] in own]
         return candidates[0] if len(candidates) == 1 else None
 
     def _joined(self, references: list[list[JsonObject]]) -> set[tuple[str, int]]:
-        """Documents that are read with the one that points at them; of a circle, the first is nobody's part."""
+        """Documents that are read as part of the document that references them; the first of a cycle stays a root."""
         edges = [
             [found for reference in own if (found := self._find(reference, place[0])) not in (None, number)]
             for number, (place, own) in enumerate(zip(self._places, references, strict=True))
@@ -95,7 +95,7 @@ class Documents:
 
 
 def is_document(data: Any) -> bool:
-    """Whether a value is such a document."""
+    """Whether a value is an ATIF document."""
     if not isinstance(data, dict):
         return False
     version = data.get("schema_version")
@@ -107,7 +107,7 @@ def is_document(data: Any) -> bool:
 
 
 def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
-    """Everything a document and those embedded in it point at."""
+    """All references in a document and in the documents embedded in it."""
     continued = data.get("continued_trajectory_ref")
     if isinstance(continued, str):
         yield {"trajectory_path": continued}
@@ -122,7 +122,7 @@ def _references(data: JsonObject, depth: int = 0) -> Iterator[JsonObject]:
 
 
 def _is_below(source: str, other: str) -> bool:
-    """Whether a file lies in the folder of another one, or in a folder of that."""
+    """Whether a file is in the folder of another file or below it."""
     folder = posixpath.dirname(other)
     return source.startswith(f"{folder}/" if folder else "")
 

@@ -1,4 +1,4 @@
-"""What a reader of trajectories takes and gives: records in, trajectories or rejections out."""
+"""Interface of trajectory readers: records in, trajectories or rejections out."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 
 
 class UnusableRecord(ValueError):
-    """A record that cannot become a trajectory. `reason` is a short code, `detail` says what was found."""
+    """A record cannot be converted to a trajectory. `reason` is a short code, `detail` describes what was found."""
 
     def __init__(self, reason: str, detail: str) -> None:
         super().__init__(f"{reason}: {detail}")
@@ -20,16 +20,16 @@ class UnusableRecord(ValueError):
 
 
 class UnreadableDrop(ValueError):
-    """A drop no reader can make anything of; the message says what was tried and what to do."""
+    """No reader can read the drop. The message says what was tried and what to do."""
 
 
 SHOWN = 2000
-"""Characters that are shown of what is too long to be told whole."""
+"""Maximum number of characters shown of a long value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A record that was left out: where it stood, why, and all of it. `line` counts records of the file from 1."""
+    """A rejected record: file, line, reason and the raw record. `line` counts the records of the file from 1."""
 
     source: str
     line: int
@@ -40,7 +40,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One parsed JSON value of a file, with the bytes it came from."""
+    """One parsed JSON value of a file, with its raw bytes."""
 
     source: str
     line: int
@@ -48,17 +48,17 @@ class Record:
     raw: bytes
 
     def json_object(self) -> dict[str, Any]:
-        """The data, where it has to be an object.
+        """The data as a JSON object.
 
         Raises:
-            UnusableRecord: it is none.
+            UnusableRecord: the data is not an object.
         """
         if not isinstance(self.data, dict):
-            raise UnusableRecord("wrong_type", f"a record is a JSON object, this is {type_name(self.data)}")
+            raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(self.data)}")
         return self.data
 
     def rejected(self, problem: UnusableRecord) -> Rejection:
-        """This record as a rejection."""
+        """Convert this record to a rejection."""
         return Rejection(
             self.source, self.line, problem.reason, problem.detail, self.raw.decode("utf-8", "backslashreplace")
         )
@@ -66,10 +66,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The beginning of a file, by which formats recognise their own.
+    """The beginning of a file, used for format detection.
 
-    `records` are its first JSON values; one that is longer than the beginning is there as far as it goes. `text` is the
-    beginning as text, empty for archives and parquet. `members` are the names in an archive.
+    `records` are its first JSON values; the last one may be truncated. `text` is the beginning as text, empty for
+    archives and parquet. `members` are the names in an archive.
     """
 
     records: tuple[Any, ...] = ()
@@ -77,12 +77,12 @@ class Sample:
     members: tuple[str, ...] = ()
 
     def has(self, *keys: str) -> bool:
-        """Whether a record is an object with all these keys."""
+        """Whether any record is an object with all these keys."""
         return any(isinstance(record, dict) and all(key in record for key in keys) for record in self.records)
 
 
 class RecordWatch:
-    """The records that a reader is handed, and the rejections it is handed in place of those that it broke on."""
+    """Tracks the record a reader is working on, so that an unexpected exception rejects only that record."""
 
     def __init__(self) -> None:
         self._last: Record | None = None
@@ -90,11 +90,11 @@ class RecordWatch:
 
     @property
     def broken(self) -> Sequence[Rejection]:
-        """The rejections, in the order in which the reader broke."""
+        """Rejections of the records that the reader failed on, in order of failure."""
         return list(self._broken.values())
 
     def over(self, items: Iterable[Record | Rejection]) -> Iterator[Record | Rejection]:
-        """What the reader is handed of these."""
+        """Pass the records on, with rejections in place of those that the reader failed on."""
         for item in items:
             if isinstance(item, Record):
                 self._last = item
@@ -104,7 +104,7 @@ class RecordWatch:
         self._last = None
 
     def reject_last(self, problem: UnusableRecord) -> bool:
-        """Blame a problem on the record that was handed over last. False: there is none, or it was blamed before."""
+        """Attribute a problem to the last record passed on. False if there is none or it was rejected before."""
         last = self._last
         if last is None or (key := (last.source, last.line, last.raw)) in self._broken:
             return False
@@ -114,7 +114,7 @@ class RecordWatch:
 
 @dataclass(frozen=True, slots=True)
 class DropFile:
-    """One file of a drop. `source` is the name it goes by in rejections."""
+    """One file of a drop. `source` is its name in rejections."""
 
     path: UPath
     source: str
@@ -123,10 +123,10 @@ class DropFile:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A wire format: how to recognise it and how to read it.
+    """A trace format: how to detect it and how to read it.
 
-    `read` is given all files of a drop, since some formats spread a trajectory over several. It counts the fields that
-    it does not map.
+    `read` takes all files of a drop, since some formats spread a trajectory over several files. It counts unmapped
+    fields.
     """
 
     name: str

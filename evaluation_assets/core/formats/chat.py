@@ -1,4 +1,4 @@
-"""Chat messages as OpenAI writes them, and everyone after it: roles, content, tool calls and tool messages."""
+"""OpenAI-style chat messages: roles, content, tool calls and tool messages."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ ROLES = {
     "ai": "assistant", "AIMessageChunk": "assistant", "gpt": "assistant", "model": "assistant", "tool": "tool",
     "function": "tool", "observation": "tool", "function_call": "assistant",
 }  # fmt: skip
-"""What a message's role, or its type, means. Who has another role is an agent of that name."""
+"""Meaning of a message's role or type. Any other role is the name of an agent."""
 
 _THOUGHT = re.compile(r"\s*(?:<(think|thinking)>)?(.*?)</(?:think|thinking)>", re.DOTALL)
 _OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
@@ -24,11 +24,11 @@ _MEDIA = {
 }  # fmt: skip
 
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
-"""Parts that are calls. LangChain writes them here and among the message's tool calls."""
+"""Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
 
 
 def role_of(message: Any) -> str | None:
-    """What a message's role means here, by its `role` or, as LangChain and ShareGPT have it, `type` or `from`."""
+    """Normalise a message's `role`, or its `type` (LangChain) or `from` (ShareGPT)."""
     if not isinstance(message, dict):
         return None
     recorded = next((role for key in ("role", "type", "from") if isinstance(role := message.get(key), str)), None)
@@ -36,7 +36,7 @@ def role_of(message: Any) -> str | None:
 
 
 def part_kinds(messages: Iterable[Any]) -> set[str]:
-    """The types of the parts that the contents of these messages have."""
+    """The types of the content parts in these messages."""
     return {
         part["type"]
         for message in messages
@@ -49,9 +49,9 @@ def part_kinds(messages: Iterable[Any]) -> set[str]:
 def events_of(
     messages: Iterable[Fields], agent: str = "agent", usages: Mapping[int, Usage] | None = None
 ) -> Iterator[Event]:
-    """What happens in these messages. System prompts are no event; see `system_of`.
+    """Convert messages to events. System prompts are not events; see `system_of`.
 
-    `usages` is what answers took, by index of the message, where that stood elsewhere.
+    `usages` holds the usage of answers by message index, for sources that record it outside the message.
     """
     for index, message in enumerate(messages):
         role = message.text("role", "type", "from") or ""
@@ -73,7 +73,7 @@ def events_of(
 
 
 def system_of(messages: Iterable[Fields]) -> str | None:
-    """The system prompts at the beginning and along the way, as one text."""
+    """All system prompts, at the beginning and later, joined into one text."""
     prompts = [
         content_of(message) for message in messages if ROLES.get(message.text("role", "type", "from") or "") == "system"
     ]
@@ -83,7 +83,7 @@ def system_of(messages: Iterable[Fields]) -> str | None:
 def said_of(
     message: Fields, agent: str = "agent", latency_ms: float | None = None, usage: Usage | None = None
 ) -> Said | None:
-    """What an agent did in one message; `None` for an empty one."""
+    """Convert one agent message; `None` if it is empty."""
     content = content_of(message)
     reasoning = _reasoning(message)
     thought, text = split_thought(content)
@@ -101,7 +101,7 @@ def said_of(
 
 
 def calls_of(message: Fields) -> Iterator[Call]:
-    """The tool calls of a message, under any of the names they have."""
+    """The tool calls of a message, under any of the supported keys."""
     for call in message.objects("tool_calls", "toolCalls"):
         function = call.object("function", "custom")
         inside, beside = function.value("arguments", "input"), call.value("arguments", "args", "input")
@@ -127,7 +127,7 @@ def calls_of(message: Fields) -> Iterator[Call]:
 
 
 def result_of(message: Fields) -> Result:
-    """A tool's message. It failed where the message says so, or where its text does."""
+    """Convert a tool message. The call failed if the message or its text says so."""
     content = content_of(message)
     failed = message.text("status") == "error" or message.flag("is_error") is True
     message.set_aside("name")
@@ -139,19 +139,19 @@ def result_of(message: Fields) -> Result:
 
 
 def first_line(content: str) -> str:
-    """How a failed tool names its failure: the first line of what it returned."""
+    """The error of a failed tool: the first line of its output."""
     line = next((line.strip() for line in content.splitlines() if line.strip()), "")
     return line[:200] or "error"
 
 
 def content_of(fields: Fields) -> str:
-    """The content of a message as text; what is no text is named in brackets, and counted as lost."""
+    """The content of a message as text; other media are named in brackets and counted as unmapped."""
     pieces = [part if isinstance(part, str) else part_text(part) for part in fields.parts("content", "value")]
     return "\n".join(piece for piece in pieces if piece)
 
 
 def part_text(part: Fields) -> str:
-    """A part of a message's content as text."""
+    """Convert a content part to text."""
     kind = part.text("type") or "text"
     if kind in _MEDIA:
         return f"[{_MEDIA[kind]}]"
@@ -167,7 +167,7 @@ def part_text(part: Fields) -> str:
 
 
 def split_thought(content: str) -> tuple[str | None, str]:
-    """The reasoning that a model wrote in tags in front of what it said, and the rest."""
+    """Split leading reasoning tags from the rest of the content."""
     thoughts: list[str] = []
     position = 0
     while content.find("</think", position) >= 0 and (found := _THOUGHT.match(content, position)) is not None:
@@ -191,6 +191,6 @@ def _reasoning(message: Fields) -> str | None:
         ]
         found = "\n".join(piece for piece in pieces if piece.strip())
         if found:
-            message.set_aside("reasoning_details")  # the same once more, with signatures
+            message.set_aside("reasoning_details")  # repeats the reasoning, with signatures
             return found
     return None

@@ -1,7 +1,7 @@
-"""The lines of a Claude Code session, put together: what each of its agents went through, in order.
+"""Reassemble the lines of a Claude Code session into one ordered chain of events per agent.
 
-One message of the model is spread over several lines, one a block, each with the usage of all of it. The lines of a
-sub-agent are a chain of their own, in which the call that started it is not named.
+A model message is spread over several lines, one per content block; each line repeats the usage of the message. The
+lines of a sub-agent form a separate chain, which does not name the call that started it.
 """
 
 import re
@@ -25,12 +25,12 @@ _LINE = (
     "entrypoint", "sourceToolAssistantUUID", "sourceToolUseID", "promptId", "permissionMode", "thinkingMetadata",
     "todos", "version",
 )  # fmt: skip
-"""What every line says about where and when it was written."""
+"""Metadata fields that every line has."""
 
 
 @dataclass(slots=True)
 class Reply:
-    """One message of the model, put together from its lines."""
+    """One model message, reassembled from its lines."""
 
     thoughts: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Reply:
 
 @dataclass(slots=True)
 class Chain:
-    """What one agent went through: prompts, replies, and the places where chains began that no call started."""
+    """Events of one agent: prompts, replies, results, and the start of chains that no call started."""
 
     prompt: str | None = None
     model: str | None = None
@@ -50,7 +50,7 @@ class Chain:
 
 
 class SessionLines:
-    """What the lines of a session say. The chain that talks to the user has no name, the others that of their agent."""
+    """The lines of a session by chain. The main chain has no name; the others are named after their agent."""
 
     def __init__(self, lines: Sequence[Any], unmapped: UnmappedFields) -> None:
         self._unmapped = unmapped
@@ -71,7 +71,7 @@ class SessionLines:
             uuid = line.get("uuid") if isinstance(line, dict) else None
             if not isinstance(line, dict):
                 unmapped.count("lines[] (no object)")
-            elif not isinstance(uuid, str) or uuid not in seen:  # resumed sessions repeat what came before
+            elif not isinstance(uuid, str) or uuid not in seen:  # resumed sessions repeat earlier lines
                 seen.update([uuid] if isinstance(uuid, str) else [])
                 with unmapped.reading(line) as fields:
                     self._read(line, fields)
@@ -105,13 +105,13 @@ class SessionLines:
             self._left_out(f"{kind or 'unknown'}{'' if subtype is None else f' {subtype}'}", message, fields)
 
     def _left_out(self, kind: str, message: Fields, fields: Fields) -> None:
-        """A line that is not in the text; it is counted, its fields are not."""
+        """Skip a line: count it as unmapped, without its fields."""
         message.rest()
         fields.rest()
         self._unmapped.count(f"lines[] ({kind})")
 
     def _chain(self, line: JsonObject) -> Chain:
-        """The chain a line belongs to: the main one, or that of a sub-agent."""
+        """The chain of a line: the main chain or that of a sub-agent."""
         uuid, parent, agent = line.get("uuid"), line.get("parentUuid"), line.get("agentId")
         started_by = line.get("parent_tool_use_id")
         if isinstance(started_by, str):
@@ -144,7 +144,7 @@ class SessionLines:
         used = usage_of(counted) if model != _SYNTHETIC else None
         counted.rest()
         cost = fields.number("costUSD")
-        if used is not None:  # every line of a message has the usage so far, the last one that of all of it
+        if used is not None:  # usage is cumulative: the last line of a message has the total
             reply.usage = used if cost is None else replace(used, cost_usd=cost if cost > 0 else None)
         if (said := _plain(message)) is not None:
             reply.texts.append(said)
@@ -169,7 +169,7 @@ class SessionLines:
             self._unmapped.count(f"message.content[] ({kind})")
 
     def _heard(self, chain: Chain, line: JsonObject, message: Fields, fields: Fields) -> None:
-        """A line of type user: results of calls, or what a user, or the agent that started this one, said."""
+        """Handle a line of type `user`: tool results, or a prompt of the user or of the parent agent."""
         outcome = fields.object("toolUseResult") if fields.is_object("toolUseResult") else None
         fields.set_aside("toolUseResult")
         message.set_aside("role")
@@ -187,7 +187,7 @@ class SessionLines:
                 block.rest()
                 self._unmapped.count(f"message.content[] ({kind})")
         if outcome is not None:
-            outcome.rest()  # the result once more, as data for the client
+            outcome.rest()  # repeats the result as data for the client
         said = "\n".join(texts)
         if not said.strip():
             return
@@ -221,7 +221,7 @@ class SessionLines:
         return text or ""
 
     def _ended(self, fields: Fields) -> None:
-        """The last line of printed logs: what it all came to."""
+        """Handle the summary on the last line of printed logs."""
         self.outcome = fields.text("result")
         self.spent = fields.number("total_cost_usd", "cost_usd")
         self.stopped = fields.text("subtype") == "error_max_turns"
@@ -229,10 +229,10 @@ class SessionLines:
 
 
 def _plain(fields: Fields) -> str | None:
-    """Content that is one text."""
+    """The content if it is a plain text."""
     return None if fields.is_list("content") else fields.text("content")
 
 
 def _blocks(fields: Fields) -> list[Fields]:
-    """Content that is a list of blocks."""
+    """The content blocks if the content is a list."""
     return fields.objects("content") if fields.is_list("content") else []

@@ -1,4 +1,4 @@
-"""What a record says about its run beside the conversation: the task, the outcome, where it came from."""
+"""Metadata of a run beside the conversation: task, outcome, origin."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,12 +23,12 @@ _LIMITS = frozenset(
     "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
     "iteration_limit time_limit timeout context_length_exceeded model_context_window_exceeded too_many_errors".split()
 )
-"""How sources name that a run was stopped from outside."""
+"""Stop reasons that mean a run was cut off by a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """The run that a conversation is."""
+    """Metadata of the run that a conversation records."""
 
     id: str | None = None
     task: str | None = None
@@ -46,7 +46,7 @@ class Context:
 
 
 def context_of(fields: Fields) -> Context:
-    """The context in the fields of a record, whoever wrote it."""
+    """Read the run context from the fields of a record, under the keys of any supported source."""
     labels = fields.short(*_LABELS)
     success = fields.flag(*_OUTCOME)
     if success is None:
@@ -76,7 +76,7 @@ def context_of(fields: Fields) -> Context:
 
 
 def merged(context: Context, other: Context) -> Context:
-    """The first context, with what only the other one knows."""
+    """Fill the unknown values of the first context from the second."""
     return replace(
         context,
         **{
@@ -91,17 +91,17 @@ def merged(context: Context, other: Context) -> Context:
 
 
 def success_of(reward: Any) -> bool | None:
-    """A reward of 1 is a success and one of 0 a failure; others have a scale of their own."""
+    """Map a reward of 1 to success and 0 to failure; `None` for other scales."""
     return bool(reward) if isinstance(reward, int | float) and reward in (0, 1) else None
 
 
 def is_limit(reason: Any) -> bool:
-    """Whether a source says by this that it cut the run off."""
+    """Whether this stop reason means that the run was cut off."""
     return isinstance(reason, str) and reason.strip().lower() in _LIMITS
 
 
 def reference(value: Any) -> str | None:
-    """A reference answer as text; of several acceptable ones each has a line."""
+    """A reference answer as text, one line per acceptable answer."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("target", "answer", "answers", "value") if key in value), None)
     answers = value if isinstance(value, list) else [value]
@@ -115,7 +115,7 @@ def _reward(labels: JsonObject) -> Any:
 
 
 def _model_in(extra: JsonObject) -> str | None:
-    """Harnesses keep the model among their settings."""
+    """The model name among a harness's settings."""
     for settings in (extra.get("meta"), extra.get("metadata")):
         if isinstance(settings, dict):
             found = next((settings[key] for key in ("llm_model", "model", "model_name") if key in settings), None)

@@ -1,4 +1,4 @@
-"""A conversation and its context as a trajectory, and the records that belong to one conversation."""
+"""Build trajectories from conversations, and group the records that belong to one conversation."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, U
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What was said and done, and what the agent was given. `usage` is the whole's, where only that is known."""
+    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known."""
 
     events: tuple[Event, ...]
     system: str | None = None
@@ -25,7 +25,7 @@ class Conversation:
 
 
 class Gathered:
-    """What an agent thinks, says and calls piece by piece, until it is told as one; the usage is told once."""
+    """Accumulates consecutive thoughts, messages and calls of an agent into one event; usage is reported once."""
 
     def __init__(self, usage: Usage | None = None) -> None:
         self.thoughts: list[str] = []
@@ -34,7 +34,7 @@ class Gathered:
         self._usage = usage
 
     def told(self) -> Iterator[Said]:
-        """All of it, if there is any; after that nothing is left."""
+        """Return the accumulated event, if any, and reset."""
         if self.thoughts or self.texts or self.calls:
             yield Said(
                 thought="\n\n".join(self.thoughts) or None,
@@ -47,14 +47,14 @@ class Gathered:
 
 
 def trajectory_from(format_name: str, conversation: Conversation, context: Context) -> Trajectory:
-    """The trajectory of a conversation.
+    """Build the trajectory of a conversation.
 
     Raises:
-        UnusableRecord: no agent said or did anything in it.
+        UnusableRecord: the conversation has no agent message or tool call.
     """
     said = [event for event in conversation.events if isinstance(event, Said)]
     if not any(event.thought or event.message or event.calls for event in said):
-        raise UnusableRecord("no_trajectory_text", "no agent says or does anything in this conversation")
+        raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
     text, turns = written(conversation.events)
     asked = next((event.text for event in conversation.events if isinstance(event, Asked) and event.text.strip()), "")
     task = context.task or asked
@@ -82,9 +82,9 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
 
 
 def grouped(files: Sequence[DropFile], belongs: Callable[[Any, Any], bool]) -> Iterator[list[Record] | Rejection]:
-    """Records that follow each other and belong to one conversation; a line that is no record is told at once.
+    """Group consecutive records that belong to one conversation; rejections are yielded immediately.
 
-    `belongs` says of two records whether the second goes on with what the first one is part of.
+    `belongs` decides whether the second of two records continues the conversation of the first.
     """
     for file in files:
         group: list[Record] = []
@@ -105,7 +105,7 @@ def each_conversation(
     belongs: Callable[[Any, Any], bool],
     trajectory_of: Callable[[Sequence[Any]], Trajectory],
 ) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a conversation. `trajectory_of` is given the data of its records."""
+    """Yield one trajectory or rejection per conversation. `trajectory_of` takes the data of its records."""
     for group in grouped(files, belongs):
         if isinstance(group, Rejection):
             yield group
@@ -114,19 +114,19 @@ def each_conversation(
 
 
 def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
-    """Whether a list of messages begins with all of an earlier one and goes on."""
+    """Whether a list of messages extends an earlier one."""
     return 0 < len(earlier) < len(later) and all(
         _without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False)
     )
 
 
 def not_a_record(data: Any, wanted: str) -> UnusableRecord:
-    """The problem of a record of another type."""
-    return UnusableRecord("wrong_type", f"a record is {wanted}, this is {type_name(data)}")
+    """The error for a record of the wrong type."""
+    return UnusableRecord("wrong_type", f"expected {wanted}, got {type_name(data)}")
 
 
 def joined(group: Sequence[Record]) -> Record:
-    """The records of a conversation as one, which stands where the first does."""
+    """Merge the records of a conversation into one, located at the first."""
     return Record(
         group[0].source,
         group[0].line,
@@ -136,14 +136,14 @@ def joined(group: Sequence[Record]) -> Record:
 
 
 def _without_markers(message: Any) -> Any:
-    """A message without the marks that a client moves along for the provider's cache."""
+    """A message without prompt-cache markers, which clients move from request to request."""
     if isinstance(message, dict):
         return {key: _without_markers(value) for key, value in message.items() if key != "cache_control"}
     return [_without_markers(item) for item in message] if isinstance(message, list) else message
 
 
 def _agents(said: list[Said], conversation: Conversation, context: Context) -> tuple[Agent, ...]:
-    """Everyone who spoke, in order. System prompt and tools are those of the first."""
+    """All agents that spoke, in order. The first gets the system prompt and the tools."""
     names = list(dict.fromkeys(event.agent_id for event in said))
     return tuple(
         Agent(

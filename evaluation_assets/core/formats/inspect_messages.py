@@ -1,4 +1,4 @@
-"""Messages of Inspect AI: their content in parts, their calls, and texts that are stored elsewhere in the sample."""
+"""Inspect AI messages: content parts, tool calls, and attachments stored elsewhere in the sample."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ _REFERENCES = ("attachment://", "tc://")
 
 
 class Resolved:
-    """Texts of a sample, with what they refer to in their place."""
+    """Resolves the attachments that texts of a sample refer to."""
 
     def __init__(self, attachments: Mapping[str, Any]) -> None:
         self._attachments = attachments
@@ -44,7 +44,7 @@ class Content:
 
 
 def content_of(value: Any, resolved: Resolved, unmapped: UnmappedFields) -> Content:
-    """The content of a message; what is no text is named in brackets, and counted as lost."""
+    """The content of a message as text; other media are named in brackets and counted as unmapped."""
     if not isinstance(value, list):
         return Content(said=resolved.text(value))
     content = Content()
@@ -69,7 +69,7 @@ def content_of(value: Any, resolved: Resolved, unmapped: UnmappedFields) -> Cont
 
 
 def _server_call(part: JsonObject, content: Content, resolved: Resolved) -> None:
-    """A call the model's provider made itself, in the middle of the message: web search, code, MCP."""
+    """A server-side tool call inside a message: web search, code execution, MCP."""
     name, call_id, error = part.get("name"), part.get("id"), part.get("error")
     call_id = call_id if isinstance(call_id, str) else None
     content.calls.append(
@@ -86,7 +86,7 @@ def _server_call(part: JsonObject, content: Content, resolved: Resolved) -> None
 
 
 def calls_of(message: Fields, resolved: Resolved) -> Iterator[Call]:
-    """The calls the model asked the agent for."""
+    """The tool calls requested by the model."""
     for call in message.objects("tool_calls"):
         call.set_aside("type", "view", "parse_error")
         arguments = call.value("arguments")

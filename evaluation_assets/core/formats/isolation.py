@@ -1,4 +1,4 @@
-"""One record, one trajectory or one rejection: what a reader breaks on stays the fault of one record."""
+"""Convert records one by one, so that a record that makes a reader fail does not affect the others."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -20,10 +20,10 @@ from evaluation_assets.core.trajectories.model import Trajectory, to_json
 
 _DEEPEST = 150
 _TOLD = 300
-"""Characters of an exception's message that a rejection tells."""
+"""Maximum number of characters of an exception message in a rejection."""
 Made = TypeVar("Made")
 RecordsOf = Callable[[DropFile], Iterator[Record | Rejection]]
-"""How a format finds the records in one of its files."""
+"""Finds the records in a file of a format."""
 
 
 def each_record(
@@ -31,7 +31,7 @@ def each_record(
     trajectory_of: Callable[[Record], Trajectory],
     records_of: RecordsOf = read_records,
 ) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a record, file after file."""
+    """Yield one trajectory or rejection per record, file by file."""
     for file in files:
         for record in records_of(file):
             yield record if isinstance(record, Rejection) else usable(record, trajectory_of)
@@ -44,7 +44,7 @@ def each_own_record(
     trajectory_of: Callable[[Record], Trajectory],
     records_of: RecordsOf = read_records,
 ) -> Iterator[Trajectory | Rejection]:
-    """As `each_record`, over the files that hold the format."""
+    """Like `each_record`, for the files that are in the format."""
     for file in own_files(files, detect, name):
         if isinstance(file, Rejection):
             yield file
@@ -53,7 +53,7 @@ def each_own_record(
 
 
 def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:
-    """The trajectory of a record, or why there is none."""
+    """The trajectory of a record, or its rejection."""
 
     def stored(record: Record) -> Trajectory:
         trajectory = trajectory_of(record)
@@ -64,11 +64,11 @@ def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Tra
 
 
 def attempted(record: Record, read: Callable[[Record], Made]) -> Made | Rejection:
-    """What is made of a record, or why that is nothing.
+    """Convert a record, or reject it if the conversion fails.
 
-    Every reader passes here, with all it does to one record. Records are untrusted, and a reader cannot foresee
-    every value in every field: whatever it raises is the fault of this record, is told with it, and stops no other.
-    Only a damaged file that a record refers to is more than the record's problem.
+    All readers convert their records through this function. Records are untrusted, and a reader cannot foresee every
+    value of every field, so any exception rejects this record and reading continues. Only `UnreadableDrop`, for a
+    damaged file that the record refers to, is passed on.
     """
     try:
         return read(record)
@@ -81,13 +81,13 @@ def attempted(record: Record, read: Callable[[Record], Made]) -> Made | Rejectio
 
 
 def reader_failed(problem: Exception) -> UnusableRecord:
-    """What a reader raised that no reader should, as the problem of a record."""
+    """Convert an unexpected exception of a reader to the problem of a record."""
     told = " ".join(str(problem)[:SHOWN].split())[:_TOLD]
     return UnusableRecord("reader_failed", f"{type(problem).__name__}: {told}")
 
 
 def _check_can_be_stored(trajectory: Trajectory) -> None:
-    """Refuse what no table can hold: half surrogate pairs, integers beyond 64 bits, values nested too deeply."""
+    """Refuse values that no table can store: lone surrogates, integers beyond 64 bits, values nested too deeply."""
     values = [trajectory.labels, trajectory.extra, *_tool_values(trajectory)]
     _check_depth(values)
     try:
@@ -99,7 +99,7 @@ def _check_can_be_stored(trajectory: Trajectory) -> None:
 
 
 def _check_depth(values: list[Any]) -> None:
-    """Refuse what could be stored but not be read again: the JSON parser of stored trajectories ends at 200 levels."""
+    """Refuse values that cannot be read back: the JSON parser of stored trajectories supports 200 levels."""
     for _ in range(_DEEPEST):
         values = [
             child

@@ -1,7 +1,6 @@
-"""LangSmith's run trees: nested, or flat with one run a line in any order.
+"""LangSmith run trees: nested, or flat with one run per line in any order.
 
-Of a tree, calls of models, tools and retrievers are steps. Everything around them (chains, prompts, parsers) is
-plumbing and counted as left out.
+LLM, tool and retriever runs become steps. Other runs (chains, prompts, parsers) are counted as unmapped.
 """
 
 from collections import Counter
@@ -22,7 +21,7 @@ from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
 QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input", "content")
-"""Where people put what they ask."""
+"""Input fields that usually hold the question."""
 
 _TEXTS = ("output", "answer", "result", "text", "response", "content", "final_answer")
 _RUN_TYPES = ("chain", "llm", "chat_model", "tool", "retriever", "embedding", "prompt", "parser")
@@ -36,17 +35,17 @@ _PLUMBING = (
 
 
 def is_run(data: Any) -> bool:
-    """Whether a value is a run."""
+    """Whether a value is a LangSmith run."""
     return isinstance(data, dict) and data.get("run_type") in _RUN_TYPES and ("inputs" in data or "outputs" in data)
 
 
 def is_flat(data: Any) -> bool:
-    """Whether it is a run that names its trace or parent and holds no others."""
+    """Whether a value is a run of a flat export: it names its trace or parent and has no nested runs."""
     return is_run(data) and not data.get("child_runs") and ("trace_id" in data or "parent_run_id" in data)
 
 
 class Traces:
-    """The runs of a flat export by trace. A first pass counts them, so that a trace is done when its last run came."""
+    """Groups the runs of a flat export by trace. A first pass counts them, to know the last run of each trace."""
 
     def __init__(self, file: DropFile) -> None:
         self._file = file
@@ -55,7 +54,7 @@ class Traces:
         self._left: Counter[str] = Counter()
 
     def add(self, record: Record) -> Record | None:
-        """The whole trace as one record, when this run is its last."""
+        """Add a run; return the whole trace as one record if this was its last run."""
         if self._parents is None:
             self._count()
         trace = self._trace_of(record.data)
@@ -80,7 +79,7 @@ class Traces:
         self._left.update(self._trace_of(names) for names in known)
 
     def _trace_of(self, run: Mapping[str, Any]) -> str:
-        """The trace's id, else that of the run at the root."""
+        """The trace id, or the id of the root run."""
         trace = run.get("trace_id")
         if isinstance(trace, str):
             return trace
@@ -99,18 +98,18 @@ def _order(run: Fields) -> tuple[str, str]:
 
 
 def nested_trace(root: Fields, unmapped: UnmappedFields) -> tuple[Conversation, Context]:
-    """What a run and all runs below it tell."""
+    """Convert a run and all its descendants."""
     return _trace(root, _below(root), unmapped)
 
 
 def flat_trace(runs: Sequence[Fields], unmapped: UnmappedFields) -> tuple[Conversation, Context]:
-    """What the runs of one trace tell, in any order."""
+    """Convert the runs of one trace, given in any order."""
     ordered = sorted(runs, key=_order)
     return _trace(next((run for run in ordered if "parent_run_id" not in run), ordered[0]), ordered, unmapped)
 
 
 def _below(root: Fields) -> list[Fields]:
-    """A run and all runs below it, each before its children, children in the order they started."""
+    """A run and its descendants, parents first, children by start time."""
     found: list[Fields] = []
     waiting = [root]
     while waiting:
@@ -163,7 +162,7 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
 
 
 class _Story:
-    """What the runs of a trace tell, as events. A tool that ran answers the call the model made of it."""
+    """Converts the runs of a trace to events. A tool run is the result of the model's call of that tool."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -174,12 +173,12 @@ class _Story:
         self._named = 0
 
     def ends_with(self, final: str) -> bool:
-        """Whether the last thing said is this answer."""
+        """Whether the last message is this answer."""
         said = next((event for event in reversed(self.events) if isinstance(event, Said)), None)
         return said is not None and (said.message or "").strip() == final.strip()
 
     def model_ran(self, run: Fields) -> None:
-        """A model was asked. Of what it was given, only what nobody told yet counts."""
+        """Add an LLM run; input messages that were added before are skipped."""
         given = _flat_messages(run.object("inputs"))
         self.system = self.system or system_of(given)
         if not self.events:
@@ -212,7 +211,7 @@ class _Story:
         run.set_aside("id", "name", "trace_id", "session_id", "tags", "start_time", "end_time")
 
     def tool_ran(self, run: Fields) -> None:
-        """A tool or a retriever ran: for a call of the model, or on its own."""
+        """Add a tool or retriever run, as the result of a model's call or as a call of its own."""
         name = run.text("name") or "unnamed"
         inputs, outputs, extra = run.object("inputs"), run.object("outputs"), run.object("extra")
         arguments = inputs.rest()
@@ -241,7 +240,7 @@ class _Story:
         run.set_aside("id", "trace_id", "session_id", "tags", "start_time", "end_time", *_TOKENS)
 
     def _close(self, call_id: str | None, name: str | None) -> str | None:
-        """The open call with this id, else the first of this name, which is open no longer."""
+        """Take the pending call with this id, or the first pending call of this tool."""
         for by_id in (True, False):
             for index, (known, tool) in enumerate(self._open):
                 if (known == call_id) if by_id else (tool == name):
@@ -261,7 +260,7 @@ _TOKENS = (
 
 
 def _own_usage(run: Fields) -> Usage | None:
-    """Tokens and cost that LangSmith counted; runs that contain others repeat theirs."""
+    """Tokens and cost counted by LangSmith; parent runs repeat the usage of their children."""
     tokens = {key: run.whole(key) for key in _TOKENS[:2]}
     cost = run.number("total_cost")
     run.set_aside(*_TOKENS)
@@ -270,7 +269,7 @@ def _own_usage(run: Fields) -> Usage | None:
 
 
 def _answers(outputs: Fields, agent: str) -> Iterator[Said]:
-    """What a model answered, in the forms that LangChain and wrapped clients trace it."""
+    """The model's answer, as traced by LangChain or by wrapped clients."""
     found = [
         generation
         for batch in outputs.items("generations")
@@ -296,7 +295,7 @@ def _answers(outputs: Fields, agent: str) -> Iterator[Said]:
 
 
 def _final_of(outputs: Fields) -> str | None:
-    """What came out at the end: a text, or the last message of a model."""
+    """The final output: a text or the last model message."""
     found = text_in(outputs, _TEXTS)
     if found is not None:
         return found
@@ -309,7 +308,7 @@ def _final_of(outputs: Fields) -> str | None:
 
 
 def _flat_messages(inputs: Fields) -> list[Fields]:
-    """The messages a model was given; chat models have them in batches of one."""
+    """The input messages of a model; chat models trace them in batches of one."""
     found = inputs.value("messages", "input", "chat_history")
     if not isinstance(found, list):
         return []
@@ -319,7 +318,7 @@ def _flat_messages(inputs: Fields) -> list[Fields]:
 
 
 def _tool_text(output: Any) -> str:
-    """What a tool returned: a text, a message, documents."""
+    """The output of a tool: a text, a message or documents."""
     if isinstance(output, dict) and "content" in output:
         return as_text(output["content"])
     if isinstance(output, list) and output and all(isinstance(one, dict) and "page_content" in one for one in output):
@@ -328,7 +327,7 @@ def _tool_text(output: Any) -> str:
 
 
 def text_in(fields: Fields, keys: Sequence[str]) -> str | None:
-    """The first of these fields as text; what is no text stands there as JSON, or is a message."""
+    """The first of these fields as text; other values as JSON or as the text of a message."""
     for key in keys:
         value = fields.value(key) if key in fields else None
         if isinstance(value, dict) and isinstance(inner := value.get("content", value.get("output")), str):
@@ -344,7 +343,7 @@ def text_in(fields: Fields, keys: Sequence[str]) -> str | None:
 
 
 def set_copies_aside(message: Fields) -> None:
-    """What LangChain writes twice into a message."""
+    """Mark fields that LangChain writes twice into a message as read."""
     response = message.object("response_metadata")
     response.set_aside(
         "token_usage", "usage", "model_name", "model", "finish_reason", "stop_reason", "system_fingerprint", "id",

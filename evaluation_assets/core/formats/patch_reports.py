@@ -1,7 +1,7 @@
-"""Test reports of patches, which stand beside the runs that made them: did the tests pass?
+"""Test reports of patches, stored beside the runs that produced the patches.
 
-Shapes that occur, all of SWE-bench: a report of one patch, alone in a folder named after its task; reports by task; and
-the summary of a whole evaluation, with lists of ids.
+Supported SWE-bench layouts: a report of one patch in a folder named after its task; reports keyed by task; and the
+summary of an evaluation with lists of ids.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _LISTS = (("resolved_ids", True), ("unresolved_ids", False))
 
 @dataclass(frozen=True, slots=True)
 class PatchReport:
-    """What the tests said of one patch; `labels` holds how many of them passed and failed, by kind."""
+    """Test outcome of one patch; `labels` holds the number of passed and failed tests by kind."""
 
     resolved: bool
     labels: JsonObject
@@ -32,7 +32,7 @@ def each_tested_run(
     name: str,
     trajectory_of: Callable[[Record, Mapping[str, PatchReport]], Trajectory],
 ) -> Iterator[Trajectory | Rejection]:
-    """As `each_own_record`, over the files of a drop that are no test reports; the reports go with every record."""
+    """Like `each_own_record`, for the files that are not test reports; the reports are passed with every record."""
     tested = [file for file in files if len(files) > 1 and is_report(sample_of(file))]
     reports = reports_of(tested)
     runs = [file for file in files if file not in tested]
@@ -40,12 +40,12 @@ def each_tested_run(
 
 
 def is_report(sample: Sample) -> bool:
-    """Whether a file holds test reports."""
+    """Whether a file contains test reports."""
     return any(True for record in sample.records for _ in _reports_in(record, ""))
 
 
 def reports_of(files: Sequence[DropFile]) -> Mapping[str, PatchReport]:
-    """The reports in some files, by the id of the task they belong to."""
+    """Reports by task id."""
     found: dict[str, PatchReport] = {}
     for file in files:
         folder = file.path.parent.name

@@ -1,4 +1,4 @@
-"""The formats that are read, and how one is chosen: by content, or by name where the drop says so."""
+"""Registry of supported formats, and the choice of one by content or by name."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -36,10 +36,10 @@ from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
 
 _LOOKED_AT = 20
-"""Files of a drop that were recognised, before its format is clear."""
+"""Number of recognised files after which the format of a drop is decided."""
 
 _MOST_BROKEN = 100
-"""Records of a drop on which its reader may break; after each it starts again."""
+"""Maximum number of records of a drop on which its reader may fail; it restarts after each."""
 
 FORMATS: dict[str, Format] = {
     module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
@@ -69,14 +69,14 @@ FORMATS: dict[str, Format] = {
 
 
 def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
-    """The format of a drop's files: of those that its first files are recognised as, the most specific.
+    """Detect the format of a drop: the most specific one among the formats of its first files.
 
     Raises:
-        UnreadableDrop: no format recognises them, since they are damaged or strange; or there is none of that name.
+        UnreadableDrop: no format recognises the files, or there is no format of the given name.
     """
     if name is not None:
         if name not in FORMATS:
-            raise UnreadableDrop(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
+            raise UnreadableDrop(f"unknown format {name!r}; choose one of {', '.join(FORMATS)}")
         return FORMATS[name]
     ranks = list(FORMATS)
     damaged: list[UnreadableDrop] = []
@@ -93,7 +93,7 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
 
 
 def _check_first_record(file: DropFile) -> None:
-    """Refuse a file that is not recognised because its first record is beyond a limit."""
+    """Refuse a file that is not recognised because its first record exceeds a limit."""
     first = next(read_records(file), None)
     if isinstance(first, Rejection) and first.reason == "too_large":
         raise UnreadableDrop(
@@ -104,7 +104,7 @@ def _check_first_record(file: DropFile) -> None:
 def _recognised(
     files: Sequence[DropFile], damaged: list[UnreadableDrop], strange: list[tuple[DropFile, Sample]]
 ) -> Iterator[Format]:
-    """The formats of those files that have one. The others are added to `damaged` and `strange`."""
+    """The formats of the recognised files. Other files are added to `damaged` and `strange`."""
     for file in files:
         try:
             sample = sample_of(file)
@@ -121,18 +121,18 @@ def _recognised(
 def read_trajectories(
     files: Sequence[DropFile], unmapped: UnmappedFields, format_name: str | None = None
 ) -> Iterator[Trajectory | Rejection]:
-    """Every record of a drop's files, in order, as a trajectory with an id of its own or as a rejection.
+    """Yield every record of a drop's files, in order, as a trajectory with a unique id or as a rejection.
 
-    Fields that no reader maps are counted in `unmapped`.
+    Unmapped fields are counted in `unmapped`.
 
     Raises:
-        UnreadableDrop: at once, when no format fits; while reading, when a file is damaged.
+        UnreadableDrop: immediately if no format fits; while reading if a file is damaged.
     """
     return read_by(format_of(files, format_name), files, unmapped)
 
 
 def read_by(chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """As `read_trajectories`, by a format's own reader."""
+    """Like `read_trajectories`, with the reader of one format."""
     trials, told, watch = TrialCounter(), 0, RecordWatch()
     said: list[Rejection] = []
     watched = [replace(file, watch=watch) for file in files]
@@ -148,10 +148,10 @@ def read_by(chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields)
         except (UnreadableDrop, OSError):
             raise
         except Exception as problem:
-            # Between records, where readers put them in groups; inside one see `attempted`. What was told stays so.
+            # The reader failed between records, e.g. while grouping them; see `attempted` for failures inside one.
             if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
                 raise UnreadableDrop(_broken(problem, chosen, files)) from problem
-    yield from (each for each in watch.broken if each not in said)  # of a side table, read for others
+    yield from (each for each in watch.broken if each not in said)  # records of a side table
     unmapped.update(counted)
 
 

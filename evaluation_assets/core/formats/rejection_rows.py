@@ -1,4 +1,4 @@
-"""Records that could not be read, as rows of `unreadable_records`."""
+"""Codec from rejections to rows of `unreadable_records`."""
 
 from typing import Any
 

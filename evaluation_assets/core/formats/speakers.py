@@ -1,4 +1,4 @@
-"""Who speaks where in a plain text: lines that name a speaker, as people and agent frameworks write them."""
+"""Detect speakers in plain text: lines that name a speaker, as written by people and agent frameworks."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Literal
 Kind = Literal["message", "thought", "arguments", "result", "nobody"]
 
 _SEEN = 300
-"""Only the beginning of a line is looked at: markers stand there, and lines can be very long."""
+"""Only the beginning of a line is searched: markers are at the start, and lines can be very long."""
 
 _NAME = r"[A-Za-z][\w.-]*(?: [\w.-]+){0,4}"
 _LOG_LINE = re.compile(
@@ -17,7 +17,7 @@ _LOG_LINE = re.compile(
     r"|\d{4}-\d\d-\d\d[ T][\d:.,]+ ?\| ?\w+ *\| [^\n|]{1,120}? - "
     r"|[\w.-]{1,120} - (?:DEBUG|INFO|WARNING|ERROR) - "
 )
-"""What a logger writes in front of every message."""
+"""Prefix that a logger writes before every message."""
 
 _IN_LOGS = re.compile(
     rf"(?P<actor>{_NAME})\(\w+\): to do [^\n]*"
@@ -28,7 +28,7 @@ _IN_LOGS = re.compile(
     r"|(?P<news>NEW MESSAGES):"
 )
 _SENT = re.compile(r"\nACTION: [^\n]*\nCONTENT:\n")
-"""What stands between the line with the sender and what was sent."""
+"""Lines between the sender and the message."""
 
 _ANYWHERE = re.compile(
     r"-{3,} ?(?P<banner>[A-Za-z][\w.]*(?: [\w.]+){0,4}) ?-{3,}[ \t]*$"
@@ -60,14 +60,14 @@ _NO_NAMES = {
     "yields", "intern name", "request", "cost", "prompt_tokens", "completion_tokens", "total_tokens", "else", "try",
     "finally",
 }  # fmt: skip
-"""What stands in front of colons without being a speaker."""
+"""Words before a colon that are not speakers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A line that names a speaker. What is said begins at `inner`; `start` is where the line begins.
+    """A line that names a speaker. `start` is the offset of the line, `inner` that of the message.
 
-    A message of `nobody` is one of the framework's own. A result may name the `tool` it came from.
+    A message of `nobody` was written by the framework itself. A result may name its `tool`.
     """
 
     start: int
@@ -78,9 +78,9 @@ class Marker:
 
 
 def markers_in(text: str) -> list[Marker]:
-    """All markers in order; a text in which nobody is named twice has none.
+    """All markers in order; none for a text in which no speaker is named twice.
 
-    Names in front of a colon count only where no line names a speaker in a clearer way.
+    Names before a colon count only if no line has a more specific marker.
     """
     clear: list[Marker] = []
     plain: list[Marker] = []
@@ -107,12 +107,12 @@ def markers_in(text: str) -> list[Marker]:
 
 
 def is_user(speaker: str) -> bool:
-    """Whether a speaker is the one the agents work for."""
+    """Whether a speaker is the user."""
     return speaker.lower() in ("user", "human", "customer", "client")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The beginning of every line, with its place in the text."""
+    """The beginning of every line, with its offset."""
     start = 0
     while start < len(text):
         end = text.find("\n", start)
@@ -150,7 +150,7 @@ def _kind(name: str) -> Kind:
 
 
 def _repeated(markers: list[Marker]) -> list[Marker]:
-    """Names that are roles, or that come again; with a single one of them nobody talks with anybody."""
+    """Names that are roles or occur repeatedly; none if there is only one, since a dialogue needs two."""
     times = Counter(marker.speaker for marker in markers)
     speakers = {
         name for name, count in times.items() if name.lower() in _ROLES or (count > 1 and name.lower() not in _NO_NAMES)

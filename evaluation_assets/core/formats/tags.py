@@ -1,14 +1,14 @@
 """Structure of a text of XML-like tags, as agent frameworks log it: reasoning, calls, results and the answer.
 
-The text is not XML: tags stay open, close twice, and tools quote tags in what they return. So this is a tokenizer
-with a grammar, not a parser of documents. What it takes as text (not as structure):
+The text is not XML: tags stay open, close twice, and are quoted in tool outputs. So this is a tokenizer with a grammar
+instead of a document parser. It treats as text (not as structure):
 
 * everything inside reasoning, inside a result, inside a call's arguments, and after the start of the answer;
-* a tag nobody closes, unless it is one of the vocabulary;
-* any other closed tag, unless it was handed to the executor: its block is followed by a result.
+* a tag that is never closed, unless it is in the vocabulary;
+* any other closed tag, unless it is a tool call, i.e. its block is followed by a result.
 
-It reads each text once: every search starts where the last one ended or remembers its answer, so that time is linear
-in the length of the text, also for 200 kB of open tags.
+Each text is read once: every search starts where the last one ended or is cached, so that time is linear in the length
+of the text, even for 200 kB of open tags.
 """
 
 import re
@@ -31,7 +31,7 @@ _TAG = re.compile(r"<(/?)([A-Za-z_][\w.\-]*)(?:\s[^<>]*|/)?>")
 _EXECUTED = re.compile(r"<execute_tools\s*/?>|<result>")
 _NEXT_THOUGHT = re.compile(r"<(?:think|sub_task_think|answer)>|<execute_tools\s*/?>")
 _NEAR = 1 << 14
-"""How far a closing tag is looked for by plain search, five times faster than by pattern, before the general way."""
+"""Distance within which a closing tag is searched as plain text, five times faster than the regular expression."""
 
 _MARKER_GAP = re.compile(r"(?:\s|</?(?:execute_tools|parallel|sequential)\s*/?>)*")
 
@@ -39,7 +39,7 @@ _MARKER_GAP = re.compile(r"(?:\s|</?(?:execute_tools|parallel|sequential)\s*/?>)
 class Block(NamedTuple):
     """A structural block: `text[start:end]` with its tags, `text[inner:inner_end]` without them.
 
-    A tuple: a text has dozens of them, and a frozen dataclass takes three times as long to make.
+    A tuple, since a text has dozens of blocks and a frozen dataclass takes three times as long to create.
     """
 
     kind: str
@@ -52,14 +52,14 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The blocks of a text in order, and how its unbalanced tags were read."""
+    """The blocks of a text in order, and the repairs of its unbalanced tags."""
 
     blocks: tuple[Block, ...]
     repairs: tuple[Repair, ...]
 
 
 class _Close(NamedTuple):
-    """Where a block ends: its content, its closing tag, and how it was found."""
+    """End of a block: its content, its closing tag, and how it was found."""
 
     inner_end: int
     end: int
@@ -67,7 +67,7 @@ class _Close(NamedTuple):
 
 
 class _Places:
-    """Where a pattern occurs; searched for once, and only when somebody asks."""
+    """Occurrences of a pattern, searched lazily and cached."""
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
         self._pattern, self._text = pattern, text
@@ -88,7 +88,7 @@ class _Token(NamedTuple):
 
 
 class _Pairs:
-    """All tags of one name and which opening goes with which closing, by nesting alone."""
+    """All tags of one name, with opening and closing tags matched by nesting."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self.tokens = tokens
@@ -119,7 +119,7 @@ def _boundary_pattern(servers: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class _Reader:
-    """One pass over one text."""
+    """A single pass over a text."""
 
     def __init__(self, text: str, servers: tuple[str, ...]) -> None:
         self.text = text
@@ -192,7 +192,7 @@ class _Reader:
         return self._pairs[name]
 
     def _near_closing(self, name: str, position: int) -> int:
-        """Where the next plain closing tag starts, if it is near, else -1; no stretch is searched twice in vain."""
+        """Start of the next plain closing tag if it is near, else -1; failed searches are not repeated."""
         start = max(position, self._searched.get(name, 0))
         found = self.text.find(f"</{name}>", start, position + _NEAR)
         if found < 0:
@@ -207,10 +207,10 @@ class _Reader:
         return self._pairs_of(name).first_closing(position)
 
     def _end(self, name: str, start: int, inner: int, interruption: _Places) -> _Close:
-        """Where the block opened at `start` ends.
+        """The end of the block opened at `start`.
 
-        A tag of the same name inside is a quotation, unless `interruption` comes before it: then the block was never
-        closed and the closing tag further down belongs to the later one.
+        A tag of the same name inside the block is a quotation, unless `interruption` precedes it: then the block was
+        never closed, and the closing tag belongs to the later block.
         """
         if name in self._exhausted:
             return self._close_before_structure(name, inner)
@@ -236,7 +236,7 @@ class _Reader:
         return self._close_at(name, inner, self._structural.after(inner))
 
     def _close_at(self, name: str, inner: int, boundary: int) -> _Close:
-        """Close a block that has no end before the white space in front of `boundary`."""
+        """Close a block without an end before the whitespace that precedes `boundary`."""
         offset = boundary
         while offset > inner and self.text[offset - 1].isspace():
             offset -= 1
@@ -244,7 +244,7 @@ class _Reader:
         return _Close(offset, offset, repaired=True)
 
     def _extend_over_stray_closings(self, end: _Close) -> _Close:
-        """Producers that cut a result append a second closing tag: it belongs to the same result."""
+        """Include a second closing tag in the result, which producers append to truncated results."""
         if end.repaired:
             return end
         while (stray := _STRAY_RESULT_END.match(self.text, end.end)) is not None:
@@ -256,7 +256,7 @@ class _Reader:
         end = self._end(name, start, inner, self._executed)
         if end.repaired or self._is_structural_end(end.end):
             return end
-        # The closing tag is followed by more text: it may be quoted in the arguments of the tool inside the block.
+        # More text follows the closing tag, so it may be quoted in the arguments of the tool inside the block.
         tool = _TAG.match(self.text, _skip_space(self.text, inner))
         if tool is None or tool[1]:
             return end
@@ -301,18 +301,18 @@ class _Reader:
         return answered
 
     def _tag_after_markers(self, position: int) -> re.Match[str] | None:
-        """The tag behind white space and markers; many openings may share one closing, so it is looked for once."""
+        """The tag after whitespace and markers; cached, since many opening tags may share a closing tag."""
         if position not in self._after_markers:
             gap = _MARKER_GAP.match(self.text, position)
             self._after_markers[position] = _TAG.match(self.text, gap.end() if gap else position)
         return self._after_markers[position]
 
     def _wraps_execution(self, inner: int, inner_end: int) -> bool:
-        """A tag around whole steps is a wrapper, not a call."""
+        """Whether a tag encloses whole steps, i.e. is a wrapper instead of a call."""
         return self._executed.after(inner) < inner_end
 
     def _answer_end(self, inner: int) -> _Close:
-        """The answer ends at its closing tag, where it starts over, or where the framework appends a result."""
+        """The end of the answer: its closing tag, a second answer, or a result appended by the framework."""
         pattern = _name_pattern(ANSWER)
         following = pattern.search(self.text, inner)
         if following is not None and following[1]:

@@ -1,10 +1,10 @@
-"""Prompts made from templates: what was filled in."""
+"""Extract the values filled into a prompt template."""
 
 import re
 
 
 def filled_in(prompt: str, template: str | None, name: str) -> str | None:
-    """What stands in a prompt where its template has `{name}` or `{{name}}`; `None` where the two do not fit."""
+    """The text at `{name}` or `{{name}}` of a template; `None` if the prompt does not match the template."""
     found = None if template is None else re.search(r"\{\{?\s*" + re.escape(name) + r"\s*\}?\}", template)
     if template is None or found is None:
         return None

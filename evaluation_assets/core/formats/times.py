@@ -1,4 +1,4 @@
-"""Points in time as sources write them: ISO 8601 texts, or seconds since 1970."""
+"""Timestamps of sources: ISO 8601 texts or seconds since 1970."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from evaluation_assets.core.formats.unmapped_fields import Fields
 
 
 def moment(fields: Fields, *keys: str) -> str | None:
-    """The first of these fields that is a point in time, as text; seconds since 1970 become ISO 8601 in UTC."""
+    """The first of these fields that is a timestamp, as text; seconds since 1970 become ISO 8601 in UTC."""
     for key in keys:
         if key not in fields:
             continue
@@ -27,7 +27,7 @@ def as_utc(seconds: float | None) -> str | None:
 
 
 def elapsed_ms(start: str | None, end: str | None) -> float | None:
-    """Milliseconds from one recorded time to a later one; `None` where one is unknown or they run backwards."""
+    """Milliseconds between two timestamps; `None` if one is unknown or the second is earlier."""
     begun, ended = _instant(start), _instant(end)
     if begun is None or ended is None or (begun.tzinfo is None) != (ended.tzinfo is None):
         return None

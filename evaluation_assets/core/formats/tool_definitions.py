@@ -1,4 +1,4 @@
-"""Tools as APIs describe them to a model: OpenAI functions, Anthropic and MCP tools."""
+"""Parse tool definitions: OpenAI functions, Anthropic tools and MCP tools."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from evaluation_assets.core.trajectories.model import Tool
 
 
 def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
-    """The tools in the first of these fields that is a list of them; `None` where there is no list."""
+    """The tools in the first of these fields that is a list; `None` if none is."""
     if not any(key in fields for key in keys):
         return None
     found: list[Tool] = []
@@ -33,7 +33,7 @@ def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
 
 
 def tools_in(definitions: Any) -> tuple[Tool, ...]:
-    """The tools in a list of definitions; each, or its parameters, may be a JSON text. Counts no fields."""
+    """Parse a list of definitions; a definition or its parameters may be JSON text. Unmapped fields are not counted."""
     tools = [decoded(definition) for definition in list_in(decoded(definitions))]
     schemas = [
         {**tool, "parameters": decoded(tool["parameters"])} if isinstance(at(tool, "parameters"), str) else tool

@@ -1,8 +1,8 @@
-"""Write the text of a trajectory whose source is a structure, and remember which piece of the text is what.
+"""Write the text of a trajectory from structured events, and record the spans of its parts.
 
-Readers of messages, events and spans tell a `Transcript` what happened, in order. It lays out one readable text with
-the same tags whatever the source was, and gives back the turns with their spans. Every call stands directly before its
-own result, so that each call, also of several made at once, is a clip of its own.
+Readers of messages, events and spans add events to a `Transcript` in order. It writes a readable text with the same
+tags for all sources, and returns the turns with their spans. Each call directly precedes its result, so that every
+call, including parallel calls, is a separate clip.
 """
 
 import re
@@ -31,9 +31,9 @@ _MCP_NAME = re.compile(r"mcp__(.+?)__.")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A tool call as a source has it. `arguments` is an object, or a text that should be one.
+    """A tool call of a source. `arguments` is an object, or a text that should be one.
 
-    `latency_ms` is what it took where the source says so beside the call: it counts unless its result has a latency.
+    `latency_ms` is the latency that the source records with the call; a latency of the result takes precedence.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came back from a call. `error` is set where the source itself says that the call failed.
+    """The result of a call. `error` is set if the source itself reports a failure.
 
-    `agent_id` is whose result it is where it answers no call and nobody has spoken yet. `succeeded` is set where the
-    source itself says that the call went well: its content is then not searched for failures.
+    `agent_id` is the agent of a result without a call before the first message. `succeeded` is set if the source itself
+    reports success: the content is then not searched for errors.
     """
 
     content: str
@@ -61,9 +61,9 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One thing an agent did at once: what it thought and said, and the calls it made.
+    """One output of an agent: reasoning, message and calls.
 
-    `to` is the agent a message hands the work to, where the source says so.
+    `to` is the agent that a message hands the work to, if the source names it.
     """
 
     agent_id: str = "agent"
@@ -77,7 +77,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A message of the user, which begins a turn."""
+    """A user message, which starts a turn."""
 
     text: str
     knowledge: str | None = None
@@ -85,14 +85,14 @@ class Asked:
 
 _SUBMITTING = {"finish", "final_answer", "submit", "submit_answer", "attempt_completion", "task_complete"}
 _SUBMITTED = ("answer", "final_answer", "message", "result", "submission", "output", "final_thought")
-"""Calls by which agents hand in their answer, and the arguments that hold it."""
+"""Tools that submit the final answer, and the arguments that contain it."""
 
 Event = Asked | Said | Result
-"""What a conversation is made of. Results come after the calls they answer."""
+"""An event of a conversation. Results come after their calls."""
 
 
 class Transcript:
-    """The text and the turns of one trajectory, written event by event."""
+    """Builds the text and turns of one trajectory, event by event."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -109,16 +109,16 @@ class Transcript:
         self._response: str | None = None
 
     def asked(self, asked: Asked) -> None:
-        """Begin a turn with what the user said."""
+        """Start a turn with a user message."""
         self._end_turn()
         self._turn_is_open = True
         self._user_message, self._knowledge = asked.text, asked.knowledge
         self._tagged("user", asked.text)
 
     def said(self, said: Said, results: Sequence[Result | None] = ()) -> None:
-        """Add what an agent did, with the result of each of its calls where there is one; nothing adds nothing.
+        """Add an agent event with the results of its calls, `None` for calls without one; empty events are skipped.
 
-        What asking the model took belongs to the first step: it was asked once for all calls.
+        Latency and usage of the model call are assigned to the first step, since one model call made all tool calls.
         """
         if not (said.thought or said.message or said.calls):
             return
@@ -144,17 +144,17 @@ class Transcript:
                 self._step(None, None, written, answer, took, None)
 
     def observed(self, result: Result) -> None:
-        """Add a result that answers no call: it stays in the text, in a step of its own."""
+        """Add a result without a call, as a separate step."""
         self._agent = self._agent or result.agent_id
         self._step(None, None, None, self._result(result), result.latency_ms, None)
 
     def answered(self, latency_ms: float | None = None) -> None:
-        """End what the last agent did; `latency_ms` is what all of it took, where the source measured that."""
+        """End the current interaction; `latency_ms` is its total latency, if measured by the source."""
         self._end_interaction(latency_ms)
 
     @property
     def steps_written(self) -> int:
-        """How many steps there are so far: the number of the next one."""
+        """Number of steps so far, i.e. the number of the next step."""
         return self._steps_written
 
     def finished(self) -> tuple[str, tuple[Turn, ...]]:
@@ -181,7 +181,7 @@ class Transcript:
         return ToolResult(content=span, error=result.error or failure_in(result.content, (0, len(result.content))))
 
     def _tagged(self, tag: str, content: str, **attributes: str) -> Span:
-        """Write an element and give the span of its content."""
+        """Write an element; return the span of its content."""
         names = "".join(f' {name}="{value}"' for name, value in attributes.items())
         opening = f"<{tag}{names}>\n"
         start = self._length + len(opening)
@@ -234,10 +234,10 @@ class Transcript:
 
 
 def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
-    """The text and turns of a conversation whose results come as events of their own.
+    """The text and turns of a conversation in which results are separate events.
 
-    A result goes to the call with its id, in the last message or an earlier one, else to the first call of the last
-    message that has none yet.
+    A result is assigned to the call with its id, in the last message or an earlier one, or to the last message's first
+    call without a result.
     """
     everything = list(events)
     results, strangers = _answered(everything)
@@ -253,7 +253,7 @@ def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
 
 
 def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], set[int]]:
-    """The results of the calls of each message, and the results that answer none, by index of the event."""
+    """The results of each message's calls, and the results without a call, by event index."""
     results: dict[int, list[Result | None]] = {}
     strangers: set[int] = set()
     open_calls: dict[str, tuple[int, int]] = {}
@@ -280,7 +280,7 @@ def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], 
 
 
 def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | None]) -> int | None:
-    """Which of the calls a result answers."""
+    """The call that a result belongs to."""
     if result.call_id is not None:
         for index, call in enumerate(calls):
             if call.id == result.call_id and results[index] is None:
@@ -292,26 +292,26 @@ def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | Non
 
 
 def _server_in(name: str) -> str | None:
-    """The MCP server in a tool's name, as clients write it: `mcp__server__tool`."""
+    """The MCP server in a tool name of the form `mcp__server__tool`."""
     found = _MCP_NAME.match(name)
     return None if found is None else found[1]
 
 
 def flags_of(*, cut_off: bool, unanswered: bool) -> tuple[str, ...]:
-    """What is flagged of a trajectory: that somebody stopped it, and that it ends without an answer."""
+    """Flags of a trajectory: stopped from outside, and ends without an answer."""
     return tuple(flag for flag, applies in (("step_limit", cut_off), ("no_answer", unanswered)) if applies)
 
 
 def one_line(text: str | None) -> str | None:
-    """How an error that a source recorded is told: in one line, at most 200 characters of it."""
+    """Shorten an error message to one line of at most 200 characters."""
     return None if text is None else " ".join(text[:1000].split())[:200]
 
 
 def as_text(value: Any) -> str:
-    """A JSON value as text: texts as they are, nothing as nothing, everything else as JSON.
+    """Convert a JSON value to text: texts unchanged, null as an empty text, anything else as JSON.
 
     Raises:
-        UnusableRecord: the value is nested too deep.
+        UnusableRecord: the value is nested too deeply.
     """
     if value is None:
         return ""
@@ -324,19 +324,19 @@ def as_text(value: Any) -> str:
 
 
 def final_message(turns: Sequence[Turn]) -> str | None:
-    """What the last agent said at the end, where the whole is one task and not a dialogue."""
+    """The last agent message, if the conversation is a single task and not a dialogue."""
     if len(turns) != 1 or not turns[0].interactions:
         return None
     return turns[0].interactions[-1].response
 
 
 def hands_in(name: str) -> bool:
-    """Whether a tool of this name is how an agent hands in its answer."""
+    """Whether a tool of this name submits the final answer."""
     return name.lower() in _SUBMITTING
 
 
 def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
-    """The answer handed in by the last call, where that call is how an agent hands in its answer."""
+    """The answer submitted by the last call, if that call submits one."""
     steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
     call = next((step.call for step in reversed(steps) if step.call is not None), None)
     if call is None or not hands_in(call.name):
@@ -349,13 +349,13 @@ def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
 
 
 def total(usages: Iterable[Usage | None]) -> Usage | None:
-    """What several requests took together. A figure that one of them lacks is unknown: a part is no total."""
+    """Sum the usage of several requests. A figure that one of them lacks is unknown: a partial sum is not a total."""
     reported = [usage for usage in usages if usage is not None]
     if not reported:
         return None
     return Usage(
         input_tokens=_whole([usage.input_tokens for usage in reported]),
-        cached_tokens=sum_of(usage.cached_tokens for usage in reported),  # endpoints are silent where there were none
+        cached_tokens=sum_of(usage.cached_tokens for usage in reported),  # omitted if 0
         output_tokens=_whole([usage.output_tokens for usage in reported]),
         cost_usd=_whole([usage.cost_usd for usage in reported]),
     )

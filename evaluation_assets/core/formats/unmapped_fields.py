@@ -1,7 +1,7 @@
-"""Which fields of a source no reader maps: a JSON object that remembers which of its fields were taken, and counts.
+"""Count the fields of a source that no reader maps: JSON objects that track which of their fields were read.
 
-A reader takes fields by the type it needs. A value of another type is treated as missing, and counted. After a record
-is read, every field that was not taken is counted under its path, so that nothing is lost silently.
+A reader takes fields by expected type. A value of another type is treated as missing and counted. After a record is
+read, every field that was not taken is counted under its path, so that no data is dropped silently.
 """
 
 from collections import Counter
@@ -14,39 +14,39 @@ import orjson
 
 _HUGE = 1 << 62
 _SHORT = 2000
-"""Bytes of JSON up to which a field of the source is kept as it is: an id, a setting, a few of them."""
+"""Maximum size in bytes of JSON of a source field that is kept as metadata, such as an id or a few settings."""
 
 
 class UnmappedFields:
-    """How often each field, or each kind of span or event, was not mapped. Paths look like `messages[].refusal`."""
+    """Counts of unmapped fields, spans and events by path, e.g. `messages[].refusal`."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
     def count(self, path: str, times: int = 1) -> None:
-        """Count something that is not mapped."""
+        """Count an unmapped path."""
         self.counts[path] += times
 
     def update(self, other: "UnmappedFields") -> None:
-        """Add the counts of another reading."""
+        """Add the counts of another instance."""
         self.counts.update(other.counts)
 
     @contextmanager
     def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
-        """The fields of one record; what was not taken is counted when the record was read without an error."""
+        """The fields of one record; fields that were not taken are counted if the record was read without an error."""
         fields = Fields(data, path, {})
         yield fields
         self.counts.update(fields.paths())
 
     def table(self) -> list[tuple[str, int]]:
-        """Paths with their counts, the most frequent first."""
+        """Paths with their counts, most frequent first."""
         return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
 class Fields:
-    """The fields of a JSON object, each to be taken by the type that is needed.
+    """The fields of a JSON object, taken by expected type.
 
-    An object inside it has the same `Fields` whenever it is taken.
+    A nested object yields the same `Fields` instance every time it is taken.
     """
 
     def __init__(self, data: Mapping[str, Any], path: str, family: dict[int, "Fields"]) -> None:
@@ -58,11 +58,11 @@ class Fields:
         family[id(data)] = self
 
     def __contains__(self, key: str) -> bool:
-        """Whether the field is there and not null."""
+        """Whether the field is present and not null."""
         return self._data.get(key) is not None
 
     def is_object(self, key: str) -> bool:
-        """Whether the field is an object, for fields that are written in several ways."""
+        """Whether the field is an object, for fields with several representations."""
         return isinstance(self._data.get(key), dict)
 
     def is_list(self, key: str) -> bool:
@@ -70,11 +70,11 @@ class Fields:
         return isinstance(self._data.get(key), list)
 
     def text(self, *keys: str) -> str | None:
-        """The first of these fields that is a text; blank text is no value."""
+        """The first of these fields that is a text; blank text counts as missing."""
         return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)
 
     def name(self, *keys: str) -> str | None:
-        """The first of these fields that is a text or a whole number, as text: ids are written both ways."""
+        """The first of these fields that is a text or an integer, as text, since ids can be either."""
         for key in keys:
             value = self._take(key)
             if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
@@ -84,7 +84,7 @@ class Fields:
         return None
 
     def number(self, *keys: str) -> float | None:
-        """The first of these fields that is a finite number, or a text that is one."""
+        """The first of these fields that is a finite number, or a text that contains one."""
         for key in keys:
             value = self._take(key)
             found = _number(value)
@@ -95,21 +95,21 @@ class Fields:
         return None
 
     def amount(self, *keys: str) -> float | None:
-        """As `number`, where less than nothing cannot be: of time or money."""
+        """Like `number`, but not negative: durations and costs."""
         found = self.number(*keys)
         return None if found is None or found < 0 else found
 
     def whole(self, *keys: str) -> int | None:
-        """The first of these fields that is a number, as a whole one that fits 64 bits."""
+        """The first of these fields that is a number, as a 64-bit integer."""
         found = self.number(*keys)
         return None if found is None or abs(found) >= _HUGE else int(found)
 
     def flag(self, *keys: str) -> bool | None:
-        """The first of these fields that is true or false."""
+        """The first of these fields that is a boolean."""
         return next((found for key in keys if (found := self._typed(key, bool)) is not None), None)
 
     def object(self, *keys: str) -> "Fields":
-        """The first of these fields that is an object, else an empty one."""
+        """The first of these fields that is an object, or an empty one."""
         for key in keys:
             if (found := self._typed(key, dict)) is not None:
                 return self._child(found, key)
@@ -127,11 +127,11 @@ class Fields:
         return []
 
     def items(self, *keys: str) -> list[Any]:
-        """The first of these fields that is a list, as it is."""
+        """The first of these fields that is a list, unchanged."""
         return next((found for key in keys if (found := self._typed(key, list)) is not None), [])
 
     def parts(self, *keys: str) -> list["str | Fields"]:
-        """The first of these fields that has a value, as texts and objects: content is a text, an object or a list."""
+        """The first of these fields with a value, a text, an object or a list, as a list of texts and objects."""
         for key in keys:
             value = self._take(key)
             if value is None:
@@ -146,7 +146,7 @@ class Fields:
         return []
 
     def short(self, *keys: str) -> dict[str, Any]:
-        """All of these fields that have a short value, as they are; a long one is left, and counted."""
+        """These fields with short values, unchanged; long values are not taken and are counted."""
         found: dict[str, Any] = {}
         for key in keys:
             value = self._data.get(key)
@@ -156,21 +156,21 @@ class Fields:
         return found
 
     def value(self, *keys: str) -> Any:
-        """The first of these fields that is not null, as it is."""
+        """The first of these fields that is not null, unchanged."""
         return next((found for key in keys if (found := self._take(key)) is not None), None)
 
     def set_aside(self, *keys: str) -> None:
-        """Take fields that say nothing more: what is known from elsewhere, or means nothing outside its framework."""
+        """Mark fields as read that are redundant or meaningless outside their framework."""
         self._taken.update(keys)
 
     def rest(self) -> dict[str, Any]:
-        """Take all fields that nobody took and that have a value, as they are."""
+        """Take all remaining fields with a value, unchanged."""
         rest = {key: value for key, value in self._data.items() if key not in self._taken and _is_something(value)}
         self._taken.update(rest)
         return rest
 
     def paths(self) -> Iterator[str]:
-        """Paths of what was not taken or had the wrong type, here and in the objects taken from here."""
+        """Paths of fields that were not taken or had the wrong type, including those of nested objects."""
         for fields in self._family.values():
             yield from chain.from_iterable(fields._wrong.values())
             for key, value in fields._data.items():
@@ -217,7 +217,7 @@ def _is_something(value: Any) -> bool:
 def _is_short(value: Any) -> bool:
     try:
         return len(orjson.dumps(value)) <= _SHORT
-    except TypeError:  # nested too deep to be stored
+    except TypeError:  # nested too deeply to be stored
         return False
 
 

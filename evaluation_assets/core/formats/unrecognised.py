@@ -1,4 +1,4 @@
-"""Why no format recognises a file: it is empty, broken, or something else."""
+"""Explain why no format recognises a file: it is empty, invalid JSON, or unsupported."""
 
 import json
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ _PLAIN = (".txt", ".log")
 
 
 def why_unrecognised(files: Sequence[tuple[DropFile, Sample]]) -> str:
-    """One sentence about the file of which most can be said: broken before unknown before empty."""
+    """Explain the most informative file: invalid JSON before unsupported before empty."""
     _, source, reason = min(_reason(file, sample) for file, sample in files)
     others = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
     return f"{source}{others} {reason}"
 
 
 def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
-    """The less the more it says, the file, and what is wrong with it."""
+    """Rank (lower is more informative), file name, and problem."""
     formats = "Supported formats are listed by: evaluation-assets formats. Force one with --format."
     if sample.members:
-        return 1, file.source, f"is an archive that no format recognises. {formats}"
+        return 1, file.source, f"is an archive in no supported format. {formats}"
     if not sample.text.strip() and not sample.records:
-        return 2, file.source, "is empty. Write it again, or remove it."
+        return 2, file.source, "is empty. Export it again, or remove it."
     broken = _broken_json(file.source, sample.text)
     if broken is not None:
-        return 0, file.source, f"is broken JSON: {broken}. Write it again, or remove it."
+        return 0, file.source, f"is not valid JSON: {broken}. Export it again, or remove it."
     first = sample.records[0] if sample.records else None
     if isinstance(first, dict):
         names = ", ".join(repr(str(name)[:40]) for name in list(first)[:_SHOWN])
@@ -34,14 +34,14 @@ def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
         return (
             1,
             file.source,
-            f"is in no supported format: no format recognises a record with the fields {names}{more}. {formats}",
+            f"is in no supported format (fields of the first record: {names}{more}). {formats}",
         )
-    what = "text" if first is None else "JSON without records"
-    return 1, file.source, f"is in no supported format: no format recognises its {what}. {formats}"
+    what = "plain text" if first is None else "JSON without records"
+    return 1, file.source, f"is in no supported format (content: {what}). {formats}"
 
 
 def _broken_json(source: str, text: str) -> str | None:
-    """Where JSON breaks, by line and column; `None` for JSON, for lines of JSON, and for what was never meant as it."""
+    """Line and column of the first JSON error; `None` for valid JSON, JSON Lines, and files that are not JSON."""
     name = source.lower().removesuffix(".gz").removesuffix(".zst")
     if name.endswith(_PLAIN) or not text.strip():
         return None
@@ -53,13 +53,13 @@ def _broken_json(source: str, text: str) -> str | None:
     problem, before = (line_problem, blank) if name.endswith(_LINES) else (_problem(text), 0)
     if problem is None:
         return None
-    if problem.pos >= len(text.rstrip()) and len(text) >= WHOLE:  # only the beginning is looked at
+    if problem.pos >= len(text.rstrip()) and len(text) >= WHOLE:  # the text is a truncated sample
         return None
     return f"line {before + problem.lineno}, column {problem.colno}: {problem.msg}"
 
 
 WHOLE = 1 << 19
-"""A text of fewer characters than this is the whole file, not the beginning of one."""
+"""A sample with fewer characters than this is the whole file."""
 
 
 def _problem(text: str) -> json.JSONDecodeError | None:
@@ -67,6 +67,6 @@ def _problem(text: str) -> json.JSONDecodeError | None:
         json.loads(text)
     except json.JSONDecodeError as problem:
         return problem
-    except (RecursionError, ValueError):  # nested too deep, a number too long: JSON all the same
+    except (RecursionError, ValueError):  # nested too deeply, or a number too long: still JSON
         return None
     return None

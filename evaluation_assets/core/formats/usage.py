@@ -1,16 +1,16 @@
-"""Tokens and costs, under the names that providers and frameworks give them."""
+"""Read token counts and costs under the field names of providers and frameworks."""
 
 from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.trajectories.model import Usage
 
 _TOO_MANY = 10**12
-"""No run has so many tokens; sums of fewer fit 64 bits."""
+"""Upper limit for plausible token counts; sums of smaller counts fit 64 bits."""
 
 
 def usage_of(fields: Fields) -> Usage | None:
-    """The usage in an object of OpenAI's, Anthropic's or LangChain's, or `None` where it says nothing.
+    """Read an OpenAI, Anthropic or LangChain usage object; `None` if it has no figures.
 
-    Anthropic counts cached tokens beside the input, the others in it; here they are always in it.
+    Anthropic counts cached tokens separately from the input, others include them; here they are always included.
     """
     input_tokens = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens")
     output_tokens = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens")
@@ -37,7 +37,7 @@ def usage(
     cost_usd: float | None = None,
     cached_tokens: int | None = None,
 ) -> Usage | None:
-    """A usage of what is known. Negative figures are none; a cost of 0 is unknown: the source had no price."""
+    """Build a usage. Negative figures are dropped, and a cost of 0 is unknown, since the source had no price."""
     counts = [
         count if count is not None and 0 <= count < _TOO_MANY else None
         for count in (input_tokens, cached_tokens, output_tokens)

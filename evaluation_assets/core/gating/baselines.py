@@ -1,4 +1,4 @@
-"""Baselines: what an accepted run achieved, as JSON that people review in git. Never "the best so far"."""
+"""Baselines: the metrics of an accepted run, as JSON that is reviewed in git. Never the best run so far."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from evaluation_assets.core.trajectories.identity import digest, file_name
 
 
 class InvalidBaseline(ValueError):
-    """A baseline that cannot be read or made; the message says what to do."""
+    """A baseline cannot be read or created. The message says what to do."""
 
 
 class _Model(BaseModel):
@@ -38,7 +38,7 @@ class BaselineMetric(_Model):
 
 
 class BaselineRun(_Model):
-    """A drop the baseline was made from."""
+    """A drop that the baseline was created from."""
 
     drop: str
     content: str
@@ -68,12 +68,12 @@ class Baseline(_Model):
 
     @property
     def name(self) -> str:
-        """The drops it was made from."""
+        """The drops that the baseline was created from."""
         return ", ".join(run.drop for run in self.runs)
 
     @property
     def without_canaries(self) -> list[str]:
-        """The model judges that have no canary scores in it: it will not be noticed when they change."""
+        """The model judges without canary scores in the baseline; changes of these judges are not detected."""
         providers = _providers(self.comparability)
         return sorted(
             judge
@@ -130,7 +130,7 @@ def make_baseline(
     first = drops[0]
     if first.suite is None:
         raise InvalidBaseline(
-            f"{first.drop} belongs to no suite: put it into a folder, or name its suite in {first.drop}.drop.yaml"
+            f"{first.drop} has no suite: put it into a folder, or set `suite` in {first.drop}.drop.yaml"
         )
     if not first.tasks:
         raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
@@ -165,7 +165,7 @@ def make_baseline(
 
 
 def _canaries(drops: Sequence[DropMetrics]) -> dict[str, dict[str, list[float]]]:
-    """All scores of canary clips, of all drops."""
+    """Scores of the canary clips over all drops."""
     collected: dict[str, dict[str, list[float]]] = {}
     for drop in drops:
         for judge, clips in drop.canaries.items():
@@ -193,16 +193,16 @@ def _metric(name: str, by_drop: Sequence[Mapping[str, TaskValue]]) -> BaselineMe
 
 
 def baseline_file(folder: UPath, suite: str) -> UPath:
-    """Where a suite's baseline lies. Names that are no file names are made into one."""
+    """Path of a suite's baseline. Names that are not valid file names are converted."""
     safe = re.sub(r"[^\w.-]+", "_", suite).strip(".")
     return folder / file_name(safe if safe == suite else f"{safe}-{digest(suite)[:6]}", ".json")
 
 
 def read_baseline(file: UPath) -> Baseline | None:
-    """The baseline in a file; `None` where there is none.
+    """Read a baseline file; `None` if it does not exist.
 
     Raises:
-        InvalidBaseline: the file is no baseline.
+        InvalidBaseline: the file is not a baseline.
     """
     if not file.exists():
         return None
@@ -211,11 +211,11 @@ def read_baseline(file: UPath) -> Baseline | None:
     except ValidationError as problem:
         first = problem.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise InvalidBaseline(f"{file} is no baseline: {place}: {first['msg']}") from problem
+        raise InvalidBaseline(f"{file} is not a valid baseline: {place}: {first['msg']}") from problem
 
 
 def write_baseline(file: UPath, baseline: Baseline) -> None:
-    """Write a baseline; the file appears whole."""
+    """Write a baseline atomically."""
     content = (baseline.model_dump_json(indent=2) + "\n").encode()
 
     def pour(sink: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""Has a judge changed since the baseline? Its scores of the canary clips say so, then and now."""
+"""Detect judges that changed since the baseline, by their scores of the canary clips."""
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
@@ -10,13 +10,13 @@ from scipy.stats import f, t
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED
 
 ALPHA = 0.02
-"""Chance of a false alarm over all judges of a panel."""
+"""Probability of a false alarm over all judges of a panel."""
 
 NOISE = 0.1
-"""Standard deviation of one verdict where no clip was judged twice: what model judges show on short clips."""
+"""Standard deviation of a verdict, assumed if no clip was judged twice; typical of model judges on short clips."""
 
 LEAST_NOISE = 0.03
-"""The least that is assumed: identical answers twice do not mean that a judge never varies."""
+"""Lower bound of the standard deviation: two identical answers do not prove that a judge is deterministic."""
 
 LEAST_CLIPS = 6
 
@@ -29,7 +29,7 @@ CanaryScores = Mapping[str, Sequence[float]]
 
 
 class JudgeChange(BaseModel):
-    """A judge that moved beyond its noise: its mean over the clips that have a score on both sides."""
+    """A judge whose scores changed significantly. The means are over the clips with scores in both runs."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,7 +40,7 @@ class JudgeChange(BaseModel):
 
     @property
     def words(self) -> str:
-        """Why nothing can be compared, and what to do."""
+        """The reason why the drop cannot be compared, and what to do."""
         return (
             f"judge changed: {self.judge} scores {self.clips} canary clips {self.current:.2f} on average, "
             f"{self.baseline:.2f} at the baseline, beyond its noise over all clips; {JUDGE_AGAIN}"
@@ -48,24 +48,24 @@ class JudgeChange(BaseModel):
 
 
 def changed_judges(baseline: Mapping[str, CanaryScores], current: Mapping[str, CanaryScores]) -> list[JudgeChange]:
-    """The judges that moved beyond their noise. A judge without canary scores on both sides is not spoken about."""
+    """The judges whose scores changed significantly. Judges without canary scores in both runs are skipped."""
     both = sorted(baseline.keys() & current.keys())
     found = (_change(judge, baseline[judge], current[judge], ALPHA / len(both)) for judge in both)
     return [change for change in found if change is not None]
 
 
 def unknown_change(judge: str, baseline: CanaryScores, current: CanaryScores, asked: int) -> tuple[str, bool] | None:
-    """Why it is not known whether a judge with canary scores in the baseline has changed; true where it was asked."""
+    """Why it is unknown whether a judge with canary scores in the baseline changed, and whether it was asked."""
     answered = sum(bool(scores) for scores in current.values())
     if asked and answered < asked * MIN_ANSWERED:
-        words = f"judge {judge} answered {answered} of {asked} canary clips: whether it changed is not known"
+        words = f"judge {judge} answered {answered} of {asked} canary clips, so it is unknown whether it changed"
         return f"{words}; evaluate again", True
     if sum(bool(baseline[clip]) and bool(current[clip]) for clip in baseline.keys() & current.keys()) >= LEAST_CLIPS:
         return None
     if not answered:
-        return f"judge {judge} was asked no canary clips with these verdicts: whether it changed is not known", False
-    words = f"judge {judge} has canary scores of too few clips in common with the baseline"
-    return f"{words}: whether it changed is not known", False
+        return f"judge {judge} was not asked about canary clips, so it is unknown whether it changed", False
+    words = f"judge {judge} has too few canary clips in common with the baseline"
+    return f"{words}, so it is unknown whether it changed", False
 
 
 def _change(judge: str, then: CanaryScores, now: CanaryScores, alpha: float) -> JudgeChange | None:

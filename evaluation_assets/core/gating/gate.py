@@ -1,9 +1,9 @@
-"""Is a drop worse than its baseline? The answer, and how sure it is.
+"""Compare a drop with its baseline.
 
-A verdict is `pass` (no regression found; it says which decrease would have been), `warn` (worse, but by less than the
-margin; or single tasks fell or are missing), `fail` (worse, or too many tasks are missing), `inconclusive` (too few
-tasks to find even a large decrease; it says how many would do) or `incomparable` (another question was asked, or by
-other judges; it says which part differs).
+A verdict is `pass` (no regression found; the reason names the detectable decrease), `warn` (a decrease within the
+margin; or single tasks fell or are missing), `fail` (a regression, or too many missing tasks), `inconclusive` (too few
+tasks to detect even a large decrease; the reason names the number needed) or `incomparable` (different tasks, judges or
+settings; the reason names the part).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 from evaluation_assets.core.gating.task_metrics import RELATIVE, WITHOUT_JUDGES, DropMetrics
 
 _GRAVITY: tuple[GateVerdict, ...] = ("fail", "incomparable", "inconclusive", "warn", "pass")
-"""A drop's verdict is the gravest there is."""
+"""Verdicts by severity; a drop gets the most severe one."""
 
 _ROUNDING = 1e-9
-"""A mean of 0.7999999999999999 keeps a floor of 0.8."""
+"""Tolerance for rounding errors: a mean of 0.7999999999999999 satisfies a floor of 0.8."""
 
 
 def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettings) -> GateOutcome | None:
-    """The gate. `None` where there is neither a baseline nor a floor to hold a drop against."""
+    """Run the gate. `None` if there is neither a baseline nor a floor."""
     if baseline is None and not settings.floors:
         return None
     own = {name: {task: value.value for task, value in values.items()} for name, values in current.metrics.items()}
@@ -85,7 +85,7 @@ def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Differen
 
 
 def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
-    """Why a judge is not what it was: its provider names another version, or its scores of the canary clips moved."""
+    """Reasons why judges changed: the provider reports another version, or their scores of the canary clips moved."""
     before, now = baseline.comparability, current.comparability
     served = [
         f"judge changed: {part.removeprefix(SERVED)} is served as {now[part]}, was {before[part]}; {JUDGE_AGAIN}"
@@ -97,7 +97,7 @@ def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
 
 
 def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str, bool]]:
-    """Of which judges of both sides it is not known whether they changed, and whether they were asked."""
+    """Judges of both runs for which it is unknown whether they changed, and whether they were asked."""
     found = (
         unknown_change(judge, before, current.canaries.get(judge, {}), current.canaries_asked.get(judge, 0))
         for judge, before in sorted(baseline.canaries.items())
@@ -109,7 +109,7 @@ def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str
 def _beyond_limits(
     current: Mapping[str, Mapping[str, float]], floors: Mapping[str, float]
 ) -> list[tuple[str, GateVerdict]]:
-    """For each limit that is not kept, or cannot be checked, what is to be said. Cost and latency may not be above."""
+    """Reasons for each limit that is violated or cannot be checked. Limits of cost and latency are upper limits."""
     found: list[tuple[str, GateVerdict]] = []
     for metric, limit in sorted(floors.items()):
         values = current.get(metric)
@@ -135,7 +135,7 @@ def _outcome(
     improved: list[ChangedTask],
     of_judges: Sequence[str] = (),
 ) -> GateOutcome:
-    """`of_judges`: why the judges, changed or unknown to be the same, allow no comparison."""
+    """Build the outcome. `of_judges`: reasons why changed or unverified judges prevent a comparison."""
     findings: list[tuple[str, GateVerdict]] = [(words, "incomparable") for words in of_judges]
     findings.extend(limits)
     if baseline is not None and tasks.only_baseline and not differs.keys() & {"suite", "suite name"}:
@@ -164,7 +164,8 @@ def _outcome(
         suite=current.suite,
         verdict=_gravest(verdict for _, verdict in findings),
         rule=settings.rule,
-        reasons=(reasons or [each.reason for each in gating] or ["every floor is held"]) + notes,
+        confidence=1 - 2 * settings.alpha,
+        reasons=(reasons or [each.reason for each in gating] or ["all floors are met"]) + notes,
         metrics=comparisons,
         fallen_tasks=fallen,
         improved_tasks=improved,
@@ -181,7 +182,7 @@ def _outcome(
 
 
 def _missing(tasks: Sequence[str], total: int, tolerated: float) -> tuple[str, GateVerdict]:
-    """Tasks that were removed, could not be read or did not run. A run that loses them must not look better for it."""
+    """Check for missing tasks (removed, unreadable or not run), since a run must not look better without them."""
     words = wording.missing(tasks, total)
     if len(tasks) > tolerated * total + _ROUNDING:
         return f"{words} (tolerated: {tolerated:.0%})", "fail"

@@ -85,7 +85,7 @@ class MeasuredDrop:
         return {f"kept_out_{judge}": why for judge, why in self.kept_out.items()}
 
     def _scores(self) -> Iterator[Row]:
-        """Rows of `trajectory_scores`; where a judge is kept out, made anew from the verdicts of the others."""
+        """Rows of `trajectory_scores`; if a judge is excluded, recomputed from the verdicts of the others."""
         tables = self._tables
         if not self.kept_out:
             return tables.trajectory_scores.rows()

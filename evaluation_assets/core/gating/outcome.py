@@ -1,4 +1,4 @@
-"""The gate's answer about a drop, as reports, checks and programs read it."""
+"""The outcome of the gate for a drop, as used by reports, checks and programs."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -37,9 +37,9 @@ class MetricComparison(_Model):
 
 
 class ChangedTask(_Model):
-    """A task that fell, or rose, by much in every trial. Both sides are means of its trials.
+    """A task that fell or rose by at least `fallen_drop` in every trial. Values are means over its trials.
 
-    `beyond_noise`: further than noise goes, with the false discovery rate held over all tasks and gating metrics.
+    `beyond_noise`: significant, with the false discovery rate controlled over all tasks and gating metrics.
     """
 
     task_id: str
@@ -50,14 +50,14 @@ class ChangedTask(_Model):
 
 
 class Difference(_Model):
-    """A part of the comparability key that is not the same; `None` where it does not exist."""
+    """A part of the comparability key that differs; `None` if it is missing."""
 
     baseline: str | None
     current: str | None
 
 
 class Comparability(_Model):
-    """Whether both runs asked the same of the same judges. `differs` is by part."""
+    """Whether both runs have the same tasks, judges and settings. `differs` lists the parts that do not match."""
 
     baseline_key: str | None
     current_key: str
@@ -65,11 +65,12 @@ class Comparability(_Model):
 
 
 class GateOutcome(_Model):
-    """The gate's answer about a drop.
+    """The outcome of the gate for a drop.
 
-    `only_in_baseline` are the tasks that are missing. `reworded_tasks` have the same ID and another prompt, as tasks
-    with a simulated user do; they are compared. `judges_changed` have moved on the canary clips, or are served by
-    another version of their model: then nothing is said about the agent, and the run is blocked.
+    `only_in_baseline` are missing tasks. `reworded_tasks` have the same ID but a different prompt, e.g. tasks with a
+    simulated user; they are compared. `judges_changed` score the canary clips differently or are served by another
+    version of their model: then the drop is not compared, and the run is blocked. `confidence` is the level of the
+    intervals of `metrics`.
     """
 
     drop: str
@@ -86,4 +87,5 @@ class GateOutcome(_Model):
     reworded_tasks: list[str]
     judges_kept_out: dict[str, str]
     judges_changed: list[str] = []
+    confidence: float = 0.9
     comparability: Comparability

@@ -26,7 +26,7 @@ SCORES = ("overall", "tool_use", "reasoning", "handoff")
 
 @dataclass(slots=True)
 class _Agent:
-    """What adds up of one agent; scores by task, because trials of a task hang together."""
+    """Totals of one agent; scores by task, because trials of a task are correlated."""
 
     counts: Counter[str] = field(default_factory=Counter)
     scores: dict[str, dict[str, list[float]]] = field(default_factory=lambda: {name: {} for name in SCORES})

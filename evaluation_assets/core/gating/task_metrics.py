@@ -1,6 +1,6 @@
-"""What a drop achieved, task by task: the numbers that are compared, promoted and plotted.
+"""Metrics of a drop by task, which are compared, promoted and plotted.
 
-Trials of a task are averaged first, so that a task counts once however often it ran. What is unknown stays missing.
+Trials are averaged per task first, so that each task counts once. Unknown values stay missing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ OF_CASES = {
 """Metrics of the drop's suite, and the columns of `tool_use_results` that they come from."""
 
 WITHOUT_JUDGES = frozenset({SUCCESS, COST, LATENCY, *OF_CASES})
-"""Metrics that no judge has a part in."""
+"""Metrics that do not depend on judges."""
 
 RELATIVE = frozenset({COST, LATENCY})
 """Metrics where lower is better and which are compared as ratios. All others are 0..1, and higher is better."""
@@ -72,7 +72,7 @@ class DropMetrics:
 
     @property
     def version(self) -> tuple[str | None, ...]:
-        """What tells versions of agents apart. A drop whose agent or version is unknown is like no other drop."""
+        """Key of an agent version. A drop whose agent or version is unknown has a key of its own."""
         known = self.agent is not None and self.agent_version is not None
         return (self.agent, self.agent_version, self.model, *(() if known else (self.drop,)))
 
@@ -97,10 +97,10 @@ def metric_rows(
     Args:
         drop: key of the drop.
         trajectories: `preprocessed_trajectories`.
-        scores: rows of `trajectory_scores`; the adjusted means are used, which do not hang on who was missing.
+        scores: rows of `trajectory_scores`; the adjusted means are used, which do not depend on missing judges.
         cases: by trajectory, the metrics of its case (`OF_CASES`), where the drop has a suite.
         sessions: by trajectory that is a session, the scores of its analysis.
-        participants: is told the agents of every trajectory.
+        participants: collects the agents of every trajectory.
     """
     tasks: dict[str, _Task] = {}
     metrics: dict[str, None] = {}
@@ -160,7 +160,7 @@ def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
 
 
 def _above_zero(value: float | None) -> float | None:
-    """A cost or time of 0 was not measured: sources write it for what they do not know."""
+    """Treat a cost or time of 0 as unknown: sources write 0 if they did not measure it."""
     return value if value is not None and value > 0 else None
 
 

@@ -53,7 +53,7 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evalua
 
 
 def _object_in(text: str) -> Mapping[str, Any]:
-    """The one object with scores in a reply, whatever stands around it.
+    """The only object with scores in a reply, ignoring surrounding text.
 
     A reply may hold a draft, or quote what an agent wrote to steer the judge: of several that differ none is believed.
     """

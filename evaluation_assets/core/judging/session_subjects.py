@@ -1,6 +1,6 @@
 """Subjects of a session: every interaction, every turn with the next user message, and the whole session.
 
-Contributions are one conversation with a judge and turns another, so that a judge of turns sees what the user saw.
+Interactions are one conversation with a judge and turns another, so that a judge of turns sees what the user saw.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _OUTLINE = 400
 
 
 def session_chain(trajectory: Trajectory, rubrics: Rubrics) -> Chain:
-    """The subjects of a session: its contributions in order, then its turns, then all of it."""
+    """The subjects of a session: its interactions in order, then its turns, then all of it."""
     parts = contributions(trajectory)
     subjects = (*_contributions(trajectory, parts, rubrics), *_turns(trajectory, parts, rubrics))
     return chain_of(trajectory, (*subjects, _session(trajectory, parts, rubrics)))

@@ -1,6 +1,6 @@
 """Subjects: what is judged, with everything a judge may see.
 
-A clip, the clips of one category, a trajectory, its answer; and of a session a contribution, a turn, or all of it.
+A clip, the clips of one category, a trajectory, its answer; and of a session an interaction, a turn, or all of it.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ class OwnScore:
 class OwnScores:
     """What one judge gave at the levels below, in one sample: by clip index, and by category.
 
-    Judges are independent: nobody is shown what another said, nor a mean of several.
+    Judges are independent: no judge sees the verdicts of others or their mean.
     """
 
     clips: Mapping[int, OwnScore] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Subject:
     the levels below. `later` is how many subjects follow it in its chain; it `is_alone` where none of
     them, nor one before it, is of its level.
 
-    What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the contribution
+    What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the interaction
     `part` or the turn with the number `turn`. `there_is` says what criteria may ask about.
     """
 

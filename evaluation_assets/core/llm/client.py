@@ -366,7 +366,7 @@ class Client:
                 await self._end.wait()
 
     def _stop(self, stopped: Stopped) -> None:
-        """Ask nothing more: whoever waits is told."""
+        """Stop sending requests; waiting callers get an error."""
         if self._stopped is None:
             self._stopped = stopped
             _log.warning("%s stops: %s", self._settings.name, stopped)

@@ -20,9 +20,9 @@ ErrorKind = Literal[
 class ProviderError(Exception):
     """A request that got no reply.
 
-    `retryable` says whether the same request may do better later, `retry_after` in how many seconds the provider wants
-    it; `endpoint_failed` that it is not this request which is at fault, but whoever should have answered it; `schema`
-    that the endpoint does not take a JSON schema. The message never holds a key, a prompt or a response body.
+    `retryable`: the same request may succeed later. `retry_after`: seconds to wait, as requested by the provider.
+    `endpoint_failed`: the endpoint failed, not this request. `schema`: the endpoint does not support JSON schemas. The
+    message never contains a key, a prompt or a response body.
     """
 
     def __init__(

@@ -14,10 +14,10 @@ class Timeouts(BaseModel):
             invalid reply right. The time in line for a slot does not count: it is the client's own pace, and ends when
             the client stops.
         pause_s: The longest pause that `retry-after` can ask for. Rates are counted by the minute, so a minute is
-            enough; whoever asks for a day is asked again until `outage_s` is over.
+            enough; a provider that asks for a day is retried until `outage_s` is over.
         first_backoff_s: The pause after a first failure; it doubles from failure to failure.
-        outage_s: So long without any answer, while requests fail, and the client stops.
-        ledger_s: So long a ledger that cannot be written is tried again before the client stops.
+        outage_s: Time without any answer, while requests fail, after which the client stops.
+        ledger_s: Time for which writing to the ledger is retried before the client stops.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -58,7 +58,7 @@ class AgentFigures(_Model):
 
 
 class CaseOutcome(_Model):
-    """An agent's attempts at a case, without those that failed without its doing.
+    """An agent's attempts at a case, without infrastructure failures.
 
     `ended` counts those that did not end with an answer, by how they ended, failed ones as well.
     """
@@ -69,7 +69,7 @@ class CaseOutcome(_Model):
 
     @property
     def share(self) -> float | None:
-        """Share of the attempts that passed; `None` where all failed without the agent's doing."""
+        """Share of the attempts that passed; `None` if all failed because of the infrastructure."""
         return self.passed / self.attempts if self.attempts else None
 
 

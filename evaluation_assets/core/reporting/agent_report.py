@@ -28,7 +28,7 @@ class _Model(BaseModel):
 class TaskSection(_Model):
     """One attempt at one case. `compared` is how the answer agreed with the reference, `None` without one.
 
-    `passed` is `None` where the attempt failed without the agent's doing.
+    `passed` is `None` if the attempt failed because of the infrastructure.
     """
 
     task_id: str
@@ -78,7 +78,7 @@ class QualityNote(_Model):
 class AgentReport(_Model):
     """A run of one agent on one suite. `answerable` attempts have a reference answer, `right` of them gave it.
 
-    `failed` attempts broke without the agent's doing; they are part of no rate. Tokens and cost are sums without the
+    `failed` attempts failed because of the infrastructure; rates exclude them. Tokens and cost are sums without the
     `uncounted` and `unpriced` attempts, of which they are not known.
     """
 

@@ -59,7 +59,7 @@ def write_report(folder: UPath, report: DropReport, tables: DropTables) -> Repor
 
 
 def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:
-    """Write texts by file name; each file appears whole. Half a surrogate pair, which is no text, becomes `?`."""
+    """Write texts by file name, each file atomically. A lone surrogate, which is not text, becomes `?`."""
     for name, text in texts.items():
         publish(folder / name, lambda sink, text=text: _write(sink, text.encode("utf-8", "replace")))
 

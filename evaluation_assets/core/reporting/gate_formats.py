@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 
 import orjson
 
+from evaluation_assets.core.gating.figures import change, p_value, size
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.plain_text import for_terminal
-from evaluation_assets.core.reporting.render import precise, signed
+from evaluation_assets.core.reporting.render import precise
 
 Row = dict[str, Any]
 
@@ -18,23 +19,24 @@ _LISTED = 20
 
 
 def as_text(outcome: GateOutcome) -> str:
-    """The table a person reads."""
+    """Format as a table for the terminal."""
     against = "floors only" if outcome.baseline is None else f"baseline {outcome.baseline}"
     lines = [f"{outcome.drop} against {against}: {outcome.verdict.upper()}"]
     lines += [f"  - {reason}" for reason in outcome.reasons]
     if outcome.metrics:
-        head = ("metric", "verdict", "baseline", "now", "difference", "interval", "p", "tasks", "detectable")
+        interval = f"{100 * outcome.confidence:.3g} % interval"
+        head = ("metric", "verdict", "baseline", "now", "difference", interval, "p", "tasks", "detectable")
         rows = [
             (
                 each.metric + ("" if each.gates else " *"),
                 each.verdict,
                 precise(each.baseline),
                 precise(each.current),
-                signed(each.difference),
-                f"{signed(each.ci_low)} … {signed(each.ci_high)}",
-                precise(each.p_adjusted),
+                change(each.difference, each.metric),
+                f"{change(each.ci_low, each.metric)} … {change(each.ci_high, each.metric)}",
+                p_value(each.p_adjusted),
                 str(each.n_tasks),
-                precise(each.smallest_drop),
+                size(each.smallest_drop, each.metric),
             )
             for each in outcome.metrics
         ]
@@ -66,7 +68,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
 
 
 def as_json(outcome: GateOutcome) -> str:
-    """All of it."""
+    """Format the complete outcome as JSON."""
     return outcome.model_dump_json(indent=2)
 
 

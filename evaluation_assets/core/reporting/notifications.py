@@ -1,4 +1,4 @@
-"""Failed runs and regressions as JSON with a `text`, which Slack and its like show as it is."""
+"""Failed runs and regressions as JSON with a `text`, which Slack-compatible webhooks display."""
 
 import json
 import urllib.request

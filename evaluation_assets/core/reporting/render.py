@@ -5,6 +5,7 @@ from functools import cache
 
 import jinja2
 
+from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.reporting.report import DropReport
 
@@ -35,27 +36,22 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
-    environment.filters |= {"precise": precise, "signed": signed}
+    environment.filters |= {"precise": precise, "signed": signed, "p_value": p_value, "change": change, "size": size}
     return environment
 
 
 def _score(value: float | None) -> str:
-    """A score with two decimals; a dash where there is none."""
+    """A score with two decimals; a dash for `None`."""
     return "–" if value is None else f"{value:.2f}"
 
 
 def precise(value: float | None) -> str:
-    """A figure with three significant digits; a dash where there is none."""
+    """A figure with three significant digits; a dash for `None`."""
     return "–" if value is None else f"{value:.3g}"
 
 
-def signed(value: float | None) -> str:
-    """A difference with three decimals and its sign; a dash where there is none."""
-    return "–" if value is None else f"{value:+.3f}"
-
-
 def _percent(value: float | None) -> str:
-    """A share in whole per cent; 100 % and 0 % only where they are exact."""
+    """A share in whole percent; 0% and 100% only if exact."""
     if value is None:
         return "–"
     if 0 < value < 0.005:

@@ -197,8 +197,8 @@ class TrialRate(_Model):
 class ToolUse(_Model):
     """The drop's runs measured by its suite. `problem` says why the suite could not be used.
 
-    `pass_rate` is over the runs; those that `failed` without the agent's doing are none of them. Lists are cut, their
-    totals are not; `cases` has runs that did not pass and flagged ones first.
+    `pass_rate` excludes runs that `failed` because of the infrastructure. Lists are truncated, their totals are not;
+    `cases` starts with runs that did not pass and flagged runs.
     """
 
     suite: str

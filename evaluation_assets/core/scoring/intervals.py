@@ -32,7 +32,7 @@ def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> tuple[fl
 
 
 def clustered(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]) -> tuple[float, float, int]:
-    """Mean, its standard error and the degrees of freedom when values of one cluster hang together.
+    """Mean, its standard error and the degrees of freedom for values correlated within clusters.
 
     `SE = sqrt(G / (G - 1) * sum_g (sum_i (x_gi - mean))^2) / n` with `G` clusters. Source: Miller, Adding Error Bars
     to Evals (2024), section 2.2, with the finite-sample factor of the CR1 estimator.

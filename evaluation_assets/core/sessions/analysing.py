@@ -46,7 +46,7 @@ _SUSPECTS = 10
 
 @dataclass(frozen=True)
 class _Part:
-    """A contribution with its scores."""
+    """An interaction with its scores."""
 
     contribution: Contribution
     tool_use: float | None

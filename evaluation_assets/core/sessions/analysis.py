@@ -73,7 +73,7 @@ class AgentScores(_Model):
 
 
 class InteractionResult(_Model):
-    """One contribution. `handed_to` is the agent that went on in the same turn; `completeness` what it was given."""
+    """One interaction. `handed_to` is the agent that went on in the same turn; `completeness` what it was given."""
 
     agent_id: str
     score: float | None
@@ -156,7 +156,7 @@ class FailureAttribution(_Model):
 
 
 class RepeatedWork(_Model):
-    """Something that was done again; `places` are numbers of contributions, over the whole session, from 0."""
+    """Something that was done again; `places` are numbers of interactions, over the whole session, from 0."""
 
     kind: str
     agents: list[str]

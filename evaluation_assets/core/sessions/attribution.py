@@ -32,12 +32,12 @@ WEIGHTS: Mapping[str, float] = {
     "refusal": 1.5,
     "unsound": 8.0,
 }
-"""How much each kind of evidence adds to a step. Judges' doubt counts most; a contribution's steps share it."""
+"""How much each kind of evidence adds to a step. Judges' doubt counts most; an interaction's steps share it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A step that may have decided the failure; `step` counts in its contribution."""
+    """A step that may have decided the failure; `step` counts in its interaction."""
 
     contribution: Contribution
     step: int
@@ -80,7 +80,7 @@ def attribute(
 ) -> Attribution:
     """Weigh all evidence against every step.
 
-    `soundness` is what the panel thinks of contributions, 0..1 by name: whether they are free of errors that later work
+    `soundness` is what the panel thinks of interactions, 0..1 by name: whether they are free of errors that later work
     rests on. A step's probability is its evidence, with an equal share for every step, over that of all steps.
     """
     parts = contributions(trajectory)

@@ -83,7 +83,7 @@ def _contributions(trajectory: Trajectory) -> Iterator[Contribution]:
 
 
 def speakers(trajectory: Trajectory) -> list[str]:
-    """The agents that contributed, in order of their first contribution."""
+    """The agents that contributed, in order of their first interaction."""
     acted = (interaction.agent_id for turn in trajectory.turns for interaction in turn.interactions)
     return list(dict.fromkeys(acted))
 

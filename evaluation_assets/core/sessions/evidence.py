@@ -27,7 +27,7 @@ class SessionEvidence:
 
     @cached_property
     def parts(self) -> list[Contribution]:
-        """Every contribution in order."""
+        """Every interaction in order."""
         return contributions(self.trajectory)
 
     @cached_property
@@ -57,7 +57,7 @@ class SessionEvidence:
 
     @cached_property
     def ungrounded(self) -> list[UngroundedValue]:
-        """Identifiers in arguments that came from nowhere."""
+        """Ungrounded identifiers in arguments."""
         return ungrounded_values(self.trajectory, self.parts)
 
     @cached_property
@@ -67,7 +67,7 @@ class SessionEvidence:
 
     @cached_property
     def handoffs(self) -> dict[int, HandoffFinding]:
-        """What was handed over, by the order of the giving contribution."""
+        """What was handed over, by the order of the giving interaction."""
         found = handoffs.findings(self.trajectory.task, self.parts, self.flow.handoffs)
         return {finding.handoff.source.order: finding for finding in found}
 

@@ -21,7 +21,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Handoff:
-    """One agent's contribution followed by another's, within a turn."""
+    """One agent's interaction followed by another's, within a turn."""
 
     source: Contribution
     target: Contribution
@@ -34,7 +34,7 @@ class Handoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentFlow:
-    """One agent's part: contributions, calls and failed calls, milliseconds, US dollars."""
+    """One agent's part: interactions, calls and failed calls, milliseconds, US dollars."""
 
     agent_id: str
     interactions: int
@@ -75,7 +75,7 @@ def flow_of(trajectory: Trajectory) -> Flow:
 
 
 def handoffs(parts: Sequence[Contribution]) -> list[Handoff]:
-    """Neighbouring contributions of different agents in one turn; the user's message between turns is no hand-off."""
+    """Neighbouring interactions of different agents in one turn; the user's message between turns is no hand-off."""
     return [
         Handoff(source, target)
         for source, target in pairwise(parts)
@@ -84,7 +84,7 @@ def handoffs(parts: Sequence[Contribution]) -> list[Handoff]:
 
 
 def latency_ms(part: Contribution) -> float | None:
-    """What a contribution took: as recorded, else the sum of its steps where all of them are known."""
+    """What an interaction took: as recorded, else the sum of its steps where all of them are known."""
     if part.interaction.latency_ms is not None:
         return part.interaction.latency_ms
     steps = total(step.latency_ms for step in part.steps)
@@ -92,7 +92,7 @@ def latency_ms(part: Contribution) -> float | None:
 
 
 def cost_usd(part: Contribution) -> float | None:
-    """What a contribution cost: as recorded, else the sum of its steps where all of them are known."""
+    """What an interaction cost: as recorded, else the sum of its steps where all of them are known."""
     usage = part.interaction.usage
     if usage is not None and usage.cost_usd is not None:
         return usage.cost_usd

@@ -2,7 +2,7 @@
 
 Only whole values in the shape of an identifier are looked at: codes, numbers of orders and accounts, e-mail addresses,
 telephone numbers, and such codes in paths and URLs. Names, dates, amounts, searches, text and code are not: they may be
-known, derived, or worded anew.
+known, derived, or rephrased.
 """
 
 import re
@@ -46,7 +46,7 @@ _DERIVED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UngroundedValue:
-    """A value of an argument that nothing before its call holds; `step` counts in its contribution.
+    """A value of an argument that nothing before its call holds; `step` counts in its interaction.
 
     `refused` is whether the call failed, which speaks against the value.
     """

@@ -80,7 +80,7 @@ def findings(task: str, parts: Sequence[Contribution], handed_over: Sequence[Han
 def _finding(
     handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], answer: Contribution | None
 ) -> HandoffFinding:
-    """`answer` is the contribution after the receiver's: what it adds was needed, where the receiver asked for it."""
+    """`answer` is the interaction after the receiver's: what it adds was needed, where the receiver asked for it."""
     source, target = handoff.source, handoff.target
     used = particulars(argument_values(target)) | (particulars(target.messages) - particulars(target.results))
     asked = _QUESTION.search(target.messages[:2000]) is not None
@@ -92,7 +92,7 @@ def _finding(
 
 
 def argument_values(part: Contribution) -> str:
-    """The values in the arguments of a contribution's calls, one a line, without the parameters' names."""
+    """The values in the arguments of an interaction's calls, one a line, without the parameters' names."""
     lines: list[str] = []
     for step in part.calls:
         if step.call is None:

@@ -22,9 +22,9 @@ _SHIFT = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Drift 0..1 for every contribution; `None` where it wrote nothing. 0 is on the task.
+    """Drift 0..1 for every interaction; `None` where it wrote nothing. 0 is on the task.
 
-    `change_point` is the order of the contribution from which on the work was about something else.
+    `change_point` is the order of the interaction from which on the work was about something else.
     """
 
     values: tuple[float | None, ...]
@@ -34,9 +34,9 @@ class Drift:
 
 
 def lexical_drift(trajectory: Trajectory, similarity: Similarity) -> Drift:
-    """Drift measured by how well a contribution is linked to the goal, against the session's own best.
+    """Drift measured by how well an interaction is linked to the goal, against the session's own best.
 
-    A link is as good as its weakest joint: a contribution is linked to the goal itself, or to earlier work that is. The
+    A link is as good as its weakest joint: an interaction is linked to the goal itself, or to earlier work that is. The
     goal is the task and all the user said so far, so that following a user elsewhere is no drift.
     """
     parts = contributions(trajectory)

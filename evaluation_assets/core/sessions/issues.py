@@ -16,7 +16,7 @@ _QUOTED = 200
 def issues_of(
     seen: SessionEvidence, detections: Sequence[Detection], drift: Drift, drift_source: str | None
 ) -> list[Issue]:
-    """All issues of a session in the order of their turns and contributions."""
+    """All issues of a session in the order of their turns and interactions."""
     found = [
         *_tool_issues(seen),
         *_value_issues(seen),
@@ -63,7 +63,7 @@ def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
 
 
 def _value_issues(seen: SessionEvidence) -> list[Issue]:
-    """Identifiers in arguments that came from nowhere."""
+    """Ungrounded identifiers in arguments."""
     found: list[Issue] = []
     for value in seen.ungrounded:
         part = value.contribution

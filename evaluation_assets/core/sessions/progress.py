@@ -14,10 +14,10 @@ from evaluation_assets.core.trajectories.words import words
 Signal = Literal["optimal", "recovery", "regression", "stall", "circular"]
 
 STALL = 3
-"""So many contributions in a row without news are a stall."""
+"""So many interactions in a row without news are a stall."""
 
 NEWS = 0.1
-"""Share of new words below which a contribution says nothing new."""
+"""Share of new words below which an interaction says nothing new."""
 
 _FEWEST_WORDS = 5
 """A result with fewer new words may be used without a trace."""
@@ -40,7 +40,7 @@ _NOTICED = re.compile(
 class ErrorPoint:
     """A call that failed, and what came of it.
 
-    `noticed`: what follows speaks of it, or the call was changed. `recovered_at`: order of the contribution in which
+    `noticed`: what follows speaks of it, or the call was changed. `recovered_at`: order of the interaction in which
     the same tool worked again.
     """
 
@@ -54,7 +54,7 @@ class ErrorPoint:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredResult:
-    """A result of which nothing was ever taken up; `step` counts in its contribution."""
+    """A result of which nothing was ever taken up; `step` counts in its interaction."""
 
     contribution: Contribution
     step: int
@@ -66,7 +66,7 @@ class IgnoredResult:
 class Progress:
     """Where a session went forward and where it did not.
 
-    `stalls` are stretches of contributions, `regressions` the orders of contributions in which what had worked failed
+    `stalls` are stretches of interactions, `regressions` the orders of interactions in which what had worked failed
     at least twice in a row. `efficiency` is the share of steps that were not wasted (failed, repeated, ignored).
     """
 

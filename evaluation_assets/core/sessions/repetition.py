@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """Contributions that do the same. `places` are the orders of the contributions, the first time included.
+    """Interactions that do the same. `places` are the orders of the interactions, the first time included.
 
     `same_call`: one agent calls again what had worked. `retry`: it had failed. `duplicate_work`: another agent calls
     it. `same_message`: an agent says the same again. `ping_pong`: two agents alternate, and neither they nor a tool

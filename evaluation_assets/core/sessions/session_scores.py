@@ -99,7 +99,7 @@ def session_score(
 def agent_score(
     *, tool_use: float | None, reasoning: float | None, handoff: float | None, response_quality: float | None
 ) -> Weighted:
-    """0.35 tool use + 0.25 reasoning + 0.20 hand-off + 0.20 response quality; for an agent and for a contribution."""
+    """0.35 tool use + 0.25 reasoning + 0.20 hand-off + 0.20 response quality; for an agent and for an interaction."""
     return weighted(
         {"tool_use": tool_use, "reasoning": reasoning, "handoff": handoff, "response_quality": response_quality},
         AGENT_WEIGHTS,

@@ -18,7 +18,7 @@ Waste = Literal["ignored_result", "repeated_call", "unchanged_retry"]
 
 @dataclass(frozen=True, slots=True)
 class WastedCall:
-    """A call that brought nothing; `step` counts in its contribution.
+    """A call that brought nothing; `step` counts in its interaction.
 
     `ignored_result`: nothing of its result was taken up. `repeated_call`: the same call had brought the same result the
     time before, to this agent or another. `unchanged_retry`: it had ended in the same error.

@@ -29,7 +29,7 @@ _WRONG_PARAMETERS = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolIssue:
-    """One thing wrong with one call; `step` counts in its contribution. `available` are the agent's tools."""
+    """One thing wrong with one call; `step` counts in its interaction. `available` are the agent's tools."""
 
     fault: ToolFault
     contribution: Contribution
@@ -50,7 +50,7 @@ def tool_issues(trajectory: Trajectory) -> list[ToolIssue]:
 
 
 def contribution_issues(contribution: Contribution) -> list[ToolIssue]:
-    """Everything wrong with the calls of one contribution; nothing where the agent's tools are unknown."""
+    """Everything wrong with the calls of one interaction; nothing where the agent's tools are unknown."""
     tools = _tools(contribution)
     if tools is None:
         return []

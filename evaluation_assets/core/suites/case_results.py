@@ -42,7 +42,7 @@ class ToolFigures:
 class CaseResult:
     """A run measured by a case. Numbers are 0..1 and `None` where they do not apply.
 
-    `passed` is `None` for a run that failed without the agent's doing: it says nothing about the agent.
+    `passed` is `None` for a run that failed because of the infrastructure, which is no evidence about the agent.
 
     `parts` are what the score is the weighted mean of. `schema` is the share of calls that agree with the definitions
     of the tools, `None` where these are unknown. `exact_calls` counts pairs with every parameter right.

@@ -1,4 +1,4 @@
-"""What is said of a file that no format recognises."""
+"""Messages for files that no format recognises."""
 
 import json
 from pathlib import Path
@@ -21,10 +21,10 @@ from evaluation_assets.core.formats.unrecognised import why_unrecognised
         ("d.jsonl", b'\n{"a": 1\n{"b": 2}\n', "line 2, column 8: Expecting ',' delimiter"),
         ("d.json", b'{\n "a": nothing\n}', "line 2, column 7: Expecting value"),
         ("d.json", b'{"a": "cut he', "line 1, column 7: Unterminated string"),
-        ("d.json", b'{"a": 1, "b": {"c": 2}}', "a record with the fields 'a', 'b'. Supported formats"),
-        ("d.jsonl", b'{"a": 1}\nnot json\n', "a record with the fields 'a'."),
-        ("d.json", b"[1, 2]", "no format recognises its JSON without records"),
-        ("d.txt", b"some words", "no format recognises its text"),
+        ("d.json", b'{"a": 1, "b": {"c": 2}}', "(fields of the first record: 'a', 'b'). Supported formats"),
+        ("d.jsonl", b'{"a": 1}\nnot json\n', "(fields of the first record: 'a')."),
+        ("d.json", b"[1, 2]", "(content: JSON without records)"),
+        ("d.txt", b"some words", "(content: plain text)"),
         ("d.json", b"[" * 100_000, "is in no supported format"),
     ],
 )
@@ -48,7 +48,7 @@ def test_of_many_files_the_broken_one_is_named(tmp_path: Path) -> None:
     for name, content in (("a.json", ""), ("b.json", '{"x": 1}'), ("c.json", '{"x": }')):
         (tmp_path / name).write_text(content)
         files.append(DropFile(UPath(tmp_path / name), name))
-    with pytest.raises(UnreadableDrop, match=r"^c.json \(and 2 more files\) is broken JSON: line 1, column 7"):
+    with pytest.raises(UnreadableDrop, match=r"^c.json \(and 2 more files\) is not valid JSON: line 1, column 7"):
         format_of(files)
 
 

@@ -1,4 +1,4 @@
-"""JSON values out of bytes: whole texts, and the values at some places of a document that is read event by event."""
+"""Parse JSON values from bytes: complete texts, and values at given paths of a streamed document."""
 
 import json
 from collections.abc import Iterator
@@ -11,43 +11,43 @@ from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, Meter
 
 _DEEPEST_DOCUMENT = 500
 _LEAST = 8
-"""Bytes that a value counts in the size of a record, however short it is: each becomes an object in memory."""
+"""Minimum number of bytes counted per value: even a short value becomes an object in memory."""
 STARTS, ENDS = ("start_map", "start_array"), ("end_map", "end_array")
 
 
 def loaded(line: bytes) -> Any:
-    """A JSON value. Python writes NaN and Infinity, which are no JSON: they are read as missing.
+    """Parse a JSON value. NaN and Infinity, which Python writes although JSON lacks them, become null.
 
     Raises:
-        ValueError: it is no JSON value, it holds half a surrogate pair, or it is nested too deeply.
+        ValueError: the text is not JSON, contains a lone surrogate, or is nested too deeply.
     """
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
         try:
             return orjson.loads(orjson.dumps(json.loads(line, parse_int=whole_number)))
-        except (TypeError, RecursionError) as problem:  # TypeError: half a surrogate pair, which is no text
+        except (TypeError, RecursionError) as problem:  # TypeError: a lone surrogate
             raise ValueError(str(problem)) from problem
 
 
 def whole_number(digits: str) -> int | float:
-    """Beyond 64 bits a number is read as a fraction, as it is in JSON Lines."""
+    """Read integers beyond 64 bits as floats, as for JSON Lines."""
     number = int(digits) if len(digits) < 20 else 1 << 64
     return number if -(1 << 63) <= number < 1 << 63 else float(digits)
 
 
 def as_json(value: Any) -> Any:
-    """A value of Python as JSON has it: keys are texts, tuples lists, and numbers of any size are read.
+    """Convert a Python value to JSON types: string keys, lists for tuples, numbers of any size.
 
     Raises:
-        ValueError: it holds half a surrogate pair, or it is nested too deeply.
-        TypeError: it holds what JSON does not have.
+        ValueError: the value contains a lone surrogate or is nested too deeply.
+        TypeError: the value contains a type that JSON lacks.
     """
     return loaded(json.dumps(value).encode())
 
 
 def as_line(data: Any) -> bytes:
-    """A parsed value as JSON again; what is nested too deep for that is only named."""
+    """Serialise a parsed value; a placeholder if it is nested too deeply."""
     try:
         return orjson.dumps(data, default=str)
     except orjson.JSONEncodeError as problem:
@@ -64,15 +64,15 @@ def starts_with_value(beginning: bytes) -> bool:
 
 
 def are_lines(beginning: bytes) -> bool:
-    """Whether the first line is a value of its own, and more follow."""
+    """Whether the first line is a complete value and more lines follow."""
     return starts_with_value(beginning) and bool(beginning.lstrip().partition(b"\n")[2].strip())
 
 
 def events_in(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
-    """The events of a JSON document. The names of places grow with every level: a deep one would fill the memory."""
+    """Stream the events of a JSON document. Limits the depth, since paths grow with every level and fill the memory."""
     depth, metered = 0, Metered(stream)
     for event, value in ijson.basic_parse(metered, use_float=True):
-        metered.count = 0  # the parser keeps a text in memory until it ends
+        metered.count = 0  # the parser buffers a string until it ends
         if event in STARTS:
             depth += 1
             if depth > _DEEPEST_DOCUMENT:
@@ -83,14 +83,14 @@ def events_in(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
 
 
 class Oversized:
-    """Stands for a value that was too large to be built."""
+    """Marks a value that is too large to be built."""
 
 
 _OVERSIZED = Oversized()
 
 
 def values_at(stream: IO[bytes], places: frozenset[str]) -> Iterator[tuple[str, Any]]:
-    """The values of a JSON document that stand at these places, one in memory at a time, each with its place."""
+    """Yield the values at these paths of a JSON document with their paths, one in memory at a time."""
     builder: Any = None
     place, depth, size = "", 0, 0
     for prefix, event, value in ijson.parse(events_in(stream)):

@@ -1,4 +1,4 @@
-"""JSON as Python writes it and strict parsers refuse it: NaN, Infinity, huge numbers. A document is read as a whole."""
+"""Parse JSON that Python writes but strict parsers refuse: NaN, Infinity, huge numbers. Needs the whole document."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,11 @@ from evaluation_assets.core.formats.files.opening import damaged, opened
 from evaluation_assets.core.formats.files.unpacking import TooLarge, read_at_most
 
 _LARGEST_LENIENT = 1 << 30
-"""Bytes of a document that is no strict JSON: Python's parser needs all of it in memory, several times over."""
+"""Size limit for documents that are not strict JSON: Python's parser needs several times their size in memory."""
 
 
 def reread(source: str, number: int, line: bytes, problem: ValueError) -> Record | Rejection:
-    """A line that is no strict JSON: a record where Python reads it, else a rejection."""
+    """Parse a line that is not strict JSON; a rejection if Python's parser fails as well."""
     try:
         data = loaded(line)
     except ValueError:
@@ -29,31 +29,31 @@ def reread(source: str, number: int, line: bytes, problem: ValueError) -> Record
 
 
 def reread_document(path: UPath, source: str, given: int) -> Iterator[Record | Rejection]:
-    """A document that is no strict JSON, read as Python reads it."""
+    """Parse a document that is not strict JSON with Python's parser."""
     whole = _whole(path, source)
     yield from islice(_reread_all(source, whole if isinstance(whole, list) else [whole]), given, None)
 
 
 def reread_items(path: UPath, source: str, prefix: str) -> Iterator[Record | Rejection]:
-    """The items of the list at one place of such a document."""
+    """The items of the list at one path of a lenient document."""
     found = _at(_whole(path, source), prefix)
     return _reread_all(source, found if isinstance(found, list) else [])
 
 
 def reread_value(path: UPath, source: str, prefix: str) -> Any:
-    """The value at one place of such a document."""
+    """The value at one path of a lenient document."""
     found = _at(_whole(path, source), prefix)
     record = next(_reread_all(source, [found]))
     return record.data if isinstance(record, Record) else None
 
 
 def reread_parts(path: UPath, source: str, places: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """The values at some places of such a document, in order, each with its place."""
+    """The values at the given paths of a lenient document, in order, with their paths."""
     return _parts_in(_whole(path, source), "", places)
 
 
 def _parts_in(value: Any, place: str, wanted: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """The values below a place that stand at the wanted ones, in order."""
+    """The values at the wanted paths below a path, in order."""
     if place in wanted:
         yield place, value
     elif not place or any(one.startswith(f"{place}.") for one in wanted):
@@ -63,12 +63,12 @@ def _parts_in(value: Any, place: str, wanted: Sequence[str]) -> Iterator[tuple[s
 
 
 def _whole(path: UPath, source: str) -> Any:
-    """A document with what Python writes and JSON does not have: NaN, huge numbers. This needs it all in memory."""
+    """Load a whole document that may contain NaN or huge numbers."""
     with opened(path) as stream:
         try:
             content = read_at_most(stream, _LARGEST_LENIENT)
             if content is None:
-                raise TooLarge(f"is no strict JSON and has more than {_LARGEST_LENIENT >> 20} MB")
+                raise TooLarge(f"is not strict JSON and is larger than {_LARGEST_LENIENT >> 20} MB")
             return json.loads(content, parse_int=whole_number)
         except (ValueError, RecursionError, EOFError, OSError, pa.ArrowException) as problem:
             raise damaged(source, problem) from problem
@@ -76,7 +76,7 @@ def _whole(path: UPath, source: str) -> Any:
 
 def _reread_all(source: str, items: list[Any]) -> Iterator[Record | Rejection]:
     for number, data in enumerate(items, 1):
-        yield reread(source, number, json.dumps(data).encode(), ValueError("no JSON value"))
+        yield reread(source, number, json.dumps(data).encode(), ValueError("not a JSON value"))
 
 
 def _at(value: Any, prefix: str) -> Any:

@@ -1,4 +1,4 @@
-"""The files of a drop, opened: plain or compressed, without a byte order mark, and what is said of damaged ones."""
+"""Open the files of a drop, plain or compressed, without a byte order mark; errors for damaged files."""
 
 import io
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @contextmanager
 def opened(path: UPath) -> Iterator[io.BufferedReader]:
-    """The plain bytes of a file."""
+    """Open a file and decompress it."""
     with path.open("rb") as raw:
         magic = raw.read(4)
         raw.seek(0)
@@ -37,7 +37,7 @@ def opened(path: UPath) -> Iterator[io.BufferedReader]:
 
 
 def read_text(path: UPath, source: str) -> str:
-    """A whole file as text; bytes that are no UTF-8 are written as escapes.
+    """Read a whole file as text; bytes that are not UTF-8 become escapes.
 
     Raises:
         UnreadableDrop: the file is damaged.
@@ -46,14 +46,14 @@ def read_text(path: UPath, source: str) -> str:
         with opened(path) as stream:
             content = read_at_most(stream, LARGEST_RECORD)
             if content is None:
-                raise TooLarge(f"is a text of more than {LARGEST_RECORD >> 20} MB")
+                raise TooLarge(f"is a text larger than {LARGEST_RECORD >> 20} MB")
             return content.decode("utf-8", "backslashreplace")
     except (EOFError, OSError, pa.ArrowException) as problem:
         raise damaged(source, problem) from problem
 
 
 def damaged(source: str, problem: Exception) -> UnreadableDrop:
-    """The error for a file that cannot be read on."""
+    """The error for a file that cannot be read any further."""
     if isinstance(problem, TooLarge):
         return UnreadableDrop(f"{source} {problem}. Split it into smaller records, or remove it.")
     return UnreadableDrop(f"{source} is damaged: {problem}. Copy it again, or remove it.")

@@ -1,8 +1,8 @@
-"""Records out of files: JSON Lines, JSON documents and parquet, plain or compressed, as a stream.
+"""Stream records from files: JSON Lines, JSON documents and parquet, plain or compressed.
 
-Memory holds one record at a time (one row group for parquet), never the file. A line that is no JSON, or a record that
-is too large, becomes a rejection and the rest goes on. Lines of white space are not records. Of a document that is one
-large object, the items of a list inside it can be records.
+Memory holds one record at a time (one row group for parquet), never the whole file. A line that is not JSON or a record
+that is too large becomes a rejection, and reading continues. Blank lines are skipped. In a document that is one large
+object, the items of a nested list can be the records.
 """
 
 import io
@@ -32,7 +32,7 @@ _LINES = {".jsonl", ".ndjson"}
 
 
 def read_records(file: DropFile) -> Iterator[Record | Rejection]:
-    """The records of one file in order.
+    """Yield the records of one file in order.
 
     Raises:
         UnreadableDrop: the file as a whole is damaged: cut compression, broken parquet.
@@ -62,7 +62,7 @@ def _records(path: UPath, source: str) -> Iterator[Record | Rejection]:
 
 
 def read_items(file: DropFile, *prefixes: str) -> Iterator[Record | Rejection]:
-    """The items of the first list in a JSON document that stands at one of these places, e.g. `data.simulations`.
+    """Yield the items of the first list found at one of these paths of a JSON document, e.g. `data.simulations`.
 
     Raises:
         UnreadableDrop: the file is damaged.
@@ -88,13 +88,13 @@ def _items_of(path: UPath, source: str, prefixes: Sequence[str]) -> Iterator[Rec
 
 
 def is_document(path: UPath) -> bool:
-    """Whether a file is one JSON value, and not one a line."""
+    """Whether a file is a single JSON value, not JSON Lines."""
     with opened(path) as stream:
         return _is_document(stream, path)
 
 
 def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, Any]]:
-    """All values of a JSON document that stand at these places, in the order of the document, each with its place.
+    """Yield all values at these paths of a JSON document, in document order, with their paths.
 
     Raises:
         UnreadableDrop: the file is damaged.
@@ -104,7 +104,7 @@ def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, 
         with opened(path) as stream:
             for place, value in values_at(stream, frozenset(prefixes)):
                 if isinstance(value, Oversized):
-                    raise TooLarge(f"holds a value of more than {LARGEST_RECORD >> 20} MB at {place}")
+                    raise TooLarge(f"contains a value larger than {LARGEST_RECORD >> 20} MB at {place}")
                 given += 1
                 yield place, value
     except (ijson.JSONError, UnicodeDecodeError):
@@ -114,7 +114,7 @@ def read_parts(path: UPath, source: str, *prefixes: str) -> Iterator[tuple[str, 
 
 
 def read_value(path: UPath, source: str, prefix: str) -> Any:
-    """The value in a JSON document that stands at this place, e.g. `info`; `None` where there is none.
+    """The value at this path of a JSON document, e.g. `info`; `None` if there is none.
 
     Raises:
         UnreadableDrop: the file is damaged.
@@ -130,7 +130,7 @@ def read_value(path: UPath, source: str, prefix: str) -> Any:
 
 
 def record_of(raw: bytes, source: str, number: int) -> Record | Rejection:
-    """The JSON value that some bytes are, as a record, or why they are none."""
+    """Parse bytes as a record; a rejection if they are not JSON."""
     try:
         return Record(source, number, orjson.loads(raw), raw)
     except orjson.JSONDecodeError as problem:
@@ -138,9 +138,9 @@ def record_of(raw: bytes, source: str, number: int) -> Record | Rejection:
 
 
 def too_large(source: str, number: int, beginning: bytes) -> Rejection:
-    """The rejection of a record beyond the limit, of which only the beginning is kept."""
+    """The rejection of a record above the size limit; only its beginning is kept."""
     shown = beginning[:SHOWN].decode("utf-8", "backslashreplace")
-    return Rejection(source, number, "too_large", f"the record has more than {LARGEST_RECORD >> 20} MB", shown)
+    return Rejection(source, number, "too_large", f"the record is larger than {LARGEST_RECORD >> 20} MB", shown)
 
 
 def _starts_with(stream: io.BufferedReader, start: bytes) -> bool:
@@ -148,7 +148,7 @@ def _starts_with(stream: io.BufferedReader, start: bytes) -> bool:
 
 
 def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
-    """Whether the file is one JSON value (an array or a printed object) and not one value a line."""
+    """Whether the file is a single JSON value (an array or a pretty-printed object), not JSON Lines."""
     start = stream.peek(1 << 16).lstrip()
     if start.startswith(b"["):
         return not are_lines(start)
@@ -174,7 +174,7 @@ def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejectio
 
 
 def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Rejection]:
-    """The values at one place of a document as records."""
+    """Yield the values at one path of a document as records."""
     for number, (_, data) in enumerate(values_at(stream, frozenset([place])), 1):
         if isinstance(data, Oversized):
             yield too_large(source, number, b"")
@@ -183,7 +183,7 @@ def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Reje
 
 
 def parquet_rows(path: UPath, source: str) -> Iterator[Record]:
-    """Values JSON does not have (decimals, bytes, durations) come as text."""
+    """Convert types that JSON lacks (decimals, bytes, durations) to text."""
     number = 0
     with path.open("rb") as raw:
         for batch in pq.ParquetFile(raw).iter_batches(batch_size=64):

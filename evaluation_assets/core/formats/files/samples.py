@@ -1,4 +1,4 @@
-"""The beginnings of files, by which formats recognise their own."""
+"""Read the beginning of files for format detection."""
 
 import io
 import re
@@ -23,10 +23,10 @@ _HALF_PAIR = re.compile(rb"\\u[dD][89abAB][0-9A-Fa-f]{2}$")
 
 
 def sample_of(file: DropFile) -> Sample:
-    """The beginning of a file, at most a megabyte of it.
+    """Read the beginning of a file, at most one megabyte.
 
     Raises:
-        UnreadableDrop: the file is damaged there.
+        UnreadableDrop: the file is damaged within that range.
     """
     path = file.path
     try:
@@ -48,27 +48,25 @@ def sample_of(file: DropFile) -> Sample:
 
 
 def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name: str) -> Iterator[DropFile | Rejection]:
-    """The files that hold the format called `name`; another file among several of a drop is one rejection.
+    """The files in the format `name`; each other file of the drop becomes one rejection.
 
-    A file that is a whole drop is not asked: it came here because it was recognised, or because somebody said so.
+    A single-file drop is not checked again: its format was detected or given by the user.
     """
     for file in files:
         sample = sample_of(file) if len(files) > 1 else None
         if sample is None or detect(sample):
             yield file
         else:
-            yield Rejection(
-                file.source, 1, "not_this_format", f"the file is not in the format {name}", sample.text[:SHOWN]
-            )
+            yield Rejection(file.source, 1, "not_this_format", f"the file is not in format {name}", sample.text[:SHOWN])
 
 
 def _looks_like_utf_16(beginning: bytes) -> bool:
-    """Whether many bytes are zero, or some are after a byte order mark."""
+    """Whether the bytes look like UTF-16: many zero bytes, or some after a byte order mark."""
     return beginning.count(0) * 4 > len(beginning) or (beginning[:2] in (b"\xff\xfe", b"\xfe\xff") and 0 in beginning)
 
 
 def _first_records(beginning: bytes) -> tuple[Any, ...]:
-    """The values of an array, or of the lines; a first line that is no value may be the start of a long one."""
+    """The values of an array or of the lines; an incomplete first line may be the start of a long value."""
     if are_lines(beginning) or (starts_with_value(beginning) and not beginning.lstrip().startswith(b"[")):
         return _values_of_lines(beginning)
     whole, is_intact = _cut_document(beginning)
@@ -88,15 +86,15 @@ def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
 
 
 def _cut_document(beginning: bytes) -> tuple[Any, bool]:
-    """A JSON value whose end may be missing, as far as it goes, and whether nothing else is amiss with it.
+    """Parse a JSON value whose end may be missing, and whether it is valid otherwise.
 
-    A text in it that is longer than the beginning is closed where the beginning ends.
+    A string that runs past the end of the sample is closed there.
     """
     if len(beginning) < _BEGINNING:
         with suppress(ValueError):
             return loaded(beginning), True
     else:
-        whole = beginning.decode("utf-8", "ignore").encode()  # without the first bytes of a character
+        whole = beginning.decode("utf-8", "ignore").encode()  # drop an incomplete character at the end
         beginning = _without_end(_without_end(whole, _CUT_ESCAPE), _HALF_PAIR) + b'"'
     builder = ijson.ObjectBuilder()
     is_document = True
@@ -111,7 +109,7 @@ def _cut_document(beginning: bytes) -> tuple[Any, bool]:
 
 
 def _without_end(text: bytes, escape: re.Pattern[bytes]) -> bytes:
-    """A JSON text without an escape at its end; a backslash that is escaped itself begins none."""
+    """A JSON text without an incomplete escape at its end; an escaped backslash does not start one."""
     found = escape.search(text, max(0, len(text) - 6))
     if found is None:
         return text

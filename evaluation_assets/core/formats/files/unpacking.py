@@ -1,4 +1,4 @@
-"""Compressed bytes as plain ones, within limits: a small file must not fill the memory or run for hours."""
+"""Decompress within limits: a small file must not fill the memory or run for hours."""
 
 import io
 from typing import IO, Any
@@ -8,37 +8,37 @@ import pyarrow as pa
 COMPRESSION_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 LARGEST_RECORD = 128 << 20
-"""Bytes of one record or one member of an archive. A record is in memory as a whole, as objects up to twenty times its
-size. A run with a hundred screenshots has about 50 MB."""
+"""Size limit in bytes of one record or archive member. A record is parsed as a whole, into objects of up to twenty
+times its size. A run with a hundred screenshots has about 50 MB."""
 
 LARGEST_RATIO = 200
-"""Plain bytes for one compressed byte. Logs of agents, which repeat themselves, reach 5 to 50; a bomb 1000 and more."""
+"""Maximum compression ratio. Agent logs, which are repetitive, reach 5 to 50; decompression bombs 1000 or more."""
 
 ALWAYS_UNPACKED = 256 << 20
-"""Plain bytes up to which the ratio does not matter: small files of equal records compress as well as bombs."""
+"""Bytes below which the ratio is not checked: small files of identical records compress as well as bombs."""
 
 
 class TooLarge(OSError):
-    """Content beyond a limit; the message goes on after the name of the file."""
+    """Content exceeds a limit. The message continues a sentence that starts with the file name."""
 
 
 def check_expansion(plain: int, packed: int) -> None:
-    """Refuse what unpacks to too much.
+    """Check the decompressed size.
 
     Raises:
-        TooLarge: there are more plain bytes than any log would have for so many compressed ones.
+        TooLarge: the compression ratio is higher than that of any agent log.
     """
     if plain > ALWAYS_UNPACKED and plain > LARGEST_RATIO * packed:
-        raise TooLarge(f"unpacks to more than {LARGEST_RATIO} times its size, which no log of agents does")
+        raise TooLarge(f"decompresses to more than {LARGEST_RATIO} times its size, which agent logs never do")
 
 
 def unpacked(raw: IO[bytes], compression: str) -> io.RawIOBase:
-    """The plain bytes of a compressed file; reading raises `TooLarge` where they become too many."""
+    """Stream of a decompressed file; reading raises `TooLarge` when the limit is exceeded."""
     return _Unpacked(raw, compression)
 
 
 def read_at_most(stream: IO[bytes], limit: int) -> bytes | None:
-    """All bytes that are left; `None` where there are more than `limit`."""
+    """Read the remaining bytes; `None` if there are more than `limit`."""
     blocks: list[bytes] = []
     size = 0
     while block := stream.read(1 << 20):
@@ -50,9 +50,10 @@ def read_at_most(stream: IO[bytes], limit: int) -> bytes | None:
 
 
 class Metered:
-    """A stream for a parser that begins a text anew with every block it is given, until it has the end of it.
+    """A stream for a parser that rescans an unfinished string from its start with every block.
 
-    So blocks double while `count`, which the reader sets to 0 at every value, grows. Beyond a record it is refused.
+    Blocks therefore double while `count` grows; the reader resets it to 0 at every value. A string larger than the
+    record limit is refused.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -60,15 +61,15 @@ class Metered:
         self.count = 0
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes.
+        """Read the next block.
 
         Raises:
-            TooLarge: they are too many.
+            TooLarge: a string exceeds the record limit.
         """
         content = self._stream.read(max(size, self.count))
         self.count += len(content)
         if self.count > LARGEST_RECORD:
-            raise TooLarge(f"holds a text of more than {LARGEST_RECORD >> 20} MB")
+            raise TooLarge(f"contains a string larger than {LARGEST_RECORD >> 20} MB")
         return content
 
 
@@ -80,11 +81,11 @@ class _Unpacked(io.RawIOBase):
         self._given = 0
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """The next plain bytes."""
+        """Read the next decompressed bytes."""
         count = self._plain.readinto(buffer)
         self._given += count
         check_expansion(self._given, self._raw.tell())

@@ -1,8 +1,8 @@
-"""Sessions of several agents with a user, and the simple trace of one agent's answer.
+"""Multi-agent sessions with a user, and simple traces of one agent's answer.
 
-A session has agents with their tools, and turns; a turn has interactions, one an agent, and these have steps. A simple
-trace is one turn of one agent: `user_message`, `agent_steps`, `agent_response`. A file holds one of them, a list, one
-a line, or an object with such a list.
+A session has agents with their tools, and turns; a turn has one interaction per agent, and an interaction has steps. A
+simple trace is one turn of one agent: `user_message`, `agent_steps`, `agent_response`. A file holds a single session, a
+list, one session per line, or an object with such a list.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,10 +28,8 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory
 
 NAME = "agent_session"
-DESCRIPTION = "Sessions: agents with their tools, turns, interactions, steps; or the simple trace of one agent"
-DETECTION = (
-    "a record with turns that have agent_interactions, or with agent_steps beside user_message or agent_response"
-)
+DESCRIPTION = "Multi-agent sessions (agents, tools, turns, interactions, steps), or simple traces of one agent"
+DETECTION = "records with turns that have agent_interactions, or with agent_steps and user_message or agent_response"
 
 _LISTS = ("sessions", "conversations", "traces")
 _TASK = ("initial_task", "task")
@@ -43,15 +41,15 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a session."""
+    """Yield one trajectory or rejection per session."""
     yield from each_own_record(files, detect, NAME, lambda found: trajectory_of(found, unmapped), _records)
 
 
 def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory of one session.
+    """Build the trajectory of one session.
 
     Raises:
-        UnusableRecord: the record is no object or nobody did anything in it.
+        UnusableRecord: the record is not an object or has no agent steps.
     """
     data = record.json_object()
     with unmapped.reading(data) as fields:
@@ -61,7 +59,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
         transcript = Transcript()
         asked = [_turn(turn, transcript, alone) for turn in fields.objects("turns") or [fields]]
         if transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "no turn holds what an agent did")
+            raise UnusableRecord("no_trajectory_text", "no turn has agent steps or a response")
         text, turns = transcript.finished()
         metadata = fields.object("session_metadata", "metadata")
         spoke = dict.fromkeys(interaction.agent_id for turn in turns for interaction in turn.interactions)
@@ -104,7 +102,7 @@ def _records(file: DropFile) -> Iterator[Record | Rejection]:
 
 
 def _agent(fields: Fields, settings: JsonObject) -> Agent:
-    """An agent; what its configuration says besides the model is added to `settings`."""
+    """Read an agent; its configuration except for the model is added to `settings`."""
     config = fields.object("config")
     own_id = fields.name("id", "agent_id") or fields.name("name") or "agent"
     model = fields.text("model") or config.text("model", "model_name")
@@ -136,7 +134,7 @@ def _tool(fields: Fields) -> Tool:
 
 
 def _turn(fields: Fields, transcript: Transcript, alone: str) -> str | None:
-    """Write a turn; give what the user said in it."""
+    """Write a turn; return the user message."""
     fields.set_aside("turn_index")
     knowledge = fields.text("knowledge")
     if fields.is_object("user_message"):
@@ -152,7 +150,7 @@ def _turn(fields: Fields, transcript: Transcript, alone: str) -> str | None:
 
 
 def _interaction(fields: Fields, transcript: Transcript, alone: str) -> None:
-    """Write what one agent did: its steps, the tool that was run after them, its response."""
+    """Write one interaction: steps, the tool run after them, response."""
     agent = fields.name("agent_id") or alone
     steps = [_step(step, agent) for step in fields.objects("agent_steps", "steps")]
     if (executed := _execution(fields.object("tool_execution_result"), agent)) is not None:
@@ -168,7 +166,7 @@ def _interaction(fields: Fields, transcript: Transcript, alone: str) -> None:
 
 @dataclass(slots=True, kw_only=True)
 class _Step:
-    """A step on its way into the transcript. `observed` is what was seen besides the call's own result."""
+    """A step before it is written. `observed` is an observation other than the result of its call."""
 
     said: Said
     result: Result | None = None
@@ -208,7 +206,7 @@ def _execution(fields: Fields, agent: str) -> _Step | None:
 
 
 def _join(steps: list[_Step], executed: _Step) -> None:
-    """The tool that ran answers the last call of that tool; without one it is a call of its own."""
+    """Assign a tool run to the last call of that tool, or add it as a separate call."""
     ran = executed.said.calls[0]
     for step in reversed(steps):
         if step.said.calls and step.said.calls[0].name == ran.name:
@@ -220,7 +218,7 @@ def _join(steps: list[_Step], executed: _Step) -> None:
 
 
 def _text(fields: Fields, *keys: str) -> str | None:
-    """A value as text; results and observations are texts or any JSON."""
+    """Convert a value to text; results and observations are texts or any JSON."""
     value = fields.value(*keys)
     return None if value is None else as_text(value)
 
@@ -235,7 +233,7 @@ def _is_session(record: Any) -> bool:
 
 
 def _list_of(record: Any) -> str | None:
-    """The name of the list of sessions in an object that holds one."""
+    """The key of the list of sessions in an object."""
     if not isinstance(record, dict):
         return None
     return next(

@@ -1,7 +1,7 @@
-"""Anthropic messages: content blocks with tool_use and tool_result, thinking, and tools that run on the server.
+"""Anthropic messages: content blocks with tool_use and tool_result, thinking, and server-side tools.
 
-A record is a request with its messages, with or without the response, or a bare list of messages. Lines that are single
-messages are one conversation; requests that repeat the conversation so far are one conversation, too.
+A record is a request, with or without its response, or a bare list of messages. Lines with single messages form one
+conversation, as do requests that repeat the conversation so far.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
 NAME = "anthropic_messages"
 DESCRIPTION = "Anthropic messages: content blocks with tool_use and tool_result, with or without requests and responses"
-DETECTION = "messages whose content has tool_use, tool_result or thinking blocks, or with a system prompt beside them"
+DETECTION = "messages whose content has tool_use, tool_result or thinking blocks, or that come with a system prompt"
 
 _BLOCKS = frozenset(
     (
@@ -40,7 +40,7 @@ _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 def is_anthropic(data: Any) -> bool:
-    """Whether an object is a request, a response or both, in Anthropic's way and nobody else's."""
+    """Whether an object is a request, a response or both, with fields that only Anthropic uses."""
     if not isinstance(data, dict):
         return False
     if _is_response(data) or _is_response(_response_in(data)):
@@ -59,20 +59,20 @@ def is_anthropic(data: Any) -> bool:
 
 
 def detect(sample: Sample) -> bool:
-    """Whether a record is a conversation in Anthropic's way, or a message of one."""
+    """Whether a record is an Anthropic conversation, or a message of one."""
     return any(is_anthropic(_request_of(record)) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a conversation."""
+    """Yield one trajectory or rejection per conversation."""
     return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
-    """The trajectory in the records of one conversation: single messages, or requests of which the last has it all.
+    """Build the trajectory of one conversation from single messages, or from requests of which the last is complete.
 
     Raises:
-        UnusableRecord: there are no messages, or no agent speaks in them.
+        UnusableRecord: there are no messages, or none from an agent.
     """
     are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
     data = _request_of(list(records) if are_messages else records[-1])
@@ -84,7 +84,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         messages = request.objects("messages")
         answer = [response] if response is not None else []
         if not messages and not answer:
-            raise UnusableRecord("no_trajectory_text", "messages is no list of messages, and there is no response")
+            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages, and there is no response")
         context = context_of(fields)
         if request is not fields:
             context = merged(context, context_of(request))
@@ -103,7 +103,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
 
 
 def content_of_system(request: Fields) -> str | None:
-    """The system prompt: a text, or blocks of it."""
+    """The system prompt: a text or a list of blocks."""
     pieces = [part if isinstance(part, str) else part_text(part) for part in request.parts("system")]
     return "\n\n".join(piece for piece in pieces if piece.strip()) or None
 
@@ -120,7 +120,7 @@ def _events(messages: Iterable[Fields], usages: dict[int, Usage]) -> Iterator[Ev
 
 
 def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:
-    """Results of tools, and what the user says."""
+    """Add a user message: tool results and text."""
     said: list[str] = []
     for block in blocks:
         if isinstance(block, str):
@@ -135,7 +135,7 @@ def _request(blocks: Sequence[str | Fields]) -> Iterator[Event]:
 
 
 def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Event]:
-    """What the model thought, said and called; results of tools on the server stand between."""
+    """Add an assistant message: thinking, text and tool calls, interleaved with results of server-side tools."""
     gathered = Gathered(usage)
     for block in blocks:
         kind = "text" if isinstance(block, str) else block.text("type") or "text"
@@ -152,7 +152,7 @@ def _answer(blocks: Sequence[str | Fields], usage: Usage | None) -> Iterator[Eve
             block.set_aside("signature")
             gathered.thoughts.append(block.text("thinking") or "[redacted]")
         else:
-            text = block if isinstance(block, str) else _text(block)  # citations cut a text into blocks
+            text = block if isinstance(block, str) else _text(block)  # citations split a text into blocks
             gathered.texts = ["".join((*gathered.texts, text))]
     yield from gathered.told()
 
@@ -168,7 +168,7 @@ def _call(block: Fields) -> Call:
 
 
 def _result(block: Fields) -> Result:
-    """A result: a text, blocks, or an object of the server tool that gave it."""
+    """Read a tool result: a text, blocks, or an object of a server-side tool."""
     pieces: list[str] = []
     error: str | None = None
     for part in block.parts("content"):
@@ -192,7 +192,7 @@ def _result(block: Fields) -> Result:
 
 
 def _text(block: Fields) -> str:
-    """A block as text. Objects of server tools become what they hold, as JSON; encrypted content says nothing."""
+    """Convert a block to text. Objects of server-side tools become JSON, without encrypted content."""
     kind = block.text("type") or "text"
     block.set_aside("cache_control", "encrypted_content", "encrypted_index", "encrypted_stdout")
     if kind in ("text", "image", "document", "search_result", "container_upload"):
@@ -204,7 +204,7 @@ def _text(block: Fields) -> str:
 
 
 def _usages(records: Sequence[Any]) -> dict[int, Usage]:
-    """What each answer of a log took. The answer to a request is the message after those it was asked with."""
+    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
     found: dict[int, Usage] = {}
     for data in records:
         if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
@@ -219,7 +219,7 @@ def _usages(records: Sequence[Any]) -> dict[int, Usage]:
 
 
 def _response_of(fields: Fields) -> Fields | None:
-    """The response in a record, wherever logs and batches put it."""
+    """The response in a record, at any of the places that logs and batches use."""
     if "content" in fields and fields.text("role") == "assistant":
         return fields
     response = fields.object("response")
@@ -254,7 +254,7 @@ def _request_in(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _request_of(data: Any) -> Any:
-    """A list of messages, or a single one, as the object that would hold it."""
+    """Wrap a list of messages or a single message in a request object."""
     if isinstance(data, list):
         return {"messages": data}
     return {"messages": [data]} if _is_message(data) and not _is_response(data) else data
@@ -269,7 +269,7 @@ def _is_message(data: Any) -> bool:
 
 
 def _belongs(earlier: Any, later: Any) -> bool:
-    """Messages one a line, and requests that repeat what came before."""
+    """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
     if _is_message(earlier):
         return _is_message(later) and not (_is_response(earlier) and _is_response(later))
     if not isinstance(earlier, dict) or not isinstance(later, dict):

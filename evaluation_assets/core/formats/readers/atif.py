@@ -1,12 +1,11 @@
-"""ATIF, Harbor's Agent Trajectory Interchange Format, versions 1.5 to 1.8: one document a trajectory.
+"""ATIF, Harbor's Agent Trajectory Interchange Format, versions 1.5 to 1.8: one document per trajectory.
 
-A document may point at others: at trajectories of sub-agents, in its own `subagent_trajectories` or in another file of
-the drop, and at the trajectory that continues it. What a document points at becomes part of its trajectory. Documents
-are looked through once for their names and references, then each is read where it belongs; one trajectory is in memory
-at a time.
+A document may reference others: sub-agent trajectories, embedded in `subagent_trajectories` or in another file of the
+drop, and the trajectory that continues it. Referenced documents become part of the referencing trajectory. A first pass
+collects names and references; a second pass reads each document in its place, with one trajectory in memory at a time.
 
-The fields are read one by one and not with the pydantic models of the format: these reject a whole document for one
-field they do not know, a step number out of order or a result of an unknown call.
+The fields are read one by one instead of with the pydantic models of the format, which reject a whole document for an
+unknown field, a step number out of order or a result of an unknown call.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,12 +37,12 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
 NAME = "atif"
-DESCRIPTION = "ATIF (Harbor): steps of system, user and agent with tool calls and observations"
-DETECTION = "a record whose schema_version begins with ATIF, or with an agent and steps that have step_id and source"
+DESCRIPTION = "ATIF (Harbor): system, user and agent steps with tool calls and observations"
+DETECTION = "records whose schema_version starts with ATIF, or with an agent and steps that have step_id and source"
 
 _OUTCOMES = ("resolved", "is_resolved", "reward")
 _NO_CALL = "no call"
-"""What the system tells an agent answers none of its calls."""
+"""Stands in for a call id: a system message to an agent is not the result of any call."""
 
 _KINDS = ("input_tokens", "cached_tokens", "output_tokens", "cost_usd")
 
@@ -54,11 +53,11 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory a document that no other document points at, or one rejection."""
+    """Yield one trajectory or rejection per document that no other document references."""
     documents = Documents(files)
     for file in files:
         if file.source not in documents.sources:
-            yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
+            yield Rejection(file.source, 1, "not_this_format", f"no record of this file is in format {NAME}", "")
             continue
         for record in read_records(file):
             if isinstance(record, Rejection):
@@ -69,7 +68,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 @dataclass(slots=True)
 class _Reading:
-    """What is gathered while a document and the documents it points at are read."""
+    """State while a document and its referenced documents are read."""
 
     documents: Documents
     unmapped: UnmappedFields
@@ -81,7 +80,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A document on its way into a trajectory: where it stands, who called it, and with what words."""
+    """A document being read: its location, its caller and the prompt it was called with."""
 
     data: JsonObject
     source: str
@@ -97,7 +96,7 @@ def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedField
     root: JsonObject = {}
     text, turns = written(_events(_Part(data, record.source), reading, root))
     if not any(turn.interactions for turn in turns):
-        raise UnusableRecord("no_trajectory_text", "no step of an agent has a message, a tool call or an observation")
+        raise UnusableRecord("no_trajectory_text", "no agent step has a message, a tool call or an observation")
     task = root.pop("task") or next((turn.user_message for turn in turns if turn.user_message), "")
     task_id = task_id_of(root.pop("task_id"), task, text)
     answer = root.pop("final_answer") or final_submission(text, turns) or final_message(turns)
@@ -123,7 +122,7 @@ def _trajectory_of(record: Record, documents: Documents, unmapped: UnmappedField
 
 
 def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> Iterator[Event]:
-    """What happened in a document, then in the one that continues it. `root` is given what describes the whole."""
+    """Read a document, then its continuation. `root` receives the metadata of the whole."""
     with reading.unmapped.reading(part.data) as fields:
         version, session = fields.text("schema_version"), fields.name("session_id")
         name = fields.name("trajectory_id")
@@ -147,7 +146,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         for step in fields.objects("steps"):
             is_leading = is_leading and step.text("source") == "system"
             yield from _step(step, part, agent_id, children, usages, reading, is_leading=is_leading)
-        for name in list(children):  # nobody pointed at them
+        for name in list(children):  # not referenced by any step
             yield from _sub_agent(children.pop(name), part, agent_id, "", reading)
         own_total = _final(fields.object("final_metrics"))
         used = total([_whole(total(usages), own_total), *reading.usages[counted:]])
@@ -158,7 +157,7 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
 
 
 def _agent(fields: Fields, part: _Part, reading: _Reading) -> str:
-    """The id of a document's agent; a sub-agent that is called like its caller gets a name of its own."""
+    """The id of a document's agent; a sub-agent with the name of its caller gets a distinct id."""
     name = fields.text("name") or "agent"
     agent_id = f"{name} sub-agent" if part.depth and name == part.caller else name
     agent_id = part.continues or agent_id
@@ -180,7 +179,7 @@ def _step(
     *,
     is_leading: bool,
 ) -> Iterator[Event]:
-    """What happened in a step. Steps of the system are the prompt where they lead, later what the agent was told."""
+    """Read a step. Leading system steps are the system prompt; later ones are messages to the agent."""
     step.set_aside("step_id", "llm_call_count")
     if step.flag("is_copied_context"):
         step.rest()
@@ -236,7 +235,7 @@ def _observation(
     children: dict[str, JsonObject],
     reading: _Reading,
 ) -> Iterator[Event]:
-    """All results of a step, then what the sub-agents did that it called."""
+    """Add all results of a step, then the work of the sub-agents it called."""
     called: list[tuple[JsonObject, str]] = []
     for result in observation.objects("results"):
         call_id = result.name("source_call_id")
@@ -282,7 +281,7 @@ def _continuation(reference: str, part: _Part, agent_id: str, reading: _Reading)
 
 
 def _embedded(fields: Fields) -> dict[str, JsonObject]:
-    """The documents of sub-agents in a document by their names; one without a name gets its position."""
+    """The embedded sub-agent documents by name, or by position if unnamed."""
     documents = (item for item in fields.items("subagent_trajectories") if isinstance(item, dict))
     return {
         name if isinstance(name := document.get("trajectory_id"), str) else f"#{number}": document
@@ -291,7 +290,7 @@ def _embedded(fields: Fields) -> dict[str, JsonObject]:
 
 
 def _content(value: Any, path: str, reading: _Reading) -> str:
-    """A text, or the parts of a message; of an image or a recording its place is named."""
+    """Convert a text or message parts to text; images and recordings become their path."""
     if not isinstance(value, list):
         return as_text(value)
     pieces = []
@@ -317,7 +316,7 @@ def _usage(metrics: Fields) -> Usage | None:
 
 
 def _final(metrics: Fields) -> Usage | None:
-    """The total that a document tells itself."""
+    """The total that a document reports."""
     metrics.set_aside("total_steps")
     return usage(
         input_tokens=metrics.whole("total_prompt_tokens"),
@@ -328,7 +327,7 @@ def _final(metrics: Fields) -> Usage | None:
 
 
 def _whole(steps: Usage | None, final: Usage | None) -> Usage | None:
-    """What a document used: the sum of its steps; of what no step reported, the document's own total."""
+    """Usage of a document: the sum over its steps, or the document's total for figures that no step reports."""
     if steps is None or final is None:
         return steps or final
     known = {kind: getattr(final if getattr(steps, kind) is None else steps, kind) for kind in _KINDS}
@@ -336,9 +335,9 @@ def _whole(steps: Usage | None, final: Usage | None) -> Usage | None:
 
 
 def _at_least(used: Usage | None, final: Usage | None) -> Usage | None:
-    """What a document and its sub-agents used, where its own total is more: calls that have no step were paid, too.
+    """Usage of a document and its sub-agents, or the document's total if higher: it includes calls without steps.
 
-    Some totals have the sub-agents in them and some have not, so these are never added to it.
+    Some totals include the sub-agents and some do not, so sub-agents are never added to the total.
     """
     if used is None or final is None:
         return used
@@ -349,6 +348,6 @@ def _at_least(used: Usage | None, final: Usage | None) -> Usage | None:
 
 
 def _seconds(times: list[str]) -> float | None:
-    """From the first to the last time stamp."""
+    """Time from the first to the last timestamp."""
     elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
     return None if elapsed is None else elapsed / 1000

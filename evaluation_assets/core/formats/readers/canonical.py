@@ -1,4 +1,4 @@
-"""The project's own format: one canonical trajectory a line, with its text. Reading gives what was written."""
+"""The project's own format: one canonical trajectory per line, with its text. Writing and reading are lossless."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -13,37 +13,37 @@ from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
 
 NAME = "canonical"
-DESCRIPTION = "This project's own trajectories, as agent runs write them: text, turns, interactions, steps with spans"
-DETECTION = "objects with text, turns, task_id and format"
+DESCRIPTION = "Trajectories as agent runs of this project write them: text, turns, interactions, steps with spans"
+DETECTION = "records with text, turns, task_id and format"
 
 _ADAPTER = TypeAdapter(Trajectory)
 
 
 def detect(sample: Sample) -> bool:
-    """Whether the records are trajectories of this project."""
+    """Whether the records are canonical trajectories."""
     return sample.has("id", "task_id", "format", "text", "turns")
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory a record."""
+    """Yield one trajectory or rejection per record."""
     return each_record(files, partial(_trajectory_in, unmapped))
 
 
 def _trajectory_in(unmapped: UnmappedFields, record: Record) -> Trajectory:
-    """The trajectory of a record; its fields that a trajectory does not have are counted."""
-    trajectory = trajectory_of(orjson.dumps(record.data))  # not its bytes: they may hold NaN
+    """Parse the trajectory of a record and count its unmapped fields."""
+    trajectory = trajectory_of(orjson.dumps(record.data))  # not the raw bytes: they may contain NaN
     for path in _unknown(record.data, orjson.loads(line_of(trajectory)), ""):
         unmapped.count(path)
     return trajectory
 
 
 def line_of(trajectory: Trajectory) -> bytes:
-    """A trajectory as one line."""
+    """Serialise a trajectory to one line."""
     return orjson.dumps(trajectory, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def trajectory_of(line: bytes) -> Trajectory:
-    """The trajectory of a line.
+    """Parse the trajectory of a line.
 
     Raises:
         UnusableRecord: a field is missing or has the wrong type, or the steps do not tile the text.
@@ -58,14 +58,15 @@ def trajectory_of(line: bytes) -> Trajectory:
     position = 0
     for step in trajectory.steps:
         if step.start != position or not position <= step.end <= len(trajectory.text):
-            raise UnusableRecord("not_canonical", f"the step {step.start}..{step.end} does not follow on {position}")
+            expected = f"expected to start at {position} and end by {len(trajectory.text)}"
+            raise UnusableRecord("not_canonical", f"step {step.start}..{step.end}: {expected}")
         position = step.end
         for start, end in _spans(step):
             if not step.start <= start <= end <= step.end:
-                raise UnusableRecord("not_canonical", f"the span {start}..{end} leaves its step")
+                raise UnusableRecord("not_canonical", f"span {start}..{end} is outside its step")
     for number in _never_negative(trajectory):
         if number is not None and number < 0:
-            raise UnusableRecord("not_canonical", f"{number} tokens, dollars or milliseconds")
+            raise UnusableRecord("not_canonical", f"tokens, cost or duration is negative: {number}")
     return trajectory
 
 
@@ -85,7 +86,7 @@ def _never_negative(trajectory: Trajectory) -> Iterator[float | None]:
 
 
 def _unknown(given: Any, kept: Any, path: str) -> Iterator[str]:
-    """Paths of fields that a record has and its trajectory has not."""
+    """Paths of fields that are in the record but not in the trajectory."""
     if isinstance(given, Mapping) and isinstance(kept, Mapping):
         for key, value in given.items():
             if key not in kept:

@@ -1,7 +1,7 @@
-"""Claude Code session logs: one JSON object a line, as the client stores them or as it prints them (`stream-json`).
+"""Claude Code session logs: one JSON object per line, as stored by the client or printed as `stream-json`.
 
-A session is one trajectory. Sub-agents write sidechains, in the session's file or in one of their own; each is an
-agent, and what it did stands before the result of the call that started it.
+A session is one trajectory. Sub-agents write sidechains, in the session's file or in separate files; each becomes an
+agent whose steps come before the result of the call that started it.
 """
 
 from collections import deque
@@ -32,11 +32,11 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Trajectory, Usage
 
 NAME = "claude_code"
-DESCRIPTION = "Claude Code session logs (.jsonl), with their sub-agents; also what it prints as stream-json"
-DETECTION = "lines with a type, a sessionId or session_id, and a message, or another entry of such a log"
+DESCRIPTION = "Claude Code session logs (.jsonl) with sub-agents, and stream-json output"
+DETECTION = "lines with a type, a sessionId or session_id, and a message; or other entries of such a log"
 
 MAIN = "claude-code"
-"""The id of the agent that talks to the user."""
+"""Id of the main agent, which talks to the user."""
 
 _SUB_AGENT = "sub-agent"
 _ENTRIES = ("user", "assistant", "system", "result")
@@ -48,7 +48,7 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory a session; the files of its sub-agents are read with it."""
+    """Yield one trajectory per session, including the files of its sub-agents."""
     own: list[DropFile] = []
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
@@ -66,7 +66,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 
 def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
-    """Files that hold nothing but a sidechain, by the session they belong to."""
+    """Files that contain only a sidechain, by session."""
     found: dict[str, list[DropFile]] = {}
     for file in files:
         entries = [record for record in sample_of(file).records if _is_entry(record)]
@@ -85,7 +85,7 @@ def _sessions(
             yield record
             continue
         if not isinstance(record.data, dict) or not (record.data.get("type") or _session_of(record.data)):
-            yield record.rejected(UnusableRecord("wrong_type", "a line is an object with a type or a sessionId"))
+            yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type or a sessionId"))
             continue
         following = _session_of(record.data)
         if session is not None and following is not None and following != session:
@@ -110,7 +110,7 @@ def _one(
 
 
 class _Session:
-    """What the lines of a session say on its way into a transcript."""
+    """Writes the chains of a session to a transcript."""
 
     def __init__(self, session: str | None, unmapped: UnmappedFields, lines: Sequence[Any]) -> None:
         self._session = session
@@ -121,10 +121,10 @@ class _Session:
         self._asked: list[str] = []
 
     def trajectory(self) -> Trajectory:
-        """The trajectory of all lines.
+        """Build the trajectory of all lines.
 
         Raises:
-            UnusableRecord: no agent said anything.
+            UnusableRecord: there is no agent message or tool call.
         """
         main = self._main()
         self._match()
@@ -133,10 +133,10 @@ class _Session:
             self._transcript.asked(Asked(text=main.prompt))
         self._agents[MAIN] = replace(self._agents[MAIN], model=main.model, tools=self._lines.tools)
         self._write(main, MAIN)
-        for chain in self._lines.chains.values():  # what was started in a circle
+        for chain in self._lines.chains.values():  # chains that started each other
             self._hand_over(chain, MAIN, _SUB_AGENT)
         if self._transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "no line holds what the agent said or did")
+            raise UnusableRecord("no_trajectory_text", "no line has an agent message or a tool call")
         text, turns = self._transcript.finished()
         task = next(iter(self._asked), "")
         task_id = task_id_of(None, task, text)
@@ -163,14 +163,14 @@ class _Session:
         )
 
     def _main(self) -> Chain:
-        """The chain that talks to the user; the log of a sub-agent alone has only its own."""
+        """The main chain; in the separate log of a sub-agent, its only chain."""
         main = self._lines.chains[""]
         if len(self._lines.chains) > 1 and all(isinstance(event, Chain) for event in main.events):
             return next(chain for name, chain in self._lines.chains.items() if name)
         return main
 
     def _match(self) -> None:
-        """Find the chain that each call started: by its agent, by the call itself, by the prompt."""
+        """Match calls to the chains they started, by agent id, call id or prompt."""
         prompts: dict[str, deque[Chain]] = {}
         for name, chain in self._lines.chains.items():
             if name and chain.prompt is not None:
@@ -232,7 +232,7 @@ class _Session:
         return None if chain is None or chain.is_written else chain
 
     def _hand_over(self, chain: Chain, agent: str, kind: str) -> None:
-        """Write what a sub-agent did, from the prompt it was given."""
+        """Write the chain of a sub-agent, starting with its prompt."""
         if chain.is_written:
             return
         name, number = kind, 2
@@ -245,7 +245,7 @@ class _Session:
 
 
 def _kind_of(call: Call) -> str:
-    """The kind of sub-agent a call starts."""
+    """The type of sub-agent that a call starts."""
     kind = call.arguments.get("subagent_type") if isinstance(call.arguments, dict) else None
     return kind if isinstance(kind, str) and kind else _SUB_AGENT
 

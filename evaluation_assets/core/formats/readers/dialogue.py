@@ -1,8 +1,8 @@
-"""Plain text in which lines name the speakers: the last resort for logs that nothing else reads.
+"""Plain-text logs in which lines name the speakers; the fallback for logs that no other reader supports.
 
-A record is a text file, or a JSON record with such a text in it. The text stays as it is; what is found is who said
-which piece of it, and, where the log of a framework says so, which tool was called. Some records hold a JSON document
-as text, with the log as one of its fields; recorded outcomes and annotations in it become labels.
+A record is a text file, or a JSON record with such a text in it. The text is kept unchanged; the reader detects who
+said what and, for logs of known frameworks, which tools were called. Some records contain a JSON document as text, with
+the log in one of its fields; recorded outcomes and annotations become labels.
 """
 
 import re
@@ -34,8 +34,8 @@ from evaluation_assets.core.trajectories.model import (
 )
 
 NAME = "dialogue"
-DESCRIPTION = "Plain text in which lines name the speakers, in files or in records: the last resort"
-DETECTION = "a record with a trace_text, transcript or dialogue, or a text in which lines name at least two speakers"
+DESCRIPTION = "Plain-text logs in which lines name the speakers, in files or in records (fallback)"
+DETECTION = "records with a trace_text, transcript or dialogue, or a text in which lines name at least two speakers"
 
 _TEXT = ("trace_text", "transcript", "dialogue", "dialog", "messages_display")
 _TASK = ("task", "task_description", "question", "problem_statement", "prompt")
@@ -45,7 +45,7 @@ _TASK_IN_TEXT = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _EVALUATION = re.compile(r"\nEvaluation\n(?=\{\n)")
-"""Where a framework appends what its tests found."""
+"""Where a framework appends its test results."""
 
 _FINAL_ANSWER = re.compile(r"^FINAL ANSWER:[ \t]*(.+)$", re.MULTILINE)
 _HEAD = 20_000
@@ -63,7 +63,7 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a text file or a record."""
+    """Yield one trajectory or rejection per text file or record."""
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
@@ -79,15 +79,15 @@ def _of_text(text: str) -> Trajectory:
 
 
 def _of_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory in one record.
+    """Build the trajectory of one record.
 
     Raises:
-        UnusableRecord: the record is no object or has no text.
+        UnusableRecord: the record is not an object or has no text.
     """
     data = record.json_object()
     name = _text_field(data)
     if name is None:
-        raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_TEXT)} is a text")
+        raise UnusableRecord("no_trajectory_text", f"the record has no text in any of: {', '.join(_TEXT)}")
     document = json_object(data[name])
     with unmapped.reading(data) as fields:
         fields.set_aside(name, "trace_char_len")
@@ -106,12 +106,12 @@ def _of_document(fields: Fields, told: "_Told") -> Trajectory:
             return _conversation(messages, told)
         if (log := _joined(fields.value(name))) is not None:
             return _trajectory(log, told)
-    raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_LOG)} in the document holds a log")
+    raise UnusableRecord("no_trajectory_text", f"the document has no log in any of: {', '.join(_LOG)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """What a record says besides its text: which task, what came of it, what people said about it."""
+    """Metadata of a record beside its text: task, outcome, annotations."""
 
     task: str | None = None
     task_id: str | None = None
@@ -123,7 +123,7 @@ class _Told:
     extra: JsonObject = field(default_factory=dict)
 
     def within(self, outer: "_Told") -> "_Told":
-        """This, and what the record around it says more."""
+        """Fill missing values from the enclosing record."""
         return _Told(
             task=self.task or outer.task,
             task_id=self.task_id or outer.task_id,
@@ -154,7 +154,7 @@ def _told(fields: Fields) -> _Told:
 
 
 def _trajectory(text: str, told: _Told) -> Trajectory:
-    """The trajectory of a log; what its framework appended about the outcome is taken out of the text.
+    """Build the trajectory of a log; an outcome that its framework appended is removed from the text.
 
     Raises:
         UnusableRecord: the text is blank.
@@ -173,7 +173,7 @@ def _trajectory(text: str, told: _Told) -> Trajectory:
 
 
 def _conversation(messages: Sequence[tuple[str, str]], told: _Told) -> Trajectory:
-    """The trajectory of messages that a document holds one by one."""
+    """Build the trajectory of a document with a list of messages."""
     events = [
         Asked(text=content) if is_user(speaker) else Said(agent_id=speaker, message=content)
         for speaker, content in messages
@@ -213,7 +213,7 @@ def _built(text: str, turns: tuple[Turn, ...], told: _Told) -> Trajectory:
 
 
 class _Tree:
-    """Turns, interactions and steps over a text; each step ends where the next one begins."""
+    """Writes turns, interactions and steps over a text; each step ends where the next begins."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -227,7 +227,7 @@ class _Tree:
         self._arguments: Span | None = None
 
     def turns(self) -> tuple[Turn, ...]:
-        """The turns of the whole text. Without any marker it is one step of an unnamed agent."""
+        """The turns of the whole text. A text without markers is one step of an unnamed agent."""
         markers = markers_in(self._text) or [Marker(0, 0, "message", "agent")]
         ends = [marker.start for marker in markers[1:]] + [len(self._text)]
         for marker, end in zip(markers, ends, strict=True):
@@ -292,7 +292,7 @@ class _Tree:
 
 
 def _messages(fields: Fields, name: str) -> list[tuple[str, str]]:
-    """Messages with their speakers; items of another kind give none."""
+    """Messages with their speakers; other items are skipped."""
     if not all(isinstance(item, dict) for item in fields.items(name)):
         return []
     found = []
@@ -306,19 +306,19 @@ def _messages(fields: Fields, name: str) -> list[tuple[str, str]]:
 
 
 def _joined(value: Any) -> str | None:
-    """A text, or the lines of one; blank text is none."""
+    """A text, or lines joined into one; `None` if blank."""
     if isinstance(value, list) and all(isinstance(line, str) for line in value):
         value = "\n".join(value)
     return value if isinstance(value, str) and value.strip() else None
 
 
 def _text_field(record: Any) -> str | None:
-    """The name of the field that holds the text."""
+    """The key of the field with the text."""
     if not isinstance(record, dict):
         return None
     return next((name for name in _TEXT if isinstance(value := record.get(name), str) and value.strip()), None)
 
 
 def _is_plain(sample: Sample) -> bool:
-    """Whether a file is text and no JSON."""
+    """Whether a file is text but not JSON."""
     return bool(sample.text.strip()) and not any(isinstance(record, dict | list) for record in sample.records)

@@ -1,7 +1,7 @@
-"""Logs of Inspect AI, `.json` and `.eval`: one trajectory a sample and epoch.
+"""Inspect AI logs, `.json` and `.eval`: one trajectory per sample and epoch.
 
-An `.eval` log is a zip archive with a file a sample. Texts a log stores once, as attachments, are put back where they
-are referred to. Events repeat the messages, once per model call; only usage, time and tools are taken from them.
+An `.eval` log is a zip archive with one file per sample. Attachments, which a log stores once, are resolved. Events
+repeat the messages with every model call; only usage, time and tools are read from them.
 """
 
 import zlib
@@ -37,12 +37,12 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
 
 NAME = "inspect_ai"
-DESCRIPTION = "Inspect AI logs (.json, .eval): messages, scores and target of every sample"
-DETECTION = "an object with eval.task, eval.dataset and status; or an archive with header.json or _journal/start.json"
+DESCRIPTION = "Inspect AI logs (.json, .eval): messages, scores and target of each sample"
+DETECTION = "objects with eval.task, eval.dataset and status; or archives with header.json or _journal/start.json"
 
 _HEADERS = ("header.json", "_journal/start.json")
 _GRADES = {"C": True, "I": False, "N": False}
-"""Correct, incorrect, no answer. Partially correct (P) is neither."""
+"""Inspect's values for correct, incorrect and no answer. Partially correct (P) counts as neither."""
 
 _UNREADABLE = (BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, KeyError)
 
@@ -53,7 +53,7 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a sample of each log."""
+    """Yield one trajectory or rejection per sample of each log."""
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
@@ -67,11 +67,11 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             else:
                 yield usable(record, lambda record, log=log: _trajectory_of(record, log, unmapped))
         if empty:
-            yield Rejection(file.source, 1, "no_trajectory_text", "the log holds no samples", "")
+            yield Rejection(file.source, 1, "no_trajectory_text", "the log has no samples", "")
 
 
 def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
-    """The samples of an archive, each with what the log says about all of them."""
+    """Yield the samples of an archive, each with the header of the log."""
     try:
         with file.path.open("rb") as stream, ZipFile(stream) as archive:
             names = archive.namelist()
@@ -89,12 +89,12 @@ def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]
         raise UnreadableDrop(f"{file.source} {problem}. Remove it.") from problem
     except _UNREADABLE as problem:
         raise UnreadableDrop(
-            f"{file.source} cannot be unpacked: {problem}. Copy it again, or make a .json of it: inspect log convert"
+            f"{file.source} cannot be unpacked: {problem}. Copy it again, or convert it to .json: inspect log convert"
         ) from problem
 
 
 def _member(archive: ZipFile, name: str, file: DropFile, number: int) -> Record | Rejection:
-    """A member of an archive as a record. What the archive says about its size is not believed."""
+    """Read an archive member as a record. The size declared in the archive is not trusted."""
     with archive.open(name) as stream:
         content = read_at_most(stream, LARGEST_RECORD)
     return too_large(file.source, number, name.encode()) if content is None else record_of(content, file.source, number)
@@ -108,7 +108,7 @@ def _listed(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
 
 @dataclass(slots=True)
 class _Asked:
-    """What the events say about the model calls: by the id of the message that came of them, and all in order."""
+    """Data of the model calls in the events: usage by id of the resulting message, tools and start time."""
 
     usages: dict[str, tuple[Usage | None, float | None]] = field(default_factory=dict)
     tools: dict[str, Tool] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class _Asked:
 def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) -> Trajectory:
     data = record.data
     if not isinstance(data, dict):
-        raise UnusableRecord("wrong_type", f"a sample is a JSON object, this is {type_name(data)}")
+        raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(data)}")
     about = Fields(object_in(log.get("eval")), "eval.", {})
     with unmapped.reading(data) as sample:
         old = sample.object("transcript")
@@ -134,7 +134,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
         prompts: list[str] = []
         text, turns = written(_events(sample, resolved, asked, prompts, unmapped))
         if not any(turn.interactions for turn in turns):
-            raise UnusableRecord("no_trajectory_text", "the sample has no message of the model")
+            raise UnusableRecord("no_trajectory_text", "the sample has no model message")
         answer, final = _answer(output, resolved, text, turns)
         scores = _scores(sample)
         limit = sample.object("limit").text("type")
@@ -176,7 +176,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
 def _events(
     sample: Fields, resolved: Resolved, asked: _Asked, prompts: list[str], unmapped: UnmappedFields
 ) -> Iterator[Event]:
-    """What was said, in order. System prompts are put aside."""
+    """Convert messages to events, in order, without system prompts."""
     for message in sample.objects("messages"):
         role = message.text("role")
         name = message.name("id")
@@ -208,7 +208,7 @@ def _events(
 
 
 def _model_calls(events: list[Fields], unmapped: UnmappedFields) -> _Asked:
-    """What the events add to the messages. Every other kind of event is counted, and left."""
+    """Read what events add to the messages; other events are counted as unmapped."""
     asked = _Asked()
     for event in events:
         kind = event.text("event") or "unknown"
@@ -233,7 +233,7 @@ def _model_calls(events: list[Fields], unmapped: UnmappedFields) -> _Asked:
 
 
 def _task(sample: Fields, resolved: Resolved) -> str:
-    """The input; of several messages the last one of the user."""
+    """The input as text; of several messages, the last user message."""
     value = sample.value("input")
     if not isinstance(value, list):
         return resolved.text(value)
@@ -242,7 +242,7 @@ def _task(sample: Fields, resolved: Resolved) -> str:
 
 
 def _answer(output: Fields, resolved: Resolved, text: str, turns: tuple[Turn, ...]) -> tuple[str | None, Usage | None]:
-    """What the sample was scored for, and what its last model call used."""
+    """Scores of the sample, and usage of its last model call."""
     output.set_aside("model", "time", "metadata", "error")
     choices = output.objects("choices")
     said = ""
@@ -259,7 +259,7 @@ def _answer(output: Fields, resolved: Resolved, text: str, turns: tuple[Turn, ..
 
 
 def _scores(sample: Fields) -> JsonObject:
-    """All scores by scorer; those a model gave are also the verdicts of that judge."""
+    """All scores by scorer; scores given by a model are also imported as verdicts of that judge."""
     values: JsonObject = {}
     verdicts: list[JsonObject] = []
     recorded = sample.object("scores")
@@ -287,7 +287,7 @@ def _scores(sample: Fields) -> JsonObject:
 
 
 def _success(scores: JsonObject) -> bool | None:
-    """Whether the scorers call the sample correct; where they disagree or give parts, nobody knows."""
+    """Whether the scorers rate the sample as correct; `None` if they disagree or give partial scores."""
     outcomes = {_correct(value) for value in scores.values()}
     return outcomes.pop() if len(outcomes) == 1 else None
 
@@ -297,14 +297,14 @@ def _correct(value: Any) -> bool | None:
 
 
 def _target(sample: Fields) -> str | None:
-    """The expected answer; of several that are right, each in a line of its own."""
+    """The expected answer; several acceptable answers, one per line."""
     value = sample.value("target")
     texts = [as_text(one).strip() for one in (value if isinstance(value, list) else [value])]
     return "\n".join(text for text in texts if text) or None
 
 
 def _usage_of(sample: Fields, turns: tuple[Turn, ...], final: Usage | None) -> Usage | None:
-    """What the agent's own model calls used; without events the last one, else all calls of the sample."""
+    """Usage of the agent's model calls; without events the last call, else all calls of the sample."""
     steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
     sample.set_aside("role_usage")
     recorded = sample.object("model_usage")
@@ -316,7 +316,7 @@ def _usage_of(sample: Fields, turns: tuple[Turn, ...], final: Usage | None) -> U
 
 
 def _usage(fields: Fields) -> Usage | None:
-    """Inspect counts cached tokens beside the input of some providers and in it for others; the total has them all."""
+    """Inspect includes cached tokens in the input for some providers only; the total always includes them."""
     whole, output = fields.whole("total_tokens"), fields.whole("output_tokens")
     counted = fields.whole("input_tokens")
     fields.set_aside("reasoning_tokens", "input_tokens_cache_write")

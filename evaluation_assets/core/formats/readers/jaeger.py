@@ -1,4 +1,4 @@
-"""Traces as Jaeger's API and UI export them: `data` with one object a trace."""
+"""Traces exported by Jaeger's API or UI: `data` with one object per trace."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,12 +14,12 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "jaeger"
 DESCRIPTION = "Jaeger JSON exports of OpenTelemetry GenAI or OpenInference traces"
-DETECTION = "an object with traceID and spans, or one whose data is a list of them"
+DETECTION = "objects with traceID and spans, or with a list of such objects in data"
 
 _OWN_TAGS = frozenset(
     ("otel.scope.version", "otel.status_code", "otel.status_description", "span.kind", "error", "internal.span.format")
 )
-"""What Jaeger writes beside the attributes of the span."""
+"""Tags that Jaeger adds to the attributes of a span."""
 
 
 def detect(sample: Sample) -> bool:
@@ -28,7 +28,7 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a trace."""
+    """Yield one trajectory or rejection per trace."""
     yield from each_own_record(files, detect, NAME, lambda record: _trajectory(record, unmapped), _traces)
 
 
@@ -46,7 +46,7 @@ def _traces(file: DropFile) -> Iterator[Record | Rejection]:
 
 def _trajectory(record: Record, unmapped: UnmappedFields) -> Trajectory:
     if not isinstance(record.data, dict):
-        raise UnusableRecord("wrong_type", f"a trace is a JSON object, this is {type_name(record.data)}")
+        raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(record.data)}")
     with unmapped.reading(record.data, "traces[].") as trace:
         name = trace.name("traceID")
         if name is None:

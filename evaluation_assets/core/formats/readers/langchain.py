@@ -1,7 +1,7 @@
-"""LangChain: results of agent executors, LangGraph messages, and LangSmith run trees.
+"""LangChain agent executor results, LangGraph messages, and LangSmith run trees.
 
-A run tree is nested (`child_runs`) or flat, one run a line in any order, with `parent_run_id`; then only the traces
-that are not complete yet are in memory.
+A run tree is nested (`child_runs`) or flat, with one run per line in any order and `parent_run_id`; for flat exports,
+only incomplete traces are held in memory.
 """
 
 import ast
@@ -33,27 +33,27 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "langchain"
 DESCRIPTION = "LangChain agent results (intermediate_steps), LangGraph messages, LangSmith run trees, nested or flat"
-DETECTION = "intermediate_steps, messages of type human and ai, or runs with run_type, inputs and outputs"
+DETECTION = "records with intermediate_steps, messages of type human and ai, or runs with run_type, inputs and outputs"
 
 _MESSAGE_CLASSES = {"Human": "human", "AI": "ai", "System": "system", "Tool": "tool", "Function": "tool", "Chat": "ai"}
 _ROLES = ("human", "ai", "system", "tool", "function", "AIMessageChunk")
 _MESSAGE_TYPES = frozenset(("human", "ai", "AIMessageChunk"))
 _STOPPED = "Agent stopped due to"
-"""How an executor begins the output of a run that it cut off."""
+"""Start of the output of a run that the executor cut off."""
 
 _REPR = re.compile(
     r"tool=(?P<tool>'[^']*'|\"[^\"]*\"),? tool_input=(?P<input>.*?),? log=(?P<log>'.*'|\".*\")", re.DOTALL
 )
-"""An action that was written to JSON as the text that Python prints for it."""
+"""An action that was written to JSON as its Python repr."""
 
 _ACTION = re.compile(r"^[ \t]*(?:Action\s*\d*\s*:|Invoking: |```)", re.MULTILINE)
-"""Where the reasoning of a log ends and the call begins."""
+"""Separates the reasoning of a log from the call."""
 
 _DEEPEST = 200
 
 
 def detect(sample: Sample) -> bool:
-    """Whether a record is an executor's result, a run, or holds LangChain's messages."""
+    """Whether a record is an executor result, a run, or has LangChain messages."""
     return any(
         (isinstance(record, dict) and isinstance(record.get("intermediate_steps"), list))
         or is_run(record)
@@ -64,7 +64,7 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a result, a conversation or a trace."""
+    """Yield one trajectory or rejection per result, conversation or trace."""
     for file in files:
         runs = Traces(file)
         for group in grouped([file], _belongs):
@@ -78,10 +78,10 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 
 def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
-    """The trajectory in a record.
+    """Build the trajectory of a record.
 
     Raises:
-        UnusableRecord: the record is none of what is read, or no agent says or does anything in it.
+        UnusableRecord: the record has none of the supported shapes, or no agent message or tool call.
     """
     data = _plain(record.data)
     data = {"messages": data} if isinstance(data, list) else data
@@ -117,7 +117,7 @@ def _result(fields: Fields) -> Trajectory:
 
 
 def _step(step: Any) -> tuple[Any, Any]:
-    """The action and the observation of a step: a pair, or an object of both."""
+    """The action and observation of a step, given as a pair or an object."""
     if isinstance(step, list) and step:
         return step[0], step[1] if len(step) > 1 else None
     if isinstance(step, dict) and "action" in step:
@@ -148,7 +148,7 @@ def _printed_action(text: str) -> JsonObject:
 
 
 def _literal(text: str) -> Any:
-    """A value as Python prints it; only literals are read, nothing is run."""
+    """Parse a Python repr; only literals are parsed, nothing is executed."""
     try:
         value = as_json(ast.literal_eval(text))
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # TypeError: a list as a key
@@ -157,7 +157,7 @@ def _literal(text: str) -> Any:
 
 
 def _thought_in(log: str) -> str | None:
-    """The reasoning in an agent's log: what stands before the call, without its label."""
+    """The reasoning in an agent's log: the text before the call, without its label."""
     said = (
         log.partition("responded: ")[2] if log.lstrip().startswith("Invoking: ") else _ACTION.split(log, maxsplit=1)[0]
     )
@@ -171,7 +171,7 @@ def _conversation(fields: Fields) -> Trajectory:
     values = fields.object("values")
     messages = fields.objects("messages") or values.objects("messages")
     if not messages:
-        raise UnusableRecord("no_trajectory_text", "neither messages nor intermediate_steps nor a run is there")
+        raise UnusableRecord("no_trajectory_text", "the record has no messages, no intermediate_steps and no run")
     for message in messages:
         set_copies_aside(message)
     conversation = Conversation(events=tuple(events_of(messages)), system=system_of(messages))
@@ -182,7 +182,7 @@ def _conversation(fields: Fields) -> Trajectory:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """The value with serialised LangChain objects as plain ones, and inputs that were exported as text parsed."""
+    """Unwrap serialised LangChain objects, and parse inputs that were exported as text."""
     if depth > _DEEPEST:
         raise UnusableRecord("bad_json", f"values are nested more than {_DEEPEST} levels deep")
     if isinstance(value, list):
@@ -202,7 +202,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _lifted(message: JsonObject) -> JsonObject:
-    """A message with what providers of old put beside it."""
+    """A message with the fields that older providers put in `additional_kwargs`."""
     beside = message["additional_kwargs"]
     metadata = message.get("response_metadata")
     lifted = {key: beside[key] for key in ("reasoning_content", "tool_calls", "function_call") if beside.get(key)}
@@ -217,7 +217,7 @@ def _lifted(message: JsonObject) -> JsonObject:
 
 
 def _typed(fields: JsonObject, name: list[Any]) -> JsonObject:
-    """The fields of a serialised object, a message with its type."""
+    """The fields of a serialised object; for messages, with their type."""
     last = str(name[-1]) if name else ""
     kind = next((kind for start, kind in _MESSAGE_CLASSES.items() if last.startswith(f"{start}Message")), None)
     return fields if kind is None else {**fields, "type": kind}
@@ -246,7 +246,7 @@ def _messages_of(data: Any) -> list[Any]:
 
 
 def _belongs(earlier: Any, later: Any) -> bool:
-    """Messages one a line are one conversation."""
+    """Whether a record continues the last: single-message lines form one conversation."""
     return (
         _is_message(earlier)
         and isinstance(later, dict)

@@ -1,7 +1,6 @@
-"""mini-SWE-agent trajectories: a thought and one command in every reply, the output of the command in the next message.
+"""mini-SWE-agent trajectories: a thought and one command per reply, the command's output in the next message.
 
-The exit status says only how the run ended. Whether the patch is right is in the test report of the same drop, if there
-is one.
+The exit status only tells how the run ended. Success is taken from the test report in the same drop, if there is one.
 """
 
 import re
@@ -19,8 +18,8 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
 NAME = "mini_swe_agent"
-DESCRIPTION = "mini-SWE-agent trajectories (.traj.json), with the test reports of the same drop"
-DETECTION = "a record whose trajectory_format begins with mini-swe-agent, or with messages beside info.mini_version"
+DESCRIPTION = "mini-SWE-agent trajectories (.traj.json), with test reports from the same drop"
+DETECTION = "records whose trajectory_format starts with mini-swe-agent, or with messages and info.mini_version"
 
 _COMMAND = re.compile(r"^```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
@@ -35,15 +34,15 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a record of a run; test reports give the outcomes."""
+    """Yield one trajectory or rejection per run; outcomes come from the test reports."""
     return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped))
 
 
 def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory in one record.
+    """Build the trajectory of one record.
 
     Raises:
-        UnusableRecord: the record is no object or the agent said nothing in it.
+        UnusableRecord: the record is not an object or has no agent reply.
     """
     data = record.json_object()
     with unmapped.reading(data) as fields:
@@ -55,20 +54,20 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
         for message in fields.objects("messages"):
             conversation.add(message)
         if not any(isinstance(event, Said) for event in conversation.events):
-            raise UnusableRecord("no_trajectory_text", "messages hold no reply of the agent")
+            raise UnusableRecord("no_trajectory_text", "'messages' has no agent reply")
         text, turns = written(conversation.events)
         prompt = next((event.text for event in conversation.events if isinstance(event, Asked)), "")
         task = filled_in(prompt, harness.text("instance_template"), "task") or prompt
         task_id = task_id_of(fields.name("instance_id") or info.name("instance_id"), task, text)
         report = reports.get(task_id)
         stats = info.object("model_stats")
-        stats.set_aside("api_calls")  # as many as there are replies
+        stats.set_aside("api_calls")  # equals the number of replies
         cost = stats.number("instance_cost", "total_cost")
         status, patch = info.text("exit_status"), info.text("submission")
         stopped = status is not None and _CUT_OFF.search(status) is not None
         model_name = model.text("model_name")
         extra = _extra(status, model, config.object("environment"))
-        for rest in (harness, model, config):  # how the harness was set up
+        for rest in (harness, model, config):  # harness configuration
             rest.rest()
         return Trajectory(
             id=task_id,
@@ -97,7 +96,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
 
 
 class _Conversation:
-    """Messages one by one into events; the first message of the user is the task, the others are observations."""
+    """Convert messages to events; the first user message is the task, later ones are observations."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -114,7 +113,7 @@ class _Conversation:
             self.events.append(Asked(text=content))
         elif content is not None:
             self.events.append(_observation(content, message.name("tool_call_id"), extra))
-        extra.rest()  # what the message says in words
+        extra.rest()  # repeats the message in structured form
 
     def _replied(self, message: Fields, content: str, extra: Fields) -> None:
         response = extra.object("response")
@@ -132,7 +131,7 @@ class _Conversation:
             content = _COMMAND.sub("", content)
         thought = "\n\n".join(part for part in (reasoning, _THOUGHT.sub("", content, count=1).strip()) if part)
         self.events.append(Said(thought=thought or None, calls=calls, usage=used))
-        for rest in (*replies, *choices, response, extra):  # the reply once more, and what the provider says about it
+        for rest in (*replies, *choices, response, extra):  # repeats the reply, with provider metadata
             rest.rest()
 
 
@@ -164,7 +163,7 @@ def _observation(content: str, call_id: str | None, extra: Fields) -> Result:
 
 
 def _total(replies: Sequence[Usage | None], cost: float | None) -> Usage | None:
-    """The tokens of all replies, and the cost that was recorded for all of them."""
+    """Total tokens of all replies, with the recorded total cost."""
     known = total(replies) or Usage()
     spent = known.cost_usd if cost is None else cost
     return usage(known.input_tokens, known.output_tokens, spent, known.cached_tokens)

@@ -1,7 +1,7 @@
-"""OpenAI chat messages with tool calls: bare, in a record with its context, or as a log of requests and responses.
+"""OpenAI chat messages with tool calls: bare lists, records with metadata, or logs of requests and responses.
 
-A record is a list of messages, an object that holds one, or a request with its response. Lines that are single messages
-are one conversation; requests that repeat the conversation so far are one conversation, too.
+A record is a list of messages, an object with such a list, or a request with its response. Lines with single messages
+form one conversation, as do requests that repeat the conversation so far.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,33 +26,33 @@ from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
 NAME = "openai_messages"
-DESCRIPTION = "OpenAI chat messages with tool_calls: bare lists, records that hold one, logs of requests and responses"
-DETECTION = "messages (or traj, conversation, conversations) with roles and content that is text or parts of text"
+DESCRIPTION = "OpenAI chat messages with tool_calls: bare lists, records with a list, logs of requests and responses"
+DETECTION = "messages (or traj, conversation, conversations) with roles and text content or text parts"
 
 _LISTS = ("messages", "traj", "conversation", "conversations")
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
-"""Fields of formats whose records hold messages, too, and more than a list of messages can say."""
+"""Fields of more specific formats whose records also have messages."""
 
 _PARTS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text"))
 
 
 def detect(sample: Sample) -> bool:
-    """Whether a record holds chat messages, or is one."""
+    """Whether a record has chat messages, or is one."""
     return not any(is_item(record) for record in sample.records) and any(
         _is_message(record) or _holds_messages(record) for record in sample.records
     )
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a conversation."""
+    """Yield one trajectory or rejection per conversation."""
     return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
-    """The trajectory in the records of one conversation: single messages, or requests of which the last has it all.
+    """Build the trajectory of one conversation from single messages, or from requests of which the last is complete.
 
     Raises:
-        UnusableRecord: there are no messages, or no agent speaks in them.
+        UnusableRecord: there are no messages, or none from an agent.
     """
     data = list(records) if _is_message(records[0]) else records[-1]
     if isinstance(data, list):
@@ -68,7 +68,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         for choice in choices:
             choice.set_aside("index", "logprobs")
         if not messages and not answers:
-            raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_LISTS)} is a list of messages")
+            raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(_LISTS)}")
         context = context_of(fields)
         if request is not fields:
             context = merged(context, context_of(request))
@@ -93,7 +93,7 @@ def _response_of(fields: Fields) -> Fields:
 
 
 def _usages(records: Sequence[Any]) -> dict[int, Usage]:
-    """What each answer of a log took. The answer to a request is the message after those it was asked with."""
+    """Usage of each answer in a log by message index. The answer is the message after those of its request."""
     found: dict[int, Usage] = {}
     for data in records:
         if not isinstance(data, dict):
@@ -106,7 +106,7 @@ def _usages(records: Sequence[Any]) -> dict[int, Usage]:
 
 
 def _belongs(earlier: Any, later: Any) -> bool:
-    """Messages one a line, and requests that repeat what came before."""
+    """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
     if _is_message(earlier):
         return _is_message(later)
     logged = all(isinstance(data, dict) and ("response" in data or "choices" in data) for data in (earlier, later))
@@ -150,7 +150,7 @@ def _is_message(data: Any) -> bool:
 
 
 def _is_shared(data: Any) -> bool:
-    """A message as ShareGPT has it."""
+    """Whether a message is in the ShareGPT form."""
     return isinstance(data, dict) and data.get("from") in ("human", "gpt") and isinstance(data.get("value"), str)
 
 

@@ -1,7 +1,7 @@
-"""OpenAI Responses items: messages, reasoning, function calls, and the calls of tools that OpenAI runs itself.
+"""OpenAI Responses items: messages, reasoning, function calls and hosted tool calls.
 
-A record is a response, a request with its response, an object with items, or a bare list of them. Lines that are single
-items are one conversation, and so are responses that name the one before them or whose input repeats what came before.
+A record is a response, a request with its response, an object with items, or a bare list of items. Lines with single
+items form one conversation, as do responses that name the previous one or whose input repeats it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,17 +28,17 @@ from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
 
 NAME = "openai_responses"
 DESCRIPTION = "OpenAI Responses items: messages, reasoning, function, MCP, search and code calls"
-DETECTION = "an object of the kind response, or items of types such as function_call, reasoning, web_search_call"
+DETECTION = "response objects, or items of types such as function_call, reasoning, web_search_call"
 
 _LISTS = ("input", "output", "items", "data")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call")
-"""Calls that the client executes and answers with an item of their own."""
+"""Calls that the client executes; their output is a separate item."""
 
 _HOSTED = {
     "mcp_call": "name", "web_search_call": "web_search", "file_search_call": "file_search",
     "code_interpreter_call": "code_interpreter", "image_generation_call": "image_generation",
 }  # fmt: skip
-"""Calls that OpenAI executes: the item holds the result, where it is told."""
+"""Hosted tool calls: the item includes the result, if it is reported."""
 
 _ITEMS = frozenset(
     (*_CALLS, *(f"{kind}_output" for kind in _CALLS), *_HOSTED, "mcp_list_tools", "mcp_approval_request")
@@ -46,20 +46,20 @@ _ITEMS = frozenset(
 
 
 def detect(sample: Sample) -> bool:
-    """Whether a record is a response, holds items, or is one."""
+    """Whether a record is a response, has items, or is an item."""
     return any(is_item(record) or _holds_items(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a conversation."""
+    """Yield one trajectory or rejection per conversation."""
     return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
-    """The trajectory in the records of one conversation: single items, or exchanges one after the other.
+    """Build the trajectory of one conversation from single items or from consecutive exchanges.
 
     Raises:
-        UnusableRecord: there are no items, or no agent says or does anything in them.
+        UnusableRecord: there are no items, or no agent message or tool call.
     """
     if _is_line(records[0]):
         records = [{"items": list(records)}]
@@ -89,7 +89,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
                 or _listed(request, response),
             )
     if not events:
-        raise UnusableRecord("no_trajectory_text", f"none of {', '.join(_LISTS)} holds items")
+        raise UnusableRecord("no_trajectory_text", f"the record has no items in any of: {', '.join(_LISTS)}")
     return trajectory_from(NAME, conversation, context)
 
 
@@ -112,7 +112,7 @@ def _context(fields: Fields, request: Fields, response: Fields) -> Context:
 
 
 def content_of_instructions(fields: Fields) -> str | None:
-    """The system prompt of a request, a text or items."""
+    """The system prompt of a request, given as text or items."""
     pieces = [
         part if isinstance(part, str) else content_of(part) for part in fields.parts("instructions", "system_prompt")
     ]
@@ -120,7 +120,7 @@ def content_of_instructions(fields: Fields) -> str | None:
 
 
 def _events(items: Iterable[str | Fields], usage: Usage | None) -> Iterator[Event]:
-    """What happens, in order. Reasoning, message and calls that follow each other are one thing the agent did."""
+    """Convert items to events. Consecutive reasoning, messages and calls form one event."""
     gathered = Gathered(usage)
     for item in items:
         if isinstance(item, str):
@@ -160,7 +160,7 @@ def _message(item: Fields, gathered: Gathered) -> Iterator[Event]:
 
 
 def _hosted(item: Fields, kind: str, gathered: Gathered) -> Iterator[Event]:
-    """A call with its result at hand; calls that wait for the client are told before it."""
+    """Add a call that has its result; calls that wait for the client are added before it."""
     if gathered.calls:
         yield from gathered.told()
     gathered.calls.append(_hosted_call(item, kind))
@@ -171,7 +171,7 @@ def _hosted(item: Fields, kind: str, gathered: Gathered) -> Iterator[Event]:
 
 
 def _thoughts(item: Fields) -> list[str]:
-    """The summary of the reasoning and, where it is told, the reasoning itself."""
+    """The reasoning summary and, if reported, the reasoning text."""
     found = [
         part if isinstance(part, str) else _text(part) for key in ("summary", "content") for part in item.parts(key)
     ]
@@ -196,7 +196,7 @@ def _call(item: Fields, kind: str) -> Call:
 
 
 def _result(item: Fields) -> Result:
-    """The client's answer to a call: a text, parts of one, or what a shell printed."""
+    """The client's output of a call: a text, text parts, or shell output."""
     pieces: list[str] = []
     error: str | None = None
     for part in item.parts("output"):
@@ -232,7 +232,7 @@ def _hosted_call(item: Fields, kind: str) -> Call:
 
 
 def _hosted_result(item: Fields, kind: str) -> Result | None:
-    """What a hosted tool gave back; `None` where the item does not tell."""
+    """The output of a hosted tool; `None` if the item does not include it."""
     failure = item.value("error")
     failed = failure is not None or item.text("status") in ("failed", "incomplete")
     if kind == "image_generation_call":
@@ -249,7 +249,7 @@ def _hosted_result(item: Fields, kind: str) -> Result | None:
 
 
 def _piece(part: Fields) -> str:
-    """A log of code, or a passage of a file."""
+    """Format a code log or a file search result."""
     if part.text("type") == "image":
         return "[image]"
     part.set_aside("attributes", "file_id", "vector_store_id")
@@ -260,7 +260,7 @@ def _piece(part: Fields) -> str:
 
 
 def _without_echo(items: Sequence[str | Fields]) -> list[str | Fields]:
-    """New input without what the response before gave out: clients send it back."""
+    """The input without the output of the previous response, which clients send back."""
     return [item for item in items if isinstance(item, str) or not _is_output(item)]
 
 
@@ -272,7 +272,7 @@ def _is_output(item: Fields) -> bool:
 
 
 def _listed(*holders: Fields) -> tuple[Tool, ...] | None:
-    """The tools that MCP servers listed among the items."""
+    """Tools listed by MCP servers among the items."""
     items = [item for holder in holders for key in _LISTS for item in holder.parts(key)]
     listed = [item for item in items if isinstance(item, Fields) and item.text("type") == "mcp_list_tools"]
     return tuple(tool for item in listed for tool in tools_of(item, "tools") or ()) or None
@@ -295,7 +295,7 @@ def _input_of(data: dict[str, Any]) -> list[Any]:
 
 
 def _response_in(data: Any) -> dict[str, Any]:
-    """The response of a record, as it is."""
+    """The raw response of a record."""
     if not isinstance(data, dict):
         return {}
     if isinstance(data.get("output"), list):
@@ -305,7 +305,7 @@ def _response_in(data: Any) -> dict[str, Any]:
 
 
 def _belongs(earlier: Any, later: Any) -> bool:
-    """Items one a line, responses that name the one before, and requests that repeat what came before."""
+    """Whether a record continues the last: single-item lines, or a response that names or repeats the previous one."""
     if _is_line(earlier):
         return _is_line(later)
     if not isinstance(earlier, dict) or not isinstance(later, dict):
@@ -329,14 +329,14 @@ def _holds_items(record: Any) -> bool:
 
 
 def _is_line(data: Any) -> bool:
-    """An item, or a message in the short form that items can have as input."""
+    """Whether a value is an item, or a message in the short input form."""
     if not isinstance(data, dict):
         return False
     return is_item(data) or (isinstance(role := data.get("role"), str) and role in ROLES and "content" in data)
 
 
 def is_item(data: Any) -> bool:
-    """An item that only Responses have: its type, or the parts of a message."""
+    """Whether an item is specific to Responses, by its type or its message parts."""
     if not isinstance(data, dict) or not isinstance(kind := data.get("type"), str):
         return False
     if kind in _ITEMS:

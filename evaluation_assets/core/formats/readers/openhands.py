@@ -1,9 +1,9 @@
-"""OpenHands: streams of events, and the output records of its evaluations, which hold such a stream.
+"""OpenHands event streams, and output records of its evaluations, which contain such a stream.
 
-An action is answered by the observation that names it as `cause`. A user's message begins a task: a session with six of
-them is six trajectories. Costs and tokens are counters that run through the whole session and fall back when a session
-is resumed, so what a step took is the difference to the step before. Where a counter fell it is unknown for the step,
-and for the whole run the counter is taken to have begun again at 0.
+The result of an action is the observation that names it as `cause`. Each user message starts a task: a session with six
+user messages becomes six trajectories. Costs and tokens are cumulative over the session and reset when a session is
+resumed, so the usage of a step is the difference to the previous step. After a reset the usage of the step is unknown,
+and the total of the run assumes that the counter restarted at 0.
 """
 
 import re
@@ -34,9 +34,9 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Usage
 
 NAME = "openhands"
-DESCRIPTION = "OpenHands event streams, one trajectory a user message, and the output records of its evaluations"
+DESCRIPTION = "OpenHands event streams (one trajectory per user message), and output records of its evaluations"
 DETECTION = (
-    "events with a source and an action with args, or an observation with content; or a record with such a history"
+    "events with a source and an action with args or an observation with content; or records with such a history"
 )
 
 _SOURCES = ("user", "agent", "environment")
@@ -49,7 +49,7 @@ _SILENT = {
     "condensation_request",
     "pause",
 }
-"""Events by which the framework runs itself: no agent says or sees them as they stand."""
+"""Internal events of the framework, which are not part of the conversation."""
 
 _HOUSEKEEPING = {
     "thought", "is_input", "blocking", "is_static", "cwd", "hidden", "confirmation_state", "security_risk",
@@ -64,7 +64,7 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory a user message of a stream, one trajectory an output record."""
+    """Yield one trajectory per user message of a stream, or per output record."""
     for file in own_files(files, detect, NAME):
         if isinstance(file, Rejection):
             yield file
@@ -74,7 +74,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 @dataclass(slots=True)
 class _Session:
-    """What a stream said so far that later tasks need: the agent, and the counters of what was used."""
+    """State of a stream that later tasks need: the agent and the cumulative usage."""
 
     agent: Agent = field(default_factory=lambda: Agent(id="agent"))
     used: tuple[float, ...] = (0, 0, 0, 0)
@@ -98,7 +98,7 @@ def _trajectories(file: DropFile, unmapped: UnmappedFields) -> Iterator[Trajecto
 
 
 def _stream(records: Sequence[Record], session: _Session, unmapped: UnmappedFields) -> Trajectory | Rejection:
-    """The trajectory of the events of one task."""
+    """Build the trajectory of the events of one task."""
 
     def trajectory_of(_: Record) -> Trajectory:
         return _Run(session, unmapped, [record.data for record in records]).trajectory()
@@ -107,14 +107,14 @@ def _stream(records: Sequence[Record], session: _Session, unmapped: UnmappedFiel
 
 
 def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory of one record of an evaluation's output: all of it is one run."""
+    """Build the trajectory of one evaluation output record, which is a single run."""
     with unmapped.reading(record.data) as fields:
         history = fields.items("history", "trajectory")
         events = [event for item in history for event in (item if isinstance(item, list) else [item])]
         session = _Session()
         _settings(fields.object("metadata"), session)
         run = _Run(session, unmapped, events).trajectory(fields.text("instruction"), fields.name("instance_id"))
-        fields.set_aside("instance", "error_counts")  # the data set's own row of the task
+        fields.set_aside("instance", "error_counts")  # the task's row in the dataset
         test, metrics = fields.object("test_result"), fields.object("metrics")
         report = (test if "report" in test else fields).object("report")
         used = run.usage or usage(cost_usd=metrics.number("accumulated_cost"))
@@ -136,7 +136,7 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
 
 
 def _settings(metadata: Fields, session: _Session) -> None:
-    """What an evaluation says about its agent."""
+    """Read the agent metadata of an evaluation."""
     llm = metadata.object("llm_config")
     session.agent = Agent(id="agent", name=metadata.text("agent_class"), model=llm.text("model"))
     llm.rest()
@@ -146,7 +146,7 @@ def _settings(metadata: Fields, session: _Session) -> None:
 
 
 class _Run:
-    """The events of one run on their way into a transcript."""
+    """Writes the events of one run to a transcript."""
 
     def __init__(self, session: _Session, unmapped: UnmappedFields, events: Sequence[Any]) -> None:
         self._session = session
@@ -168,17 +168,17 @@ class _Run:
             unmapped.count("events[] (no object)", len(events) - len(self._events))
 
     def trajectory(self, task: str | None = None, task_id: str | None = None) -> Trajectory:
-        """The trajectory of all events.
+        """Build the trajectory of all events.
 
         Raises:
-            UnusableRecord: no agent did anything.
+            UnusableRecord: there is no agent action.
         """
         for event in self._events:
             if id(event) not in self._answered:
                 with self._unmapped.reading(event, "events[].") as fields:
                     self._add(event, fields)
         if self._transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "no event is an action of an agent")
+            raise UnusableRecord("no_trajectory_text", "no event is an agent action")
         text, turns = self._transcript.finished()
         task = task or (self._asked[0] if self._asked else "")
         task_id = task_id_of(task_id, task, text)
@@ -228,7 +228,7 @@ class _Run:
             self._set_aside(kind or "unknown", fields, arguments)
 
     def _describe(self, arguments: Fields) -> None:
-        """The system event: who the agent is."""
+        """Read the system event, which describes the agent."""
         arguments.set_aside("disabled_microagents")
         tools: tuple[Tool, ...] | None = tools_in(arguments.items("tools")) if "tools" in arguments else None
         self._session.agent = replace(
@@ -240,7 +240,7 @@ class _Run:
         )
 
     def _set_aside(self, kind: str, fields: Fields, arguments: Fields) -> None:
-        """An event that is not in the text; it is counted, its fields are not."""
+        """Skip an event: count it as unmapped, without its fields."""
         extras = fields.object("extras")
         self._stopped = self._stopped or _CUT_OFF.search(extras.text("reason") or "") is not None
         for rest in (extras, arguments, fields):
@@ -258,7 +258,7 @@ class _Run:
         observation = self._answers.get(event.get("id")) if isinstance(event.get("id"), int) else None
         if kind == "think":
             if observation is not None:
-                self._answered.add(id(observation))  # it only says that the thought was logged
+                self._answered.add(id(observation))  # only confirms that the thought was logged
             arguments.rest()
             self._transcript.said(Said(thought=thought, usage=used))
             return
@@ -266,7 +266,7 @@ class _Run:
         self._transcript.said(Said(thought=thought, calls=(call,), usage=used), [result])
 
     def _call(self, kind: str, metadata: Fields, arguments: Fields) -> tuple[Call, Fields]:
-        """The call as the model wrote it, else as the framework understood it; and the model's response."""
+        """The call as written by the model, or as parsed by the framework, and the model's response."""
         name, call_id = metadata.text("function_name") or kind, metadata.name("tool_call_id")
         metadata.set_aside("total_calls_in_response")
         response = metadata.object("model_response")
@@ -285,7 +285,7 @@ class _Run:
         return Call(name=name, id=call_id, arguments=understood if written is None else written), response
 
     def _usage(self, metrics: Fields, response: Fields) -> Usage | None:
-        """What this step added to the counters; where they fell, the response's own tokens, and the cost is unknown."""
+        """Usage of this step as counter difference; after a reset, the response's tokens and an unknown cost."""
         counted = metrics.object("accumulated_token_usage")
         model = response.text("model") or counted.text("model")
         if model is not None and self._session.agent.model is None:
@@ -318,7 +318,7 @@ class _Run:
         return usage(tokens[0], tokens[2], added[3], cached_tokens=tokens[1])
 
     def _count(self, counter: float | None) -> None:
-        """Add what a step spent: the difference to the step before, or all of a counter that began again."""
+        """Add the cost of a step: the difference to the previous step, or the full counter after a reset."""
         before = self._session.used[3]
         if counter is None or self._spent is None:
             self._spent = None
@@ -329,7 +329,7 @@ class _Run:
             self._has_restarted = True
 
     def _total(self, steps: Usage | None) -> Usage | None:
-        """What all steps used; where a counter began again, what it said before and after."""
+        """Total usage of all steps, summed across counter resets."""
         if steps is None or not self._has_restarted or steps.cost_usd is not None:
             return steps
         return replace(steps, cost_usd=self._spent)
@@ -367,12 +367,12 @@ def _is_event(record: Any) -> bool:
 
 
 def _is_task(event: Any) -> bool:
-    """Whether an event is a user's message."""
+    """Whether an event is a user message."""
     return _is_event(event) and (event["source"], event.get("action")) == ("user", "message")
 
 
 def _history_of(record: Any) -> list[Any] | None:
-    """The stream inside a record; older outputs hold pairs of an action and its observation."""
+    """The event stream of a record; older outputs have pairs of action and observation."""
     if not isinstance(record, dict):
         return None
     for name in ("history", "trajectory"):

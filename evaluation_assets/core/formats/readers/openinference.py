@@ -1,8 +1,8 @@
-"""OpenInference spans as JSON: whole traces as nested spans, or spans one a record.
+"""OpenInference spans as JSON: traces with nested spans, or one span per record.
 
-Nested traces are what Patronus exports (`spans` with `child_spans` and `span_attributes`). Spans one a record are what
-OpenTelemetry's console exporter and Phoenix write (`context`, `parent_id`, `attributes`). Annotations of a trace
-(`errors` with the span each is located at, `scores`) may stand in other files of the drop; they become labels.
+Patronus exports nested traces (`spans` with `child_spans` and `span_attributes`). OpenTelemetry's console exporter and
+Phoenix write one span per record (`context`, `parent_id`, `attributes`). Annotations of a trace (`errors` with their
+span, `scores`) may be in other files of the drop; they become labels.
 """
 
 import posixpath
@@ -22,8 +22,8 @@ from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"
-DESCRIPTION = "OpenInference spans: nested traces with span_attributes, or one span a record; annotations beside them"
-DETECTION = "a record with trace_id and spans that have span_attributes, or with context.trace_id and context.span_id"
+DESCRIPTION = "OpenInference spans: nested traces with span_attributes, or one span per record; with annotations"
+DETECTION = "records with trace_id and spans that have span_attributes, or with context.trace_id and context.span_id"
 
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
 _DEEPEST = 12
@@ -37,19 +37,19 @@ def detect(sample: Sample) -> bool:
 
 @dataclass(slots=True)
 class _Annotations:
-    """What people said about traces, by trace. Small beside the traces."""
+    """Human annotations by trace. They are kept in memory, since they are small compared with the traces."""
 
     of: dict[str, JsonObject] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a trace."""
+    """Yield one trajectory or rejection per trace."""
     own, annotations = _looked_through(files)
     with SpanSpool() as spool:
         for file in files:
             if file.source not in own:
-                yield Rejection(file.source, 1, "not_this_format", f"no record of this file is {NAME}", "")
+                yield Rejection(file.source, 1, "not_this_format", f"no record of this file is in format {NAME}", "")
                 continue
             for record in read_records(file):
                 item = record if isinstance(record, Rejection) else _read(record, spool, annotations, unmapped)
@@ -63,7 +63,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 
 def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
-    """Which files have records of this format, and the annotations in them."""
+    """Find the files with records of this format, and their annotations."""
     own: set[str] = set()
     annotations = _Annotations()
     for file in files:
@@ -81,7 +81,7 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
 def _read(
     record: Record, spool: SpanSpool, annotations: _Annotations, unmapped: UnmappedFields
 ) -> Trajectory | Rejection | None:
-    """The trajectory of a nested trace; a single span is set aside, and an annotation was read before."""
+    """Build the trajectory of a nested trace; single spans are spooled, and annotations were read in the first pass."""
     if _is_annotation(record.data):
         return None
     if not _is_span(record.data):
@@ -91,7 +91,7 @@ def _read(
 
 def _nested(record: Record, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
     if not _is_trace(record.data):
-        raise UnusableRecord("wrong_type", "the record is neither a trace nor a span nor an annotation of one")
+        raise UnusableRecord("wrong_type", "the record is not a trace, a span or an annotation")
     with unmapped.reading(record.data, "traces[].") as data:
         name = data.name("trace_id") or ""
         spans: list[Span] = []
@@ -138,7 +138,7 @@ def _span(fields: Fields, trace_id: str, parent: str | None, unmapped: UnmappedF
 
 
 def _flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
-    """A span as the console exporter and Phoenix write it."""
+    """Read a span written by the console exporter or Phoenix."""
     with unmapped.reading(data, "spans[].") as fields:
         context = fields.object("context")
         status, resource = fields.object("status"), fields.object("resource")
@@ -178,7 +178,7 @@ def _error(told: str | None, events: list[Event]) -> str:
 
 
 def _labelled(trace: Trace, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory of a trace with what people said about it."""
+    """Build the trajectory of a trace with its annotations."""
     run = trajectory_of(trace, NAME, unmapped)
     annotation = annotations.of.get(trace.id)
     if annotation is None:
@@ -196,7 +196,7 @@ def _labelled(trace: Trace, annotations: _Annotations, unmapped: UnmappedFields)
 
 
 def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Attributes under dotted keys: Phoenix nests them."""
+    """Flatten attributes to dotted keys; Phoenix nests them."""
     if isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
         for key, inner in value.items():
             yield from _flattened(inner, f"{prefix}.{key}" if prefix else str(key))
@@ -215,7 +215,7 @@ def _moment(text: str | None) -> float | None:
 
 
 def _milliseconds(text: str | None) -> float | None:
-    """An ISO 8601 duration such as PT1M4.5S."""
+    """Parse an ISO 8601 duration such as PT1M4.5S."""
     found = _DURATION.fullmatch(text or "")
     if found is None or not any(found.groups()):
         return None
@@ -242,7 +242,7 @@ def _is_span(data: Any) -> bool:
 
 
 def _is_annotation(data: Any) -> bool:
-    """Whether a record is what people said about a trace; one without a `trace_id` is about the one it is named by."""
+    """Whether a record is an annotation of a trace; without a `trace_id`, its file name identifies the trace."""
     if not isinstance(data, dict) or not isinstance(data.get("trace_id"), str | None) or "spans" in data:
         return False
     return isinstance(data.get("errors"), list) or isinstance(data.get("scores"), list)

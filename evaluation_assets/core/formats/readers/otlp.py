@@ -1,7 +1,7 @@
-"""OpenTelemetry traces as OTLP JSON, as collectors and SDKs write them: `resourceSpans` of many traces in any order.
+"""OpenTelemetry traces as OTLP JSON, as written by collectors and SDKs: `resourceSpans` of many traces in any order.
 
-The spans of a trace may be spread over batches, lines and files. They are set aside on disk until all have been seen;
-then one trace at a time is read.
+The spans of a trace may be spread over batches, lines and files. They are spooled to disk, then read one trace at a
+time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,12 +23,12 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"
 DESCRIPTION = "OpenTelemetry traces as OTLP JSON, with GenAI, OpenLLMetry or OpenInference attributes"
-DETECTION = "a record with resourceSpans"
+DETECTION = "records with resourceSpans"
 
 _RESOURCES = ("resourceSpans", "resource_spans")
 _SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")
 _OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics")
-"""What collectors write beside traces; nothing in it is a span."""
+"""Other signals that collectors write to the same files; they contain no spans."""
 
 _DEEPEST = 60
 _PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.") for resources in _RESOURCES)
@@ -41,7 +41,7 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a trace, in the order in which traces begin in the files."""
+    """Yield one trajectory or rejection per trace, in order of their first span."""
     with SpanSpool() as spool:
         for file in own_files(files, detect, NAME):
             if isinstance(file, Rejection):
@@ -55,14 +55,14 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                 if kept is not None:
                     yield kept
             if is_empty:
-                yield Rejection(file.source, 1, "no_trajectory_text", "the file holds no spans", "")
+                yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
         for trace in spool.traces():
             yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, unmapped))
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A span as it stands in the file, with the names of the library and the service around it."""
+    """A raw span with the names of its library and service."""
 
     span: Any
     scope: str
@@ -70,13 +70,13 @@ class _Given:
 
 
 def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
-    """Set a span aside."""
+    """Spool a span."""
     given: _Given = record.data
     spool.add(_span(given.span, given.scope, given.service, unmapped), record.source, record.line)
 
 
 def _of_document(file: DropFile) -> Iterator[Record]:
-    """The spans of one large document. A resource and a scope stand before their spans, as exporters write them."""
+    """Read the spans of one large document. Exporters write the resource and scope before their spans."""
     service = scope = ""
     number = 0
     places = [f"{start}.{part}" for start in _PLACES for part in _PARTS]
@@ -91,16 +91,14 @@ def _of_document(file: DropFile) -> Iterator[Record]:
 
 
 def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rejection]:
-    """The spans of one batch a line."""
+    """Read the spans of one batch per line."""
     for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
             continue
         if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
-            found = type_name(record.data) if not isinstance(record.data, dict) else "an object without it"
-            yield record.rejected(
-                UnusableRecord("wrong_type", f"a line is an object with resourceSpans, this is {found}")
-            )
+            found = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"
+            yield record.rejected(UnusableRecord("wrong_type", f"expected an object with resourceSpans, got {found}"))
             continue
         spans = 0
         with unmapped.reading(record.data) as batch:
@@ -114,16 +112,16 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
                         spans += 1
                         yield replace(record, data=_Given(value, scope, service))
         if not spans and any(record.data.get(key) for key in _RESOURCES):
-            yield record.rejected(UnusableRecord("no_trajectory_text", "the line holds no spans"))
+            yield record.rejected(UnusableRecord("no_trajectory_text", "the line has no spans"))
 
 
 def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span:
     if not isinstance(data, dict):
-        raise UnusableRecord("wrong_type", f"a span is an object, this is {type_name(data)}")
+        raise UnusableRecord("wrong_type", f"expected a span object, got {type_name(data)}")
     with unmapped.reading(data, "spans[].") as fields:
         name, trace_id = fields.name("spanId", "span_id"), fields.name("traceId", "trace_id")
         if name is None or trace_id is None:
-            raise UnusableRecord("wrong_type", "a span has a spanId and a traceId")
+            raise UnusableRecord("wrong_type", "the span has no spanId or no traceId")
         fields.set_aside("kind", "flags", "links", "traceState", "trace_state", "droppedAttributesCount")
         fields.set_aside("droppedEventsCount", "droppedLinksCount")
         start = _nanoseconds(fields, unmapped, "startTimeUnixNano", "start_time_unix_nano")
@@ -152,7 +150,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
 
 
 def _nanoseconds(fields: Fields, unmapped: UnmappedFields, *keys: str) -> float | None:
-    """A point in time as nanoseconds since 1970; a number that is none is counted."""
+    """A timestamp in nanoseconds since 1970; invalid values are counted as unmapped."""
     recorded = fields.number(*keys)
     if recorded is not None and (recorded < 0 or as_utc(recorded / 1e9) is None):
         unmapped.count(f"spans[].{keys[0]} (no point in time)")
@@ -176,7 +174,7 @@ def _attributes(items: Any) -> JsonObject:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """What an AnyValue of the protocol holds."""
+    """Unwrap an AnyValue of the protocol."""
     if not isinstance(value, dict) or depth == _DEEPEST:
         return value if isinstance(value, str | int | float) else None
     for key, inner in value.items():
@@ -194,7 +192,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _whole(value: Any) -> int | None:
-    """64-bit numbers are texts in the JSON of the protocol."""
+    """Parse a 64-bit number, which protocol JSON encodes as text."""
     if isinstance(value, str) and len(value) < 20:
         return int(value) if value.lstrip("-").isdecimal() else None
     return value if isinstance(value, int) else None

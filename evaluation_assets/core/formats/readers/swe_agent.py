@@ -1,7 +1,6 @@
-"""SWE-agent trajectories (.traj): thought, action and observation a step, and the patch that was submitted.
+"""SWE-agent trajectories (.traj): steps with thought, action and observation, and the submitted patch.
 
-The exit status says only how the run ended. Whether the patch is right is in the test report of the same drop, if there
-is one.
+The exit status only tells how the run ended. Success is taken from the test report in the same drop, if there is one.
 """
 
 import re
@@ -20,15 +19,15 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Trajectory
 
 NAME = "swe_agent"
-DESCRIPTION = "SWE-agent trajectories (.traj), with the test reports of the same drop"
-DETECTION = "a record whose trajectory holds steps with an action, an observation and a thought or response"
+DESCRIPTION = "SWE-agent trajectories (.traj), with test reports from the same drop"
+DETECTION = "records whose trajectory has steps with an action, an observation and a thought or response"
 
 _COMMANDS = {
     "create", "edit", "exit_cost", "exit_error", "exit_format", "exit_forfeit", "filemap", "find_file", "goto",
     "insert", "open", "scroll_down", "scroll_up", "search_dir", "search_file", "str_replace_editor", "submit",
     "undo_edit",
 }  # fmt: skip
-"""What SWE-agent adds to the shell; every other action is a shell command."""
+"""Commands that SWE-agent adds to the shell; any other action is a shell command."""
 
 _CUT_OFF = re.compile(r"exit_(?:cost|context|total|command_timeout|api)|max_step|limit", re.IGNORECASE)
 
@@ -39,15 +38,15 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a run; test reports give the outcomes."""
+    """Yield one trajectory or rejection per run; outcomes come from the test reports."""
     return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped))
 
 
 def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory of one run.
+    """Build the trajectory of one run.
 
     Raises:
-        UnusableRecord: the record is no object or holds no step.
+        UnusableRecord: the record is not an object or has no steps.
     """
     data = record.json_object()
     with unmapped.reading(data) as fields, unmapped.reading(_config_of(data), "replay_config.") as config:
@@ -59,7 +58,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
         for step in fields.objects("trajectory"):
             _step(step, transcript, history)
         if transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "trajectory holds no step")
+            raise UnusableRecord("no_trajectory_text", "'trajectory' has no steps")
         text, turns = transcript.finished()
         setup, problem = config.object("agent"), config.object("problem_statement")
         model, templates = setup.object("model"), setup.object("templates")
@@ -81,8 +80,8 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
             model=model.text("name"),
             version=info.name("swe_agent_version"),
         )
-        stats.set_aside("api_calls", "total_cost")  # as many as there are steps; the cost of all runs so far
-        for rest in (templates, model, setup, problem, config):  # how the harness was set up
+        stats.set_aside("api_calls", "total_cost")  # the number of steps; the cumulative cost of all runs
+        for rest in (templates, model, setup, problem, config):  # harness configuration
             rest.rest()
         return Trajectory(
             id=task_id,
@@ -102,7 +101,7 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
 
 
 class _History:
-    """The messages the model saw: the prompts, and the calls it wrote, which steps hold only as commands."""
+    """Read the model's messages: prompts, and original calls, which the steps only have as commands."""
 
     def __init__(self, messages: Sequence[Fields]) -> None:
         self.system: str | None = None
@@ -118,10 +117,10 @@ class _History:
             called = _tool_calls(message)
             if action is not None and not is_demo:
                 self._calls.setdefault(action, deque()).append(called[0] if len(called) == 1 else None)
-            message.rest()  # steps say it again
+            message.rest()  # repeated in the steps
 
     def call(self, action: str) -> Call:
-        """The call behind a command: as the model wrote it, else as the command itself."""
+        """The call of a command: as written by the model, or derived from the command."""
         waiting = self._calls.get(action)
         if waiting and (written := waiting.popleft()) is not None:
             return written
@@ -164,12 +163,12 @@ def _tool_calls(message: Fields) -> list[Call]:
 
 
 def _config_of(data: dict[str, Any]) -> dict[str, Any]:
-    """How the run was set up: an object, or one written as text."""
+    """The run configuration: an object, or one serialised as text."""
     return as_object(data.get("replay_config")) or {}
 
 
 def _stem(source: str) -> str:
-    """The file's name without its endings: a run is stored under the id of its task."""
+    """The file name without extensions, which is the task id."""
     return source.rsplit("/", 1)[-1].partition(".traj")[0]
 
 

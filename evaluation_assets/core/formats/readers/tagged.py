@@ -1,9 +1,9 @@
-"""The XML-tagged text format: one JSON record a line, one string of tags in it.
+"""XML-tagged text: one JSON record per line with one tagged string.
 
-Shapes that occur: `raw_response`; `sft_data.output` with JSON in `<tool_call>`; and records that were judged before,
-whose text stands in `full_response_with_evaluation(s)` with the evaluations in it. These are taken out again. In
-`full_response_with_evaluations` there is a line break before each evaluation, in `full_response_with_evaluation`, the
-older form, one more behind it, wherever in the text the evaluation was put, in a word as well.
+Supported records: `raw_response`; `sft_data.output` with JSON in `<tool_call>`; and judged records, whose text is in
+`full_response_with_evaluation(s)` with embedded evaluations, which are removed. In `full_response_with_evaluations`
+each evaluation is preceded by a line break; in the older `full_response_with_evaluation` it is also followed by one.
+Evaluations can be anywhere in the text, even inside a word.
 """
 
 import re
@@ -37,8 +37,8 @@ from evaluation_assets.core.trajectories.model import (
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
 
 NAME = "tagged"
-DESCRIPTION = "XML-tagged text: think, server, result and answer tags in one string a record"
-DETECTION = "a record with raw_response, sft_data.output or full_response_with_evaluation(s) that is a text"
+DESCRIPTION = "XML-tagged text: one string per record with think, server, result and answer tags"
+DETECTION = "records with a text in raw_response, sft_data.output or full_response_with_evaluation(s)"
 
 _OLDER_JUDGED_TEXT = "full_response_with_evaluation"
 _JUDGED_TEXT = ("full_response_with_evaluations", _OLDER_JUDGED_TEXT)
@@ -47,7 +47,7 @@ _STEP_LIMIT = re.compile(
     r"\W*(?:已达最大步骤|已达到?最大步数|(?:reached )?(?:the )?(?:max(?:imum)?(?: number of)? steps|step limit))",
     re.IGNORECASE,
 )
-"""How frameworks begin a final result when they cut a run off."""
+"""Start of the final result when a framework cut a run off."""
 
 _INNER_TAG = re.compile(r"\s*<([A-Za-z_][\w.\-]*)(?:\s[^<>]*)?(/?)>")
 _CLOSING_TAG = re.compile(r"</([A-Za-z_][\w.\-]*)\s*>")
@@ -62,15 +62,15 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a record; all other fields of a record are kept."""
+    """Yield one trajectory or rejection per record; all other fields of a record are kept."""
     return each_record(files, trajectory_of)
 
 
 def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) -> Trajectory:
-    """The trajectory in one record.
+    """Build the trajectory of one record.
 
     Raises:
-        UnusableRecord: the record is no object or has no trajectory text.
+        UnusableRecord: the record is not an object or has no trajectory text.
     """
     data = record.json_object()
     found = _text_of(data)
@@ -114,7 +114,7 @@ def trajectory_of(record: Record, servers: tuple[str, ...] = DEFAULT_SERVERS) ->
 
 
 def _unjudged(data: JsonObject) -> tuple[str, list[tuple[int, str]]]:
-    """The text of a record that was judged before, without its evaluations, and these."""
+    """Split a judged record into its text and its evaluations."""
     field = next((name for name in _JUDGED_TEXT if isinstance(data.get(name), str) and data[name]), None)
     return (
         ("", []) if field is None else without_evaluations(data[field], line_break_behind=field == _OLDER_JUDGED_TEXT)
@@ -122,9 +122,10 @@ def _unjudged(data: JsonObject) -> tuple[str, list[tuple[int, str]]]:
 
 
 def without_evaluations(text: str, *, line_break_behind: bool = False) -> tuple[str, list[tuple[int, str]]]:
-    """The text as it was before evaluations were embedded, each behind one line break, after its clips.
+    """Remove embedded evaluations, each preceded by a line break, from a text.
 
-    Beside it the evaluations, each with its offset in that text. `line_break_behind`: there is one behind each, too.
+    Returns the original text and the evaluations with their offsets in it. `line_break_behind`: each evaluation is also
+    followed by a line break.
     """
     pieces: list[str] = []
     evaluations: list[tuple[int, str]] = []
@@ -144,7 +145,7 @@ def without_evaluations(text: str, *, line_break_behind: bool = False) -> tuple[
 
 
 def _recorded(evaluations: list[tuple[int, str]], turns: tuple[Turn, ...]) -> list[RecordedVerdict]:
-    """Embedded evaluations as verdicts on the clips they stand in or right behind."""
+    """Convert embedded evaluations to verdicts on the clip that contains or precedes them."""
     ends = [step.end for turn in turns for each in turn.interactions for step in each.steps if step.call is not None]
     return [
         RecordedVerdict(
@@ -159,7 +160,7 @@ def _recorded(evaluations: list[tuple[int, str]], turns: tuple[Turn, ...]) -> li
 
 
 def _scores(content: str) -> dict[str, float | None]:
-    """The scores of an evaluation: elements, or a JSON object, as averages of several judges are written."""
+    """The scores of an evaluation, given as elements or, for averages of several judges, as a JSON object."""
     data = first_json_object(content)
     if data is None:
         found = ((name, _decimal(text)) for name, text in _SCORE.findall(content))
@@ -181,7 +182,7 @@ def _decimal(text: str) -> float | None:
 
 
 def _text_of(data: Any) -> tuple[str, str] | None:
-    """The name of the field that holds the trajectory, and its text, still with embedded evaluations."""
+    """The key of the trajectory field, and its text including embedded evaluations."""
     if not isinstance(data, dict):
         return None
     if isinstance(raw := data.get("raw_response"), str):
@@ -196,9 +197,9 @@ def _text_of(data: Any) -> tuple[str, str] | None:
 
 
 def _interaction(text: str, blocks: tuple[Block, ...], answer: str | None, repairs: list[Repair]) -> Interaction:
-    """Steps that tile the text: each ends with the last result that answers its call, the rest is the last step.
+    """Split the text into steps: each ends with the last result of its call; the remainder is the last step.
 
-    What is amiss inside a call is added to `repairs`.
+    Problems inside a call are added to `repairs`.
     """
     answers = _answers(blocks)
     steps: list[Step] = []
@@ -232,10 +233,10 @@ def _interaction(text: str, blocks: tuple[Block, ...], answer: str | None, repai
 
 
 def _answers(blocks: tuple[Block, ...]) -> dict[int, list[int]]:
-    """Which results answer which call, by index of the block.
+    """Assign results to calls, by index of the block.
 
-    In order: the first result after several calls belongs to the first of them. A further result right behind one
-    belongs to the same call; one after new reasoning answers a call only if one still waits.
+    In order: the first result after several calls belongs to the first call. A result directly after another belongs to
+    the same call; a result after new reasoning is assigned only if a call has none yet.
     """
     answers: dict[int, list[int]] = {}
     waiting: list[int] = []
@@ -256,7 +257,7 @@ def _answers(blocks: tuple[Block, ...]) -> dict[int, list[int]]:
 
 
 def _thought(text: str, thoughts: list[Block], start: int, end: int) -> Span | None:
-    """The reasoning before a call: from the first reasoning tag to the last, else the words outside of any tag."""
+    """The reasoning before a call: from the first reasoning tag to the last, or the text outside of any tag."""
     if thoughts:
         return _stripped(text, thoughts[0].inner, thoughts[-1].inner_end)
     prose = _stripped(text, start, end)
@@ -276,7 +277,7 @@ def _tool_call(text: str, block: Block, repairs: list[Repair]) -> ToolCall:
 
 
 def _arguments_end(text: str, tool: re.Match[str], block: Block, repairs: list[Repair]) -> int | None:
-    """Where the arguments of the tool in a server's block end; `None` when the block holds several elements.
+    """End offset of the tool's arguments in a server block; `None` if the block has several elements.
 
     Models mistype the closing tag, so any closing tag at the end counts.
     """
@@ -308,7 +309,7 @@ def _json_call(text: str, raw: Span) -> ToolCall:
 
 
 def _tool_result(text: str, results: list[Block]) -> ToolResult | None:
-    """What came back; several results of one call are one piece, with the tags between them."""
+    """The span of the results of a call; several results form one span, with the tags between them."""
     if not results:
         return None
     content = _stripped(text, results[0].inner, results[-1].inner_end)
@@ -316,7 +317,7 @@ def _tool_result(text: str, results: list[Block]) -> ToolResult | None:
 
 
 def _stripped(text: str, start: int, end: int) -> Span:
-    """The span without white space at its ends."""
+    """The span without leading and trailing whitespace."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -325,7 +326,7 @@ def _stripped(text: str, start: int, end: int) -> Span:
 
 
 def _own_fields(data: JsonObject, text_field: str) -> JsonObject:
-    """The record's fields without its text, so that a result record can give them back."""
+    """The record's fields without its text, to be restored in exported records."""
     dropped = {"raw_response", "evaluation_metadata", *_JUDGED_TEXT}
     own = {key: value for key, value in data.items() if key not in dropped}
     if text_field == "sft_data":
@@ -336,8 +337,8 @@ def _own_fields(data: JsonObject, text_field: str) -> JsonObject:
 def _missing_text(data: JsonObject) -> str:
     for field in ("raw_response", *_JUDGED_TEXT):
         if field in data:
-            return f"{field} is {type_name(data[field])}, not a text"
-    return "none of raw_response, sft_data.output, full_response_with_evaluation(s) is there"
+            return f"expected a text in {field}, got {type_name(data[field])}"
+    return "the record has none of: raw_response, sft_data.output, full_response_with_evaluation(s)"
 
 
 def _string(value: Any) -> str | None:

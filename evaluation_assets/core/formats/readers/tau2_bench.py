@@ -1,8 +1,8 @@
-"""tau2-bench result files: tasks beside simulations, each with its reward and the recorded checks of its actions.
+"""tau2-bench result files: tasks and simulations, each with its reward and recorded action checks.
 
-The user has tools, too: those of a device at home, which the agent cannot reach. What the user did on it stands in the
-user's message, as the reason for what the user says next. It is no call of the agent and no clip; the calls, and those
-the task expects of the user, are kept among the labels.
+The simulated user has tools of its own, for a device that the agent cannot access. These calls are written into the
+user's message as context for the agent; they are neither agent calls nor clips. The calls and the actions expected of
+the user are stored in the labels.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,16 +26,16 @@ from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory, Usage
 
 NAME = "tau2_bench"
-DESCRIPTION = "tau2-bench result files: tasks and simulations, with rewards, recorded checks and costs"
-DETECTION = "an object with simulations that have task_id and messages, or with tasks and an info with agent_info"
+DESCRIPTION = "tau2-bench result files: tasks and simulations with rewards, recorded checks and costs"
+DETECTION = "objects with simulations that have task_id and messages, or with tasks and an info with agent_info"
 
 _ENDED = ("user_stop", "agent_stop")
-"""How a dialogue ends by itself; everything else cut it off: limits, errors."""
+"""Termination reasons of complete dialogues; any other reason, such as a limit or an error, cut the dialogue off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What the tasks of a file say about one of them."""
+    """Definition of one task."""
 
     ticket: str | None = None
     expected: tuple[JsonObject, ...] = ()
@@ -44,7 +44,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What all simulations of a file share."""
+    """Metadata shared by all simulations of a file."""
 
     model: str | None = None
     policy: str | None = None
@@ -53,15 +53,15 @@ class Setting:
 
 
 def detect(sample: Sample) -> bool:
-    """Whether the file holds simulations, or begins like a file that does."""
+    """Whether the file has simulations, or starts like a file that has."""
     return any(_holds_simulations(record) or _begins_like_results(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a simulation. The tasks are a side table, read before."""
+    """Yield one trajectory or rejection per simulation. The tasks are read first, as a side table."""
     for file in files:
         if not detect(sample_of(file)):
-            yield Rejection(file.source, 1, "not_this_format", f"no tau2-bench results: {DETECTION}", "")
+            yield Rejection(file.source, 1, "not_this_format", f"the file is not in format {NAME}", "")
             continue
         setting = _setting(read_value(file.path, file.source, "info"), unmapped)
         listed = read_items(file, "tasks")
@@ -74,17 +74,17 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 
 def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str, Task], record: Record) -> Trajectory:
-    """The trajectory of a simulation.
+    """Build the trajectory of a simulation.
 
     Raises:
-        UnusableRecord: the record is no simulation, or nothing happens in it.
+        UnusableRecord: the record is not a simulation, or has no agent message or tool call.
     """
     if not isinstance(record.data, dict):
         raise not_a_record(record.data, "an object")
     with unmapped.reading(record.data) as fields:
         messages = fields.objects("messages")
         if not messages:
-            raise UnusableRecord("no_trajectory_text", "messages is no list of messages")
+            raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages")
         task_id = fields.name("task_id")
         task = tasks.get(task_id or "", Task())
         trial = max(fields.whole("trial") or 0, 0)
@@ -124,7 +124,7 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
 
 
 def _events(messages: Sequence[Fields], user_calls: list[JsonObject]) -> Iterator[Event]:
-    """What happens, in order. What the user does on a device waits for what the user says then."""
+    """Convert messages to events. Device calls of the user are added to the user's next message."""
     device: list[str] = []
     before: str | None = None
     for message in messages:
@@ -148,7 +148,7 @@ def _events(messages: Sequence[Fields], user_calls: list[JsonObject]) -> Iterato
                 user_calls.append({"name": call.name, "arguments": call.arguments})
                 device.append(f"[on the user's device] {call.name}({as_text(call.arguments)})")
             text = content_of(message)
-            message.set_aside("cost", "usage")  # what simulating the user took
+            message.set_aside("cost", "usage")  # cost of the user simulation
             if text.strip():
                 yield Asked(text="\n".join([*device, text]))
                 device.clear()
@@ -172,7 +172,7 @@ def _step_usage(message: Fields) -> Usage | None:
 
 
 def _whole_usage(events: Sequence[Event], agent_cost: float | None) -> Usage | None:
-    """The sum of the messages, at the cost that was recorded for the whole. A model without a price costs 0 there."""
+    """Summed usage of the messages, with the recorded total cost, which is 0 for models without a price."""
     tokens = total(event.usage for event in events if isinstance(event, Said))
     if agent_cost is None:
         return tokens
@@ -184,7 +184,7 @@ def _where_any(name: str, values: Any) -> JsonObject:
 
 
 def _task(record: Record, unmapped: UnmappedFields) -> tuple[str, Task]:
-    """A task under its id."""
+    """Read a task by its id."""
     if not isinstance(record.data, dict):
         unmapped.count("tasks[]")
         return "", Task()
@@ -197,12 +197,12 @@ def _task(record: Record, unmapped: UnmappedFields) -> tuple[str, Task]:
             **_where_any("user_scenario", scenario.rest()),
             **fields.short("description"),
         }
-        fields.set_aside("initial_state")  # the database and devices before the run
+        fields.set_aside("initial_state")  # state of the database and devices before the run
         return fields.name("id") or "", Task(ticket=fields.text("ticket"), expected=expected, labels=labels)
 
 
 def _expected(action: Fields) -> JsonObject:
-    """A gold action. With `compare_args`, only these of its arguments count."""
+    """Read a gold action. With `compare_args`, only those arguments are compared."""
     compared = action.value("compare_args")
     action.set_aside("info")
     return {
@@ -215,7 +215,7 @@ def _expected(action: Fields) -> JsonObject:
 
 
 def _with_checks(expected: Sequence[JsonObject], checks: Sequence[Fields]) -> list[JsonObject]:
-    """The gold actions, each with whether the benchmark found it among the calls."""
+    """The gold actions, each with whether the benchmark found a matching call."""
     found = {}
     recorded = []
     for check in checks:
@@ -249,7 +249,7 @@ def _setting(info: Any, unmapped: UnmappedFields) -> Setting:
 
 
 def _tools(environment: Fields) -> tuple[Tool, ...] | None:
-    """The agent's tools: schemas in OpenAI's way, or signatures by name."""
+    """The agent's tools: OpenAI schemas, or signatures by name."""
     definitions = environment.value("tool_defs")
     if isinstance(definitions, list):
         return tools_of(environment, "tool_defs")
@@ -276,7 +276,7 @@ def _holds_simulations(record: Any) -> bool:
 
 
 def _begins_like_results(record: Any) -> bool:
-    """Tasks can be longer than the beginning of a file that is looked at."""
+    """Whether the tasks are in this format; they can fill the whole sample, so that no simulation is in it."""
     if not isinstance(record, dict) or not isinstance(record.get("tasks"), list):
         return False
     info = record.get("info")

@@ -1,6 +1,6 @@
-"""tau-bench runs: a dialogue with a simulated user, its reward, and the gold actions of the task.
+"""tau-bench runs: a dialogue with a simulated user, its reward and the gold actions.
 
-What the simulated user was told is no part of what the agent was asked; it stands among the labels.
+The instruction of the simulated user is not part of the agent's prompt; it is stored in the labels.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "tau_bench"
 DESCRIPTION = "tau-bench runs: messages with a simulated user, reward and gold actions"
-DETECTION = "a record with task_id, reward, traj and info"
+DETECTION = "records with task_id, reward, traj and info"
 
 
 def detect(sample: Sample) -> bool:
@@ -26,15 +26,15 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a run."""
+    """Yield one trajectory or rejection per run."""
     return each_record(files, partial(trajectory_of, unmapped))
 
 
 def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
-    """The trajectory of a run.
+    """Build the trajectory of a run.
 
     Raises:
-        UnusableRecord: the record is no run, or nothing happens in it.
+        UnusableRecord: the record is not a run, or has no agent message or tool call.
     """
     if not isinstance(record.data, dict):
         raise not_a_record(record.data, "an object")
@@ -42,7 +42,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
         info = fields.object("info")
         messages = fields.objects("traj")
         if not messages:
-            raise UnusableRecord("no_trajectory_text", info.text("error") or "traj is no list of messages")
+            raise UnusableRecord("no_trajectory_text", info.text("error") or "'traj' is not a list of messages")
         task_id = fields.name("task_id")
         trial = max(fields.whole("trial") or 0, 0)
         reward = fields.number("reward")
@@ -61,18 +61,18 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
 
 
 def succeeded(reward: float) -> bool:
-    """The benchmark's own rule: a reward of 1, give or take rounding."""
+    """The benchmark's rule for success: a reward of 1 within rounding."""
     return abs(reward - 1) <= 1e-6
 
 
 def _never_ended(data: JsonObject) -> bool:
-    """A run that reached the limit of turns has no reward computed."""
+    """Whether the run reached the turn limit; no reward is computed for such runs."""
     info = data.get("info")
     return isinstance(info, dict) and "reward_info" in info and info["reward_info"] is None
 
 
 def _labels(task: Fields, finished: Fields, reward: float | None) -> JsonObject:
-    """The outcome and what the task expects. The benchmark writes the gold actions twice."""
+    """The outcome and the gold actions, which the benchmark writes twice."""
     labels: JsonObject = {"reward": reward, "expected_calls": [_expected(action) for action in task.objects("actions")]}
     outputs = task.items("outputs")
     checks = finished.short("info")

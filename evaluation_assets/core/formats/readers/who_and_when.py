@@ -1,8 +1,8 @@
-"""Histories of speakers: Who&When, and Magentic-One and AG2 logs of the same shape.
+"""Who&When histories, and Magentic-One and AG2 logs of the same structure.
 
-One record is one conversation: `history` holds what was said, one item a message. The speaker is its `name`, else its
-`role`. `Orchestrator (thought)` and `Orchestrator (-> WebSurfer)` are one agent that thinks, and hands over. A
-terminal is no agent: what it says is the result of the code in the message it answers.
+A record is one conversation: `history` has one item per message. The speaker is its `name`, or its `role`.
+`Orchestrator (thought)` and `Orchestrator (-> WebSurfer)` are the same agent, thinking and handing over. A terminal is
+not an agent: its output is the result of the code in the previous message.
 """
 
 import re
@@ -18,14 +18,14 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory
 
 NAME = "who_and_when"
-DESCRIPTION = "Histories of speakers as in Who&When, Magentic-One and AG2, with the mistake people found where they did"
-DETECTION = "a record whose history holds messages with a content and a speaker: a name, or a role that is one"
+DESCRIPTION = "Message histories of Who&When, Magentic-One and AG2, with annotated mistakes"
+DETECTION = "records whose history has messages with a content and a speaker (name or role)"
 
 _CHAT_ROLES = {"system", "user", "assistant", "tool", "function", "developer"}
 _USER = {"human", "user", "userproxy"}
 _TERMINAL = {"computerterminal", "codeexecutor", "executor"}
 _ASIDE = re.compile(r"\s*\(\s*(->)?\s*([^()]*?)\s*\)\s*$")
-"""What follows an orchestrator's name: `(thought)`, `(-> WebSurfer)`, `(termination condition)`."""
+"""Suffix of an orchestrator's name: `(thought)`, `(-> WebSurfer)`, `(termination condition)`."""
 
 _CODE = re.compile(r"^[ \t]*```[ \t]*([\w+.#-]*)[^\n]*\n(.*?)^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
 _SHELLS = {"sh", "bash", "shell", "console", "zsh"}
@@ -42,15 +42,15 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """One trajectory or one rejection a record."""
+    """Yield one trajectory or rejection per record."""
     return each_own_record(files, detect, NAME, lambda record: trajectory_of(record, unmapped))
 
 
 def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory in one record.
+    """Build the trajectory of one record.
 
     Raises:
-        UnusableRecord: the record is no object or has no history.
+        UnusableRecord: the record is not an object or has no history.
     """
     data = record.json_object()
     with unmapped.reading(data) as fields:
@@ -64,7 +64,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
             transcript.asked(Asked(text=question))
         steps = _write(messages, transcript)
         if transcript.steps_written == 0:
-            raise UnusableRecord("no_trajectory_text", "history holds no message of an agent")
+            raise UnusableRecord("no_trajectory_text", "'history' has no agent message")
         text, turns = transcript.finished()
         described = {names.agent(name): text for name, text in prompts.items() if isinstance(text, str)}
         task = question or asked or ""
@@ -89,7 +89,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Message:
-    """One item of a history. `index` is its place there, `agent` who spoke, `to` whom the work is handed to."""
+    """One item of a history. `index` is its position, `agent` the speaker, `to` the agent the work is handed to."""
 
     index: int
     kind: Literal["user", "terminal", "thought", "message"]
@@ -99,7 +99,7 @@ class _Message:
 
 
 class _Names:
-    """Agents by name. However a name is spelt later, the agent goes by its first spelling."""
+    """Agents by name. Later spellings of a name are mapped to the first one."""
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
@@ -108,7 +108,7 @@ class _Names:
         return self._first.setdefault(_key(name), name)
 
     def spelt(self, name: str) -> str:
-        """The spelling an agent goes by; a name that is nobody's stays as it is."""
+        """The canonical spelling of an agent's name; unknown names are returned unchanged."""
         return self._first.get(_key(name), name)
 
     def agents(self) -> list[str]:
@@ -151,9 +151,9 @@ def _receiver(name: str, names: _Names) -> str:
 
 
 def _write(messages: Sequence[_Message], transcript: Transcript) -> dict[int, int]:
-    """Write all messages; give the number of the step that each item of the history is in."""
+    """Write all messages; return the step number of each history item."""
     steps: dict[int, int] = {}
-    ready: _Message | None = None  # code that nobody ran yet
+    ready: _Message | None = None  # code that has not been run yet
     for place, message in enumerate(messages):
         number = transcript.steps_written
         following = messages[place + 1] if place + 1 < len(messages) else None
@@ -186,7 +186,7 @@ def _write(messages: Sequence[_Message], transcript: Transcript) -> dict[int, in
 
 
 def _code(content: str) -> Call | None:
-    """The code blocks of a message, which a terminal runs as one."""
+    """The code blocks of a message, which a terminal runs together."""
     blocks = [(language.lower(), code) for language, code in _CODE.findall(content) if code.strip()]
     if not blocks:
         return None
@@ -201,7 +201,7 @@ def _result(content: str) -> Result:
 
 
 def _final_answer(messages: Sequence[_Message]) -> str | None:
-    """What a log names as final answer; without orchestrator, what was said last, unless code was still to run."""
+    """The final answer named in the log; without an orchestrator, the last message, unless its code was not run."""
     if not messages:
         return None
     if (named := _FINAL_ANSWER.findall(messages[-1].content)) and named[-1].strip():
@@ -242,5 +242,5 @@ def _is_history(record: Any) -> bool:
 
 
 def _key(name: str) -> str:
-    """A name without what people spell differently: case, spaces and marks between words."""
+    """Normalise a name: case, spaces and punctuation are ignored."""
     return re.sub(r"[\W_]+", "", name).lower()

@@ -1,4 +1,4 @@
-"""What the attributes of a span say, in the conventions that are in use.
+"""Read span attributes in the supported semantic conventions.
 
 OpenTelemetry GenAI in its versions (messages as attributes, as JSON, as events), OpenLLMetry (`gen_ai.prompt.0.role`),
 OpenInference (`llm.input_messages.0.message.role`), Google ADK (`gcp.vertex.agent.*`) and the Vercel AI SDK (`ai.*`).
@@ -65,7 +65,7 @@ _ANSWERED_KEYS = ("output", "answer", "result", "final_output", "response", "mes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """What a model was given and what it said."""
+    """Input and output messages of a model call."""
 
     inputs: tuple[Message, ...]
     outputs: tuple[Message, ...]
@@ -76,7 +76,7 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRun:
-    """A tool at work. `result` is `None` where none was recorded."""
+    """A tool call. `result` is `None` if none was recorded."""
 
     call: Call
     result: str | None
@@ -86,7 +86,7 @@ class ToolRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRun:
-    """An agent at work: what it was asked and what it answered, where that was recorded."""
+    """An agent invocation, with its input and output if recorded."""
 
     name: str
     description: str | None
@@ -97,7 +97,7 @@ class AgentRun:
 
 
 def kind_of(span: Span) -> Kind:
-    """What kind of operation a span is; `other` is everything that is not the agents' own work."""
+    """The kind of operation of a span; `other` for anything that is not agent, model or tool work."""
     attributes = span.attributes
     for key, kinds in (("openinference.span.kind", _KINDS), ("traceloop.span.kind", _KINDS)):
         if isinstance(named := attributes.get(key), str):
@@ -114,7 +114,7 @@ def kind_of(span: Span) -> Kind:
 
 
 def grouped(attributes: JsonObject) -> JsonObject:
-    """Attributes with numbered ones (`a.0.b`, `a.1.b`) as lists of objects (`a: [{b}, {b}]`)."""
+    """Convert numbered attributes (`a.0.b`, `a.1.b`) to lists of objects (`a: [{b}, {b}]`)."""
     plain: JsonObject = {}
     lists: dict[str, dict[int, JsonObject]] = {}
     for key, value in attributes.items():
@@ -129,7 +129,7 @@ def grouped(attributes: JsonObject) -> JsonObject:
 
 
 def model_call(span: Span, fields: Fields) -> ModelCall:
-    """What a span of a model says."""
+    """Read a model span."""
     request, response = (decoded(_value(fields, f"gcp.vertex.agent.llm_{part}")) for part in ("request", "response"))
     inputs, outputs = list(_event_messages(span, inputs=True)), list(_event_messages(span, inputs=False))
     given = [
@@ -169,7 +169,7 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
 
 
 def tool_run(span: Span, fields: Fields) -> ToolRun:
-    """What a span of a tool says."""
+    """Read a tool span."""
     fields.set_aside("openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "gen_ai.tool.type")
     fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.system", "gen_ai.provider.name", "tool.parameters")
     fields.set_aside("gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response", "gcp.vertex.agent.event_id")
@@ -202,7 +202,7 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
 
 
 def agent_run(span: Span, fields: Fields) -> AgentRun:
-    """What a span of an agent says."""
+    """Read an agent span."""
     fields.set_aside("openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "gen_ai.system")
     fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.provider.name", "gen_ai.agent.id")
     given = list(messages_of(decoded(_value(fields, "gen_ai.input.messages")), "user"))
@@ -244,7 +244,7 @@ def usage_in(fields: Fields) -> Usage | None:
 
 
 def _value(fields: Fields, *keys: str) -> Any:
-    """The first of these that is there. The others say the same, and are taken too."""
+    """The first of these values that is present. The others repeat it and are marked as read."""
     fields.set_aside(*keys)
     return fields.value(*keys)
 
@@ -260,7 +260,7 @@ def _whole(fields: Fields, *keys: str) -> int | None:
 
 
 def _first(candidates: list[Any], role: str) -> list[Message]:
-    """The messages of the first record of them that has any."""
+    """The messages of the first record that has any."""
     for candidate in candidates:
         if messages := list(messages_of(candidate, role)):
             return messages
@@ -268,7 +268,7 @@ def _first(candidates: list[Any], role: str) -> list[Message]:
 
 
 def _event_messages(span: Span, *, inputs: bool) -> Iterator[Message]:
-    """Messages that are recorded as events of the span."""
+    """Messages recorded as span events."""
     for event in span.events:
         role = re.fullmatch(r"gen_ai\.(system|user|assistant|tool)\.message", event.name)
         if role is not None and inputs:

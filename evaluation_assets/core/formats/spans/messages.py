@@ -1,4 +1,4 @@
-"""Messages, calls, tools and results in the shapes that spans hold them in, whatever attribute they stand under."""
+"""Parse messages, calls, tools and results from the values of span attributes."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Message:
 
 
 def messages_of(value: Any, role: str) -> Iterator[Message]:
-    """The messages in a value: one, a list of them, or the text of one. `role` is that of messages without one."""
+    """Messages in a value: a message, a list of messages, or a text. `role` is the default role."""
     if isinstance(value, dict):
         yield from messages_from(value, role)
     elif isinstance(value, list):
@@ -40,7 +40,7 @@ def messages_of(value: Any, role: str) -> Iterator[Message]:
 
 
 def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
-    """A message in any of the shapes; one that holds results of several tools is one message each."""
+    """Parse a message in any supported shape; one with several tool results becomes several messages."""
     data = {key.removeprefix("message."): value for key, value in item.items()}
     if isinstance(inner := data.get("message"), dict):
         data = {**data, **inner}
@@ -78,7 +78,7 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
 
 
 def messages_in(value: Any, role: str = "user") -> Any:
-    """The messages in a record of a whole request or reply."""
+    """Messages in a recorded request or reply."""
     if isinstance(value, dict):
         if isinstance(choices := value.get("choices"), list):
             return choices
@@ -117,7 +117,7 @@ def _text_in(part: str | JsonObject) -> str:
 
 
 def _response(part: str | JsonObject) -> Message | None:
-    """The result of a tool as a part of a message."""
+    """Parse a tool result part of a message."""
     if isinstance(part, str):
         return None
     response = part.get("function_response") or part.get("functionResponse")
@@ -134,7 +134,7 @@ def _response(part: str | JsonObject) -> Message | None:
 
 
 def _part_call(part: str | JsonObject) -> Call | None:
-    """A call as a part of a message."""
+    """Parse a tool call part of a message."""
     if isinstance(part, str):
         return None
     inner = part.get("function_call") or part.get("functionCall")
@@ -159,12 +159,12 @@ def _call(value: Any) -> Call:
 
 
 def tools_from(value: Any) -> tuple[Tool, ...]:
-    """Tools from their definitions, where OpenInference has them under a key of their own."""
+    """Parse tool definitions, which OpenInference nests under an extra key."""
     return tools_in([at(decoded(item), "tool.json_schema") or item for item in list_in(decoded(value))])
 
 
 def arguments_of(value: Any) -> Any:
-    """The arguments of a call; those of a Python function by their names where all have one."""
+    """The arguments of a call; arguments of a Python function by name, if all have one."""
     data = decoded(value)
     if isinstance(data, dict) and data.keys() <= {"args", "kwargs", "sanitize_inputs_outputs"} and "kwargs" in data:
         return data["kwargs"] if not data.get("args") else {"args": data["args"], **object_in(data["kwargs"])}
@@ -172,7 +172,7 @@ def arguments_of(value: Any) -> Any:
 
 
 def result_of(value: Any) -> tuple[str | None, str | None]:
-    """What a tool returned as text, and its failure; results of MCP servers are taken out of their envelope."""
+    """The output of a tool as text, and its error; MCP results are unwrapped."""
     data = decoded(value)
     if isinstance(data, dict) and isinstance(data.get("content"), list):
         texts = [
@@ -185,7 +185,7 @@ def result_of(value: Any) -> tuple[str | None, str | None]:
 
 
 def plain_text(value: Any, keys: tuple[str, ...], depth: int = 0) -> str | None:
-    """The words in a record of an input or output: the text itself, or what stands in a field of a known name."""
+    """The text of a recorded input or output: the value itself, or that of a known field."""
     data = decoded(value)
     if isinstance(data, str):
         return data if data.strip() else None

@@ -1,4 +1,4 @@
-"""Events on their way into a transcript: the results of calls come later, with the spans that hold them."""
+"""Buffer events until all spans are read, since the results of calls come in later spans."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -6,22 +6,22 @@ from dataclasses import dataclass, field, replace
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript, as_text
 
 _KNOWN_FROM = 30
-"""A piece of text of this length that occurs again is a repetition."""
+"""Minimum length of a text for a second occurrence to count as a repetition."""
 
 Place = tuple[int, int]
-"""Where a call stands: the number of its event, and its number in that."""
+"""Position of a call: the number of its event, and its index in the event."""
 
 
 @dataclass(slots=True)
 class Entry:
-    """One event; of what an agent said, with a result for each of its calls, `None` as long as there is none."""
+    """One event; for agent events with one result per call, `None` until it is known."""
 
     event: Asked | Said | Result
     results: list[Result | None] = field(default_factory=list)
 
 
 class PendingEvents:
-    """What happened so far, in order, the calls that still wait for their results, and the texts that are known."""
+    """Events so far, in order, with calls that still lack a result, and the texts seen."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
@@ -34,19 +34,19 @@ class PendingEvents:
         return len(self._entries)
 
     def since(self, first: int) -> Sequence[Entry]:
-        """The events from this number on."""
+        """The events from this index on."""
         return self._entries[first:]
 
     def ask(self, text: str) -> None:
-        """Add what the user said."""
+        """Add a user message."""
         self._entries.append(Entry(Asked(text=text)))
 
     def observe(self, result: Result) -> None:
-        """Add a result that answers no call."""
+        """Add a result without a call."""
         self._entries.append(Entry(result))
 
     def say(self, said: Said) -> None:
-        """Add what an agent said; its calls wait for their results."""
+        """Add an agent event; its calls are pending until their results are added."""
         number = len(self._entries)
         self._entries.append(Entry(said, [None] * len(said.calls)))
         self._open += [(number, index) for index in range(len(said.calls))]
@@ -55,14 +55,14 @@ class PendingEvents:
             self.remember(piece or "")
 
     def answer(self, place: Place, result: Result) -> None:
-        """Give a call that waits its result."""
+        """Set the result of a pending call."""
         entry, call = place
         self._entries[entry].results[call] = result
         self._open.remove(place)
         self.remember(result.content)
 
     def took(self, place: Place, latency_ms: float | None) -> None:
-        """Keep what a call took that has no result."""
+        """Set the latency of a call without a result."""
         entry = self._entries[place[0]]
         assert isinstance(entry.event, Said)
         calls = list(entry.event.calls)
@@ -70,16 +70,16 @@ class PendingEvents:
         entry.event = replace(entry.event, calls=tuple(calls))
 
     def open_calls(self) -> list[tuple[Place, Call]]:
-        """The calls that wait for a result, each with its place."""
+        """The pending calls with their positions."""
         return [(place, self._call_at(place)) for place in self._open]
 
     def remember(self, text: str) -> None:
-        """Know a text from now on, if it is not too short to be told apart."""
+        """Remember a text to recognise repetitions, unless it is too short."""
         if len(text.strip()) >= _KNOWN_FROM:
             self._known.append(text.strip())
 
     def is_known(self, text: str) -> bool:
-        """Whether most of a text was said before: frameworks wrap what they repeat in a few words of their own."""
+        """Whether most of a text was seen before: frameworks wrap repeated text in a few words."""
         rest = text
         for piece in self._known:
             if piece in rest:
@@ -87,11 +87,11 @@ class PendingEvents:
         return len(rest) < len(text) and len(rest.strip()) <= max(len(text) // 4, 2 * _KNOWN_FROM)
 
     def speakers(self) -> set[str]:
-        """The agents that said or saw something."""
+        """The agents with at least one event."""
         return {entry.event.agent_id for entry in self._entries if not isinstance(entry.event, Asked)}
 
     def write(self, transcript: Transcript) -> list[int]:
-        """Write everything, and give the number of the first step of every event."""
+        """Write all events; return the number of the first step of each."""
         steps, count = [], 0
         for entry in self._entries:
             steps.append(count)

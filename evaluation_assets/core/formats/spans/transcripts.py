@@ -1,8 +1,8 @@
-"""A trace as a trajectory: the tree of spans becomes the steps of agents.
+"""Convert a trace to a trajectory: the span tree becomes steps of agents.
 
-Spans of models say something, spans of tools answer, spans of agents say whose words they are. All others are plumbing:
-left out, and counted by the library that wrote them. A model is given the whole history with every call; here every
-message stands once, where it was first said.
+Model spans become messages, tool spans become results, agent spans determine the agent. Other spans are counted as
+unmapped, by the library that wrote them. Each model call receives the whole history; here every message appears once,
+at its first occurrence.
 """
 
 import re
@@ -51,17 +51,17 @@ _EVALUATION = "gen_ai.evaluation.result"
 _CODE = re.compile(r"```(?:py|python)?[ \t]*\n(.*?)```", re.DOTALL)
 _CODE_STEP = '{"memory_step": "ActionStep('
 _CODE_TOOL = "python_interpreter"
-"""How smolagents records a step, and what it calls the tool that runs the code in the model's words."""
+"""Prefix of a step recorded by smolagents, and its name for the tool that runs the model's code."""
 
 _REPEATED = re.compile(r"\s*(?:Calling tools:\s*\[\{|Call id: \S+\s+(?:Observation|Error):)")
-"""How smolagents tells a model which calls it made and what came of them."""
+"""Start of a message in which smolagents repeats calls and their results to the model."""
 
 
 def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields) -> Trajectory:
-    """The trajectory of a trace.
+    """Build the trajectory of a trace.
 
     Raises:
-        UnusableRecord: no span says what an agent did.
+        UnusableRecord: no span has a model message or a tool call.
     """
     telling = _Telling(unmapped)
     for root in trace.roots:
@@ -72,7 +72,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields) -> Trajecto
     steps = telling.events.write(transcript)
     text, turns = transcript.finished()
     if not any(turn.interactions for turn in turns):
-        raise UnusableRecord("no_trajectory_text", "no span of the trace has words of a model or a call of a tool")
+        raise UnusableRecord("no_trajectory_text", "no span of the trace has a model message or a tool call")
     spans = list(trace.walk())
     item = next((found for span in spans for found in _dataset_items(span.logs)), {})
     task = telling.task or next((turn.user_message for turn in turns if turn.user_message), "")
@@ -107,7 +107,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields) -> Trajecto
 
 
 class _Telling:
-    """What the spans of a trace have told so far, in order."""
+    """Converts the spans of a trace to events, in order."""
 
     def __init__(self, unmapped: UnmappedFields) -> None:
         self._unmapped = unmapped
@@ -121,7 +121,7 @@ class _Telling:
         self.places: dict[str, Place] = {}
 
     def tell(self, root: Span, agent_id: str) -> None:
-        """Take in a span and all below it. Traces may be nested deeper than Python functions may call each other."""
+        """Read a span and its descendants, iteratively: traces may be deeper than Python's recursion limit."""
         open_spans = [self._span(root, agent_id, None)]
         while open_spans:
             child = next(open_spans[-1], None)
@@ -131,16 +131,16 @@ class _Telling:
                 open_spans.append(self._span(*child))
 
     def participants(self) -> tuple[Agent, ...]:
-        """Everyone who said something."""
+        """All agents with at least one event."""
         speaking = self.events.speakers()
         return tuple(agent for name, agent in self._agents.items() if name in speaking)
 
     def usage(self) -> Usage | None:
-        """Tokens of the models' spans; spans of agents sum them up, and count only where those have none."""
+        """Tokens of the model spans; agent spans contain sums and are used only if model spans have none."""
         return total(self._model_usage) or total(self._agent_usage)
 
     def _span(self, span: Span, agent_id: str, wrapper: Span | None) -> Iterator[tuple[Span, str, Span | None]]:
-        """Tell a span, and give each of its children to be told before it goes on."""
+        """Process a span; yields each child, which is processed before the span continues."""
         kind = kind_of(span)
         first, answered = len(self.events), None
         if kind == "model":
@@ -169,7 +169,7 @@ class _Telling:
             self.places.setdefault(span.id, (first, 0))
 
     def _agent(self, span: Span, caller: str) -> tuple[str, str | None]:
-        """Whose words the spans below are, and what the agent answered in the end."""
+        """Process an agent span: its descendants belong to this agent; its output is the agent's answer."""
         with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             run = agent_run(span, fields)
             fields.set_aside(*_SESSION)
@@ -188,7 +188,7 @@ class _Telling:
         return run.name, run.answered
 
     def _handed_in(self, answered: str, first: int) -> None:
-        """The call by which an agent hands in its answer returns it, also where the tool's span does not say so."""
+        """Set the answer as the result of the call that submits it, if its tool span has none."""
         for place, call in self.events.open_calls():
             if place[0] >= first and hands_in(call.name):
                 self.events.answer(place, Result(content=answered))
@@ -208,7 +208,7 @@ class _Telling:
         self._answered(span, call, agent_id)
 
     def _answered(self, span: Span, call: ModelCall, agent_id: str) -> None:
-        """What the model said."""
+        """Add the model's output."""
         texts = [message.text for message in call.outputs if message.text.strip()]
         thoughts = [message.thought for message in call.outputs if message.thought]
         calls = tuple(made for message in call.outputs for made in message.calls)
@@ -233,7 +233,7 @@ class _Telling:
             self._unmapped.count("spans[] (model without its words)")
 
     def _given(self, message: Message, agent_id: str) -> None:
-        """A message the model was given; what was said before is left out."""
+        """Add an input message of the model, unless it was added before."""
         if message.role == "tool" and message.call_id in self.events.made:
             place = next((one for one, call in self.events.open_calls() if call.id == message.call_id), None)
             if place is not None:
@@ -258,7 +258,7 @@ class _Telling:
         self.events.remember(message.text)
 
     def _tool(self, span: Span, agent_id: str) -> str:
-        """A tool that ran: its result goes to the call that asked for it. What it asks a model is told in its name."""
+        """Add a tool span: its result goes to the matching call. Model calls inside it are attributed to the tool."""
         with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             run = tool_run(span, fields)
             fields.set_aside(*_SESSION)
@@ -277,7 +277,7 @@ class _Telling:
         return agent_id if any(kind_of(child) == "agent" for child in span.walk()) else run.call.name
 
     def _asked_for(self, run: ToolRun) -> Place | None:
-        """The call of a model that this tool run answers: by its id, else by the tool's name."""
+        """The pending call of this tool run, by id or by tool name."""
         calls = self.events.open_calls()
         if run.call.id is not None:
             for place, call in calls:
@@ -289,7 +289,7 @@ class _Telling:
         return None
 
     def _ran_code(self, span: Span, first: int) -> None:
-        """The code in a model's words was run: that is a call, and the step's output is its result."""
+        """Add the execution of code in a model's message as a call, with the step's output as its result."""
         output = span.attributes.get("output.value")
         content = output if isinstance(output, str) else span.error or ""
         for entry in self.events.since(first):
@@ -316,7 +316,7 @@ class _Telling:
         model: str | None = None,
         tools: tuple[Tool, ...] = (),
     ) -> None:
-        """What is known of an agent: its own prompt says more than a description, a definition more than a name."""
+        """Metadata of an agent; a prompt is preferred to a description, a definition to a name."""
         agent = self._agents.get(name) or Agent(id=name)
         known = {tool.name: tool for tool in agent.tools or ()}
         for tool in tools:
@@ -334,7 +334,7 @@ class _Telling:
 
 
 def _inner_models(span: Span) -> Iterator[Span]:
-    """The models' spans in a model's span: a client's call in a framework's. Not those of tools and agents in it."""
+    """Model spans nested in a model span (a client's call in a framework's), except inside tools and agents."""
     waiting = list(span.children)
     while waiting:
         child = waiting.pop()
@@ -346,7 +346,7 @@ def _inner_models(span: Span) -> Iterator[Span]:
 
 
 def _merged(span: Span, wrapper: Span | None) -> Span:
-    """A client's call with what the framework says about it."""
+    """Merge a client's model span with that of the framework around it."""
     if wrapper is None:
         return span
     return replace(span, attributes={**wrapper.attributes, **span.attributes}, events=[*wrapper.events, *span.events])
@@ -358,7 +358,7 @@ def _key(message: Message) -> str:
 
 
 def _dataset_items(logs: Iterable[Any]) -> Iterator[JsonObject]:
-    """The item of a benchmark that a function was called with, as the Patronus SDK logs it."""
+    """The benchmark item that a function was called with, as logged by the Patronus SDK."""
     for body in logs:
         arguments = body.get("function.arguments") if isinstance(body, dict) else None
         for value in arguments.values() if isinstance(arguments, dict) else ():
@@ -372,7 +372,7 @@ def _first_attribute(spans: list[Span], keys: tuple[str, ...]) -> str | None:
 
 
 def _verdicts(spans: Iterable[Span]) -> Iterator[JsonObject]:
-    """Results of evaluations that were recorded as events."""
+    """Evaluation results recorded as span events."""
     for span in spans:
         for event in span.events:
             if event.name == _EVALUATION:

@@ -1,4 +1,4 @@
-"""Spans of traces, whatever wire they came over: the neutral span, the tree, and grouping by trace on disk."""
+"""Format-independent spans, span trees, and on-disk grouping of spans by trace."""
 
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ _SPOOL_BYTES = 8 << 20
 
 @dataclass(slots=True, kw_only=True)
 class Event:
-    """Something that happened in a span, e.g. an exception, or a message that a convention records as an event."""
+    """An event of a span, e.g. an exception, or a message in conventions that record messages as events."""
 
     name: str
     attributes: JsonObject = field(default_factory=dict)
@@ -25,7 +25,7 @@ class Event:
 
 @dataclass(slots=True, kw_only=True)
 class Span:
-    """One operation. Times are seconds since 1970 and milliseconds; `error` says why it failed, if it did.
+    """One operation. Times are seconds since 1970 and milliseconds; `error` is the reason of a failure.
 
     `scope` is the library that recorded it. `logs` are bodies of log records that belong to it.
     """
@@ -45,7 +45,7 @@ class Span:
     children: list["Span"] = field(default_factory=list)
 
     def walk(self) -> Iterator["Span"]:
-        """This span and everything below it, parents first."""
+        """This span and its descendants, parents first."""
         waiting: list[Span] = [self]
         while waiting:
             span = waiting.pop()
@@ -55,7 +55,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The spans of one trace as a forest, children in the order they began; `repeated` were given more than once."""
+    """The spans of one trace as a forest, children by start time; `repeated` counts duplicate spans."""
 
     id: str
     roots: tuple[Span, ...]
@@ -68,9 +68,9 @@ class Trace:
 
 
 def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
-    """The tree of a trace's spans, in whatever order they come. A span that was exported twice counts once.
+    """Build the tree of a trace's spans, given in any order. A span that was exported twice counts once.
 
-    A span whose parent is not there is a root; so is the first span of a circle.
+    A span whose parent is missing is a root, as is the first span of a cycle.
     """
     by_id: dict[str, Span] = {}
     given = 0
@@ -95,7 +95,7 @@ def _begin(span: Span) -> float:
 
 
 def _is_below(span: Span | None, above: Span, by_id: dict[str, Span]) -> bool:
-    """Whether following the parents of `span` leads to `above`."""
+    """Whether `above` is an ancestor of `span`."""
     visited: set[str] = set()
     while span is not None and span.id not in visited:
         if span is above:
@@ -106,7 +106,7 @@ def _is_below(span: Span | None, above: Span, by_id: dict[str, Span]) -> bool:
 
 
 class SpanSpool:
-    """Spans set aside until all of a trace have come; in memory while they are few, else in a temporary file."""
+    """Spools spans until a trace is complete, in memory while they are few, then in a temporary file."""
 
     def __init__(self) -> None:
         self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
@@ -122,10 +122,10 @@ class SpanSpool:
         self._file.close()
 
     def add(self, span: Span, source: str, line: int) -> None:
-        """Set a span aside that stood in this record of the file `source`.
+        """Add a span, read from this record of the file `source`.
 
         Raises:
-            UnusableRecord: its attributes are nested too deep.
+            UnusableRecord: its attributes are nested too deeply.
         """
         try:
             content = orjson.dumps(span)
@@ -139,7 +139,7 @@ class SpanSpool:
         self._end += len(content)
 
     def traces(self) -> Iterator[Record]:
-        """Every trace in the order they began to come, where its first span stood; `trace_in` gives the spans."""
+        """Yield each trace in order of its first span, located at that span; `trace_in` returns the spans."""
         names = list(self._numbers)
         for number, places in groupby(sorted(self._places), key=itemgetter(0)):
             source, line = self._starts[number]
@@ -152,7 +152,7 @@ class SpanSpool:
 
 
 def trace_in(record: Record) -> Trace:
-    """The trace in a record of the spool."""
+    """Load the trace of a spool record."""
     return trace_of(record.data, map(_span_of, orjson.loads(record.raw)))
 
 

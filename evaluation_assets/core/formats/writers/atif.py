@@ -1,7 +1,7 @@
-"""Trajectories as ATIF 1.8 documents.
+"""Write trajectories as ATIF 1.8 documents.
 
-ATIF has one agent a document: what other agents did is written as sub-agent trajectories, each pointed at by the step
-before it. What ATIF has no field for stands in `extra`, where the reader of this package finds it.
+ATIF has one agent per document, so the work of other agents is written as sub-agent trajectories, each referenced by
+the preceding step. Data without an ATIF field goes to `extra`, where the reader of this package finds it.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ SCHEMA_VERSION = "ATIF-v1.8"
 
 
 def document(trajectory: Trajectory) -> JsonObject:
-    """The trajectory as an ATIF document."""
+    """Convert the trajectory to an ATIF document."""
     return _Document(trajectory).written()
 
 
@@ -70,14 +70,14 @@ class _Document:
         )
 
     def _totals(self) -> JsonObject | None:
-        """What the run used. Where steps say it, a total beside those of sub-agents would count them again."""
+        """Usage of the run; omitted if sub-agents and steps report it, since it would be counted twice."""
         run = self._trajectory
         if run.usage is None or (self._children and any(step.usage is not None for step in run.steps)):
             return None
         return {f"total_{name}": value for name, value in _metrics(run.usage).items()}
 
     def _attach(self, interaction: Interaction, steps: list[JsonObject]) -> None:
-        """Write what another agent did as a trajectory of its own, and point at it."""
+        """Write the work of another agent as a separate trajectory, and reference it."""
         name = f"{self._trajectory.id}/{len(self._children) + 1}"
         is_new = not any(child["agent"]["name"] == interaction.agent_id for child in self._children)
         prompt = self._prompt(interaction.agent_id) if is_new else iter(())

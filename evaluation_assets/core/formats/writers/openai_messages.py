@@ -1,7 +1,7 @@
-"""Trajectories as OpenAI chat messages, one record a trajectory: for fine-tuning, replays and viewers.
+"""Write trajectories as OpenAI chat messages, one record per trajectory, for fine-tuning, replays and viewers.
 
-Every call is a message of its own, directly before the tool's message that answers it. Who spoke stands in `name` where
-several agents did. A result that answers no call is a tool's message without `tool_call_id`.
+Every call is a separate message, directly before the tool message with its result. With several agents, `name` is the
+speaker. A result without a call is a tool message without `tool_call_id`.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from evaluation_assets.core.trajectories.model import Interaction, JsonObject, S
 
 
 def record(trajectory: Trajectory) -> JsonObject:
-    """The trajectory as messages, with its tools and outcome beside them."""
+    """Convert the trajectory to a record with messages, tools and outcome."""
     tools = {tool.name: tool for agent in trajectory.agents for tool in agent.tools or ()}
     fields = {
         "task_id": trajectory.task_id,

@@ -1,7 +1,7 @@
-"""Scores as OpenTelemetry events `gen_ai.evaluation.result`, in OTLP JSON: one `resourceLogs` object a trajectory.
+"""Write scores as OpenTelemetry events `gen_ai.evaluation.result` in OTLP JSON, one `resourceLogs` per trajectory.
 
-A score of a trajectory that was read from spans is an event of its trace, and a clip's of the span it was read from.
-The events carry no time: none is known that would be the same the next time they are written.
+For trajectories read from spans, a trajectory score is an event of its trace, and a clip score an event of its span.
+The events have no timestamp, so that exports are reproducible.
 """
 
 import re
@@ -23,7 +23,7 @@ def document(
     category_assessments: Iterable[Mapping[str, Any]],
     trajectory_scores: Iterable[Mapping[str, Any]],
 ) -> JsonObject:
-    """The scores of a trajectory, from the rows of the tables they are stored in. A missing score is no event."""
+    """Convert the stored scores of a trajectory. A missing score yields no event."""
     spans = _spans_of_clips(trajectory)
     levels = (("clip", clip_scores), ("category", category_assessments), ("trajectory", trajectory_scores))
     records = [
@@ -60,7 +60,7 @@ def _record(drop: str, trajectory: Trajectory, level: str, row: Mapping[str, Any
 
 
 def _spans_of_clips(trajectory: Trajectory) -> dict[int, str]:
-    """The span each clip was read from, where the trajectory knows: a clip ends with the step of its call."""
+    """The source span of each clip, if known: a clip ends with the step of its call."""
     recorded = trajectory.extra.get("spans")
     by_step: dict[int, str] = {}
     for span, step in (recorded if isinstance(recorded, dict) else {}).items():

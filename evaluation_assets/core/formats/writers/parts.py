@@ -1,4 +1,4 @@
-"""What writers share: tools as functions, ids that are unique, fields that are known."""
+"""Helpers shared by the writers: tool definitions, unique call ids, optional fields."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 
 def functions(tools: Iterable[Tool]) -> list[JsonObject] | None:
-    """Tools as OpenAI functions; `None` where there are none."""
+    """Tools as OpenAI functions; `None` if there are none."""
     return [
         {
             "type": "function",
@@ -20,13 +20,13 @@ def functions(tools: Iterable[Tool]) -> list[JsonObject] | None:
 
 
 class CallIds:
-    """Ids of calls, made unique: results are found by them."""
+    """Makes call ids unique, since results are matched by them."""
 
     def __init__(self) -> None:
         self._used: set[str] = set()
 
     def unique(self, recorded: str | None) -> str:
-        """The recorded id, with a number where there is none or it was used before."""
+        """The recorded id, numbered if missing or used before."""
         name, number = recorded or "call_1", 1
         while name in self._used:
             number += 1
@@ -36,5 +36,5 @@ class CallIds:
 
 
 def known(fields: Mapping[str, Any]) -> JsonObject:
-    """The fields that have a value."""
+    """The fields with a value."""
     return {key: value for key, value in fields.items() if value is not None}

@@ -180,7 +180,7 @@ SESSION_SCORERS: Mapping[str, SessionScorer] = {
 
 
 def find_in_session(criterion: str, subject: Subject, seen: SessionEvidence) -> Finding:
-    """The finding for one criterion of a session, a turn or a contribution.
+    """The finding for one criterion of a session, a turn or an interaction.
 
     Raises:
         KeyError: no scorer knows the criterion.

@@ -18,7 +18,7 @@ def parsed(answer: Any) -> Any:
     """The body of an answer: the SDKs leave JSON alone that is sent as `text/plain`.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: the text is not JSON.
     """
     return json.loads(answer) if isinstance(answer, str) else answer
 

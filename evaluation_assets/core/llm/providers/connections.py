@@ -11,7 +11,7 @@ from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.providers.capabilities import Capabilities
 
 CONNECT_TIMEOUT_S = 10.0
-"""An address that nobody answers at. How long the answer itself may take is up to whoever asks."""
+"""Timeout for connecting to an endpoint. The timeout for the reply is set per request."""
 
 # The SDKs take a second each to import, which a run without models need not wait for: imports are in the functions.
 # ruff: noqa: PLC0415

@@ -27,7 +27,7 @@ def credentials() -> Credentials:
 
 
 class AccessToken:
-    """A bearer token that is fetched anew before it ends, by one caller at a time. Call it for every request."""
+    """A bearer token, refreshed before it expires by one caller at a time. Call it for every request."""
 
     def __init__(self, found: Credentials) -> None:
         self._credentials = found

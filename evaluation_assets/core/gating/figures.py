@@ -1,0 +1,37 @@
+"""Format differences, detectable changes and p-values of the gate, the same in messages, tables and reports."""
+
+from evaluation_assets.core.gating.task_metrics import RELATIVE
+
+_NONE = "–"
+
+
+def change(value: float | None, metric: str) -> str:
+    """A signed difference: in percent for cost and latency, else in score units; a dash for `None`."""
+    if value is None:
+        return _NONE
+    if metric not in RELATIVE:
+        return signed(value)
+    rounded = round(value, 3)
+    return f"{rounded:+.1%}" if rounded else "0.0%"
+
+
+def size(value: float | None, metric: str) -> str:
+    """The size of a change: in percent for cost and latency, else in score units; a dash for `None`."""
+    if value is None:
+        return _NONE
+    return f"{value:.1%}" if metric in RELATIVE else f"{value:.3f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference with its sign and three decimals, `0.000` without a sign; a dash for `None`."""
+    if value is None:
+        return _NONE
+    rounded = round(value, 3)
+    return f"{rounded:+.3f}" if rounded else "0.000"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value with three decimals, or `<0.001`; a dash for `None`."""
+    if value is None:
+        return _NONE
+    return "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,0 +1,132 @@
+"""The commands `gate` and `baseline`, and the example workflow, as processes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from evaluation_assets_tests.conftest import command
+from evaluation_assets_tests.defs.test_regression import TASKS, runs
+
+WORKFLOW = Path(__file__).parents[2] / "docs" / "ci" / "evaluation.yml"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installation with a baseline, and a drop that is worse."""
+    folder = tmp_path_factory.mktemp("gate")
+    for name, content in (("base", runs(TASKS)), ("worse", runs(1, bad=TASKS - 1))):
+        path = folder / "in" / "support" / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    assert command("evaluate", folder / "in", "--quiet", home=folder / "home").returncode == 0
+    assert command("baseline", "promote", "support/base", home=folder / "home").returncode == 0
+    promoted = command("baseline", "promote", "support/base", "--reason", "first", "--by", "ada", home=folder / "home")
+    assert promoted.returncode == 0, promoted.stderr
+    assert promoted.stdout.strip() == f"support: {folder / 'home' / 'baselines' / 'support.json'}"
+    return folder / "home"
+
+
+def test_a_worse_drop_is_exit_status_1_and_json_says_what(home: Path) -> None:
+    done = command("gate", "support/worse", "--format", "json", home=home)
+    assert done.returncode == 1, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["drop"], said["baseline"], said["suite"], said["verdict"], said["rule"]) == (
+        "support/worse",
+        "support/base",
+        "support",
+        "fail",
+        "paired",
+    )
+    assert {
+        "metric",
+        "baseline",
+        "current",
+        "difference",
+        "ci_low",
+        "ci_high",
+        "p_regression",
+        "p_non_inferior",
+    } <= set(said["metrics"][0])
+    assert {"n_tasks", "tasks_needed", "verdict"} <= set(said["metrics"][0])
+    assert set(said["fallen_tasks"][0]) >= {"task_id", "metric", "baseline", "current"}
+
+
+def test_the_table_names_verdict_and_tasks(home: Path) -> None:
+    done = command("gate", "support/worse", home=home)
+    assert done.returncode == 1
+    assert "support/worse against baseline support/base: FAIL" in done.stdout
+    assert "task-9: success 1.00 -> 0.00" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_drop_against_itself_passes_in_every_format(home: Path) -> None:
+    text = command("gate", "support/base", home=home)
+    assert (text.returncode, text.stderr) == (0, "")
+    junit = ElementTree.fromstring(command("gate", "support/base", "--format", "junit", home=home).stdout)
+    assert (junit.tag, junit.get("failures"), junit.get("skipped")) == ("testsuite", "0", "0")
+    assert command("gate", "support/base", "--format", "github", home=home).stdout.startswith(
+        "::notice title=gate pass::"
+    )
+
+
+def test_another_baseline_and_what_is_missing(home: Path, tmp_path: Path) -> None:
+    shutil.copy(home / "baselines" / "support.json", tmp_path / "other.json")
+    done = command("gate", "support/worse", "--baseline", tmp_path / "other.json", home=home)
+    assert done.returncode == 1
+    (tmp_path / "broken.json").write_text("{}")
+    broken = command("gate", "support/worse", "--baseline", tmp_path / "broken.json", home=home)
+    assert broken.returncode == 2
+    assert "broken.json is not a valid baseline" in broken.stderr
+    unknown = command("gate", "support/none", home=home)
+    assert unknown.returncode == 2
+    assert "support/none has not been evaluated; evaluated drops: support/base, support/worse" in unknown.stderr
+
+
+def test_show_says_who_why_and_what(home: Path) -> None:
+    shown = command("baseline", "show", "support", home=home).stdout
+    assert "by ada: first" in shown
+    assert "success" in shown
+    assert command("baseline", "show", "none", home=home).returncode == 2
+
+
+def test_calibrate_as_json_is_its_rows(home: Path) -> None:
+    done = command("gate", "--calibrate", "--format", "json", home=home)
+    assert {"suite", "metric", "drop_size", "fails"} <= json.loads(done.stdout)[0].keys()
+    refused = command("gate", "--calibrate", "--format", "junit", home=home)
+    assert refused.returncode and "--calibrate is printed as text or json" in refused.stderr
+
+
+def test_calibrate_prints_the_false_alarms(home: Path) -> None:
+    done = command("gate", "--calibrate", home=home)
+    assert done.returncode == 0, done.stderr
+    assert "support, success: 2 versions, whose differences count as noise, 10 tasks" in done.stdout
+    assert "unchanged runs: fail" in done.stdout
+
+
+def test_the_commands_of_the_example_workflow_run(home: Path, tmp_path: Path) -> None:
+    steps = yaml.safe_load(WORKFLOW.read_text())["jobs"]["gate"]["steps"]
+    scripts = [step["run"] for step in steps if step.get("run", "").startswith("evaluation-assets")]
+    assert len(scripts) == 3
+    shutil.copytree(home / "baselines", tmp_path / ".evaluation" / "baselines")
+    place = tmp_path / "trajectories" / "support" / "current.jsonl"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(runs(TASKS))
+    for script in scripts:
+        done = subprocess.run(
+            ["bash", "-ec", script.replace("evaluation-assets", f"{sys.executable} -m evaluation_assets.cli")],
+            cwd=tmp_path,
+            env=os.environ | {"EVALUATION_HOME": ".evaluation"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert ElementTree.parse(tmp_path / "gate.xml").getroot().get("failures") == "0"
+    assert (tmp_path / "reports" / "support" / "current" / "report.html").exists()

@@ -1,0 +1,272 @@
+"""The commands, as processes: what they print, where, and their exit status."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets.core.installation import Installation
+from evaluation_assets_tests.conftest import SAMPLE, call, command, record
+
+PROGRESS_LINE = re.compile(r"\S+ \(\d+ of \d+\), \d+ s\b")
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_evaluate_prints_the_summary_and_where_the_report_is(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--on-violation", "remove", "--output", tmp_path / "out", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    lines = {tuple(line.split()) for line in done.stdout.splitlines()}
+    assert {("records", "17"), ("valid", "14"), ("removed", "frequency", "1"), ("removed", "duplicates", "1")} <= lines
+    assert {("unreadable", "1"), ("repaired", "2"), ("records", "kept", "82.4%")} <= lines
+    report = tmp_path / "home" / "reports" / "assistants" / "report.html"
+    assert ("report", str(report)) in lines
+    assert report.exists()
+    assert (tmp_path / "out" / "assistants" / "report.json").exists()
+    assert (tmp_path / "home" / "drops" / "assistants.jsonl").read_bytes() == SAMPLE.read_bytes()
+    assert ("success", "rate", "82.4%") not in lines  # the share of records that is kept is no rate of success
+    assert all(PROGRESS_LINE.match(line) for line in done.stderr.splitlines())
+
+
+def test_the_same_bytes_come_out_whatever_the_hash_seed(tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        done = command("evaluate", SAMPLE, "--quiet", home=tmp_path / seed, PYTHONHASHSEED=seed)
+        assert done.returncode == 0, done.stderr
+    for folder in ("lake", "reports"):
+        first, second = checksums(tmp_path / "1" / folder), checksums(tmp_path / "2" / folder)
+        assert len(first) > 10
+        differing = {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)}
+        assert differing <= {"score_history/assistants.parquet"}  # the one table that says when
+
+
+def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
+    loop = call("same", "same result")
+    (tmp_path / "loop.jsonl").write_bytes(record(text=loop + loop))
+    done = command("evaluate", tmp_path / "loop.jsonl", "--on-violation", "remove", home=tmp_path / "home")
+    assert done.returncode == 1
+    lines = [line.removeprefix("  check failed       ") for line in done.stdout.splitlines() if "check failed" in line]
+    assert lines == [
+        "rejected_records: reject_rate (does not block): 1 of 1 records (100.0%) are not judged (maximum 20%): "
+        "1 duplicates.",
+        "evaluation_report: enough_scored (blocks): The drop has no clips: every record was removed or could not be "
+        "read.",
+    ]
+
+
+def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "good.jsonl").write_bytes(record())
+    (folder / "bad.json").write_text('{"task_id": 1,\n "raw_response": [1, 2,}\n')
+    (folder / "empty.jsonl").write_bytes(b"\n")
+    (folder / "strange.jsonl").write_text('{"nothing": 1}\n')
+    done = command("evaluate", folder, home=tmp_path / "home")
+    assert done.returncode == 2
+    assert (tmp_path / "home" / "reports" / "good" / "report.html").exists()
+    lines = [line for line in done.stderr.splitlines() if not PROGRESS_LINE.match(line)]
+    assert [line.split(". ")[0] for line in lines] == [
+        "bad: bad.json is not valid JSON: line 2, column 24: Expecting value",
+        "empty: empty.jsonl is empty",
+        "strange: strange.jsonl is in no supported format (fields of the first record: 'nothing'",
+    ]
+    assert "evaluation-assets formats" in lines[2]
+    assert max(map(len, lines)) < 300
+
+
+@pytest.mark.parametrize(
+    "task_id", ["任" * 70, "任" * 300, "x" * 500, "é" * 100], ids=["70", "300", "ascii", "accents"]
+)
+def test_a_long_task_id_has_a_report(tmp_path: Path, task_id: str) -> None:
+    (tmp_path / "d.jsonl").write_bytes(record(task_id) + record(f"{task_id}2"))
+    done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    reports = tmp_path / "home" / "reports" / "d"
+    assert (reports / "report.html").exists()
+    files = list((reports / "model_evaluations").iterdir())
+    assert {json.loads(file.read_text())["trajectory_id"] for file in files} == {task_id, f"{task_id}2"}
+
+
+def test_a_file_whose_name_is_too_long_for_its_tables_says_so(tmp_path: Path) -> None:
+    (tmp_path / f"{'线' * 80}.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / f"{'线' * 80}.jsonl", home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "at most 211 bytes; rename the file" in done.stderr
+    (tmp_path / f"{'线' * 70}.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / f"{'线' * 70}.jsonl", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+
+
+def test_another_file_is_evaluated_beside_a_hostile_sidecar(tmp_path: Path) -> None:
+    home, inbox = tmp_path / "home", tmp_path / "in"
+    (home / "drops" / "folder").mkdir(parents=True)
+    inbox.mkdir()
+    for folder in (home / "drops", inbox):
+        (folder / "bad.jsonl").write_bytes(record())
+        (folder / "bad.drop.yaml").write_bytes(b"labels: {day: 2024-99-99, n: " + b"9" * 5000 + b"}")
+    (home / "drops" / "folder" / "part.jsonl").write_bytes(record())
+    (home / "drops" / "folder" / "_drop.yaml").write_bytes(b"labels: " + b"[" * 30_000)
+    (inbox / "good.jsonl").write_bytes(record())
+    done = command("evaluate", inbox / "good.jsonl", home=home)
+    assert done.returncode == 0, done.stderr
+    bad = command("evaluate", inbox / "bad.jsonl", home=home)
+    assert bad.returncode == 2
+    assert "bad.drop.yaml" in bad.stderr and "Traceback" not in bad.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["evaluate", "missing.jsonl"], "does not exist"),
+        (["evaluate", "."], "holds no file that is read"),
+        (["evaluate", SAMPLE, "--provider", "nobody"], "choose one of: rules"),
+        (["evaluate", SAMPLE, "--select", "no_such_asset"], "no_such_asset"),
+        (["evaluate", SAMPLE, "--select", 'key:"no_such_asset"'], "matches no asset of an evaluation"),
+        (["evaluate", SAMPLE, "--select", "two words"], "two words"),
+        (["evaluate", SAMPLE, "--beta-threshold", "-1"], "not in the range"),
+    ],
+)
+def test_usage_errors_name_what_is_wrong(tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    (tmp_path / "empty").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "evaluation_assets.cli", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path / "empty",
+    )
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bad_panel_file_is_named_with_its_fault(tmp_path: Path) -> None:
+    panel = tmp_path / "panel.yaml"
+    panel.write_text("judges: [{name: Big Judge, provider: rules}]")
+    done = command("evaluate", SAMPLE, "--panel", panel, home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "panel.yaml" in done.stderr
+    assert "lower-case letters" in done.stderr
+
+
+def test_a_selection_materialises_only_that(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert Installation.at(str(tmp_path)).table("assistants", "clips").count == 74
+    assert not (tmp_path / "lake" / "clip_verdicts").exists()
+
+
+def test_a_selection_and_preprocessing_alone_are_not_asked_together(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / "a.jsonl", "--select", "+clips", "--preprocess-only", home=tmp_path / "home")
+    assert done.returncode == 2 and "--select and --preprocess-only cannot be combined" in done.stderr
+    assert not (tmp_path / "home" / "drops").exists()
+
+
+def test_a_selection_without_its_upstream_says_what_to_add(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--select", "clips", home=tmp_path)
+    assert done.returncode == 2
+    assert "clips needs preprocessed_trajectories, which this drop does not have." in done.stderr
+    assert "--select '+clips'" in done.stderr
+    assert not (tmp_path / "lake" / "clips").exists()
+    assert command("evaluate", SAMPLE, "--select", "+clips", home=tmp_path).returncode == 0
+    assert command("evaluate", SAMPLE, "--select", "clips", home=tmp_path).returncode == 0
+
+
+def test_downstream_of_an_asset_is_what_an_evaluation_makes(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--select", "+evaluation_report", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    report = tmp_path / "reports" / "assistants" / "report.json"
+    report.unlink()
+    done = command("evaluate", SAMPLE, "--select", "clips+", home=tmp_path)  # no baseline, nothing over all drops
+    assert done.returncode == 0, done.stderr
+    assert report.exists()
+
+
+def test_an_evaluation_can_split_its_records_too(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--split-size", "10", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    reports = tmp_path / "reports" / "assistants"
+    split = sorted((reports / "preassistants").iterdir())
+    assert [len(path.read_text().splitlines()) for path in split] == [10, 6]
+    assert (reports / "report.json").exists()
+
+
+def test_preprocess_only_splits_where_asked(tmp_path: Path) -> None:
+    done = command("evaluate", SAMPLE, "--preprocess-only", "--split-size", "10", home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    split = tmp_path / "reports" / "assistants" / "preassistants"
+    assert [len(path.read_text().splitlines()) for path in sorted(split.iterdir())] == [10, 6]
+    assert not (tmp_path / "lake" / "clips").exists()
+
+
+def test_directories_keep_their_paths_as_drop_keys(tmp_path: Path) -> None:
+    folder = tmp_path / "in" / "nightly"
+    folder.mkdir(parents=True)
+    (folder / "v1.jsonl").write_bytes(record("1"))
+    (folder / "v2.jsonl").write_bytes(record("2"))
+    done = command("evaluate", tmp_path / "in", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    reports = tmp_path / "home" / "reports"
+    assert (reports / "nightly" / "v1" / "report.html").exists()
+    assert (reports / "nightly" / "v2" / "report.html").exists()
+
+
+def test_a_directory_can_be_one_drop(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(record("1"))
+    (folder / "b.jsonl").write_bytes(record("2"))
+    done = command("evaluate", folder, "--one-drop", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "home" / "reports" / "runs" / "report.html").exists()
+    assert ("records", "2") in {tuple(line.split()) for line in done.stdout.splitlines()}
+
+
+def test_plan_writes_nothing(tmp_path: Path) -> None:
+    done = command("plan", SAMPLE, home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    assert "clips              74" in done.stdout
+    assert "no model calls, no cost" in done.stdout
+    assert not (tmp_path / "home").exists()
+
+
+def test_formats_says_how_each_is_recognised(tmp_path: Path) -> None:
+    done = command("formats", home=tmp_path)
+    assert done.returncode == 0
+    assert "detected by: a record with raw_response" in done.stdout
+
+
+def test_a_name_with_line_breaks_forges_no_line_of_ours(tmp_path: Path) -> None:
+    forged = "  success 99 of 99 (100.0 %)"
+    call = {"id": "1", "type": "function", "function": {"name": f"x\n{forged}\r\x1b[2K", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "r"},
+        {"role": "assistant", "content": "a"},
+    ]
+    (tmp_path / "d.jsonl").write_text(json.dumps({"task_id": f"t\n{forged}", "messages": messages}) + "\n")
+    for name in ("plan", "import", "evaluate"):
+        done = command(name, tmp_path / "d.jsonl", home=tmp_path / "home")
+        assert done.returncode == 0, done.stderr
+        assert "success 99 of 99" in done.stdout or name == "evaluate"
+        assert forged not in done.stdout.splitlines()
+        assert "\x1b" not in done.stdout and "\r" not in done.stdout
+
+
+def test_a_judge_whose_name_dagster_refuses_is_refused_in_words(tmp_path: Path) -> None:
+    panel = tmp_path / "panel.yaml"
+    panel.write_text("judges: [{name: meta, provider: rules}]")
+    done = command("evaluate", SAMPLE, "--panel", panel, home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "reserved by Dagster" in done.stderr and "Traceback" not in done.stderr

@@ -1,0 +1,187 @@
+"""What `plan` quotes against what `evaluate` then pays, with a real endpoint."""
+
+import json
+import re
+import shutil
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from click.testing import CliRunner
+
+from evaluation_assets.cli.main import main as command_line
+from evaluation_assets_tests.conftest import SAMPLE, call, record
+from evaluation_assets_tests.defs.test_model_judges import cli
+from evaluation_assets_tests.defs.test_sessions import EXAMPLES
+from evaluation_assets_tests.model_judging import CLIPS, drop_of, installed, judge
+from evaluation_assets_tests.model_server import ModelServer, rule
+from evaluation_assets_tests.third_party import data
+
+WITHIN = 0.25
+"""How far the bill may be from what was expected, once the ledger knows how long the model's replies are."""
+
+UNKNOWN_MODEL = 1.0
+"""How far it may be when nothing is known: the length of replies is an assumption."""
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """The numbers of one judge in the output of `plan`."""
+
+    new: int
+    known: int
+    expected_usd: float = 0.0
+    most_usd: float = 0.0
+    expected_tokens: int = 0
+    most_tokens: int = 0
+
+
+def quoted(output: str) -> Quoted:
+    new, known = re.search(r"(\d+) new calls.*?, (\d+) in the ledger", output).groups()  # type: ignore[union-attr]
+    if not int(new):
+        return Quoted(0, int(known))
+    expected = re.search(r"expected \$([\d.]+): ([\d,]+) tokens in", output)
+    most = re.search(r"at most  \$([\d.]+): ([\d,]+) tokens in", output)
+    assert expected is not None and most is not None, output
+    tokens = [int(found[2].replace(",", "")) for found in (expected, most)]
+    return Quoted(int(new), int(known), float(expected[1]), float(most[1]), *tokens)
+
+
+def long_drop(count: int, clips: int = 8) -> bytes:
+    """Conversations that are long enough for a prefix cache."""
+    text = "".join(call(f"question {number}", f"a finding of step {number}. " * 40) for number in range(clips))
+    texts = [text.replace("finding", f"finding {number}") for number in range(count)]
+    return b"".join(record(f"long{number}", f"{text}<answer>4</answer>") for number, text in enumerate(texts))
+
+
+class Quoting:
+    """An installation, `plan` on its files, and their evaluation."""
+
+    def __init__(self, home: Path, instance: dg.DagsterInstance, judge: dict[str, object]) -> None:
+        self.home = home
+        self.judged = installed(home, instance, judge)
+        self.panel = home.parent / "panel.yaml"
+        self.panel.write_text(json.dumps({"judges": [judge]}))
+
+    def plan(self, file: Path) -> Quoted:
+        arguments = [str(file), "--home", str(self.home), "--panel", str(self.panel), "--on-violation", "flag"]
+        done = CliRunner().invoke(command_line, ["plan", *arguments])
+        assert done.exit_code == 0, done.output
+        return quoted(done.output)
+
+    def evaluate(self, file: Path) -> tuple[float, int, int]:
+        """US dollars that it cost, replies, and tokens of input."""
+        before = self._bill()
+        drop = Path(self.judged.home.drops.path) / file.name
+        drop.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, drop)
+        if (sidecar := file.with_suffix(".drop.yaml")).exists():
+            shutil.copyfile(sidecar, drop.with_suffix(".drop.yaml"))
+        self.judged.run(drop.stem, ops={"preprocess": {"config": {"on_violation": "flag"}}})
+        levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
+        rows = [row for level in levels for row in self.judged.rows(drop.stem, level, "one")]
+        usd, replies = (now - then for now, then in zip(self._bill(), before, strict=True))
+        return usd, int(replies), sum(row["input_tokens"] or 0 for row in rows)
+
+    def _bill(self) -> tuple[float, int]:
+        if not (self.home / "ledger.sqlite").exists():
+            return 0.0, 0
+        with sqlite3.connect(self.home / "ledger.sqlite") as ledger:
+            return ledger.execute("SELECT coalesce(sum(cost_usd), 0), count(*) FROM replies").fetchone()
+
+
+PUBLIC = {"agentdataeva": "agentdataeva/testv1.json"}
+
+
+@pytest.mark.parametrize(
+    ("protocol", "content"),
+    [
+        ("openai", "sample"),
+        ("anthropic", "sample"),
+        ("openai", "sessions"),
+        ("openai", "long"),
+        ("anthropic", "long"),
+        ("anthropic", "agentdataeva"),
+    ],
+)
+def test_the_bill_is_about_what_was_expected_and_never_above_the_bound(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str, content: str
+) -> None:
+    price = {"input": 1.0, "output": 5.0, "cached_input": 0.1, "cache_write": 1.25}
+    quoting = Quoting(tmp_path / "home", instance, judge(server, protocol=protocol, price=price))
+    (tmp_path / "before.jsonl").write_bytes(drop_of(3))
+    (tmp_path / "long.jsonl").write_bytes(long_drop(4))
+    given = {"sample": SAMPLE, "sessions": EXAMPLES, "long": tmp_path / "long.jsonl"}
+    file = given[content] if content in given else data(PUBLIC[content])
+
+    unknown = quoting.plan(file)
+    assert not quoting.home.exists()
+    assert server.requests() == []
+    quoting.evaluate(tmp_path / "before.jsonl")
+    planned = quoting.plan(file)
+    paid, replies, used = quoting.evaluate(file)
+    for quote in (unknown, planned):
+        assert quote.new == replies
+        assert quote.most_usd >= paid
+        assert quote.most_tokens >= used
+    assert planned.expected_usd == pytest.approx(paid, rel=WITHIN)
+    assert planned.expected_tokens == pytest.approx(used, rel=WITHIN)
+    assert unknown.expected_usd == pytest.approx(paid, rel=UNKNOWN_MODEL)
+    assert quoting.plan(file) == Quoted(0, replies)
+
+
+def test_the_bound_holds_where_every_reply_is_invalid_and_asked_for_again(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    server.script([rule("invalid_json")])
+    quoting = Quoting(tmp_path / "home", instance, judge(server))
+    file = tmp_path / "long.jsonl"
+    file.write_bytes(long_drop(1))
+    quote = quoting.plan(file)
+    paid, replies, used = quoting.evaluate(file)
+    assert replies == 2 * quote.new
+    assert quote.most_usd >= paid
+    assert quote.most_tokens >= used
+
+
+def test_every_sample_and_only_what_is_new_is_counted_at_all_levels(tmp_path: Path, server: ModelServer) -> None:
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server)]}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(3))
+    arguments = [tmp_path / "d.jsonl", "--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
+    before = cli("plan", *arguments)
+    assert f"{3 * (CLIPS + 3)} new calls (clip {3 * CLIPS}, category 3, trajectory 3, answer 3), 0 in" in before.stdout
+    assert cli("evaluate", *arguments).returncode == 0
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, repeats=2)]}))
+    repeated = quoted(cli("plan", *arguments).stdout)
+    assert (repeated.new, repeated.known) == (3 * (CLIPS + 3), 3 * (CLIPS + 3))
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price=None), judge(server, "two")]}))
+    unpriced = cli("plan", *arguments).stdout
+    assert "0 new calls, 18 in the ledger" in unpriced
+    assert len(server.requests(bodies=False)) == 3 * (CLIPS + 3)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_the_canaries_of_a_suite_are_quoted_when_verdicts_are_new_and_are_in_the_cost_of_the_report(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, repeats: int
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "gate.yaml").write_text(f"canaries: {{repeats: {repeats}}}")
+    quoting = Quoting(tmp_path / "home", instance, judge(server))
+    (tmp_path / "before.jsonl").write_bytes(drop_of(3, "before"))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(1))
+    quoting.evaluate(tmp_path / "before.jsonl")
+    alone = quoting.plan(tmp_path / "d.jsonl")
+    (tmp_path / "d.drop.yaml").write_text("suite: s\n")
+    quote = quoting.plan(tmp_path / "d.jsonl")
+    assert quote.new == alone.new + 12 * repeats and quote.most_usd > alone.most_usd
+    paid, replies, _ = quoting.evaluate(tmp_path / "d.jsonl")
+    assert quote.new == replies
+    assert quote.most_usd >= paid
+    # Of a second sample the provider's cache serves more than is expected.
+    assert quote.expected_usd == pytest.approx(paid, rel=WITHIN if repeats == 1 else UNKNOWN_MODEL)
+    assert quoting.plan(tmp_path / "d.jsonl") == Quoted(0, replies - 12 * repeats), "nothing new: no canaries"
+    told = json.loads((quoting.judged.home.reports("d") / "report.json").read_text())["judges"][0]
+    assert told["outcomes"]["canary"] == {"scored": 12 * repeats}
+    assert told["cost_usd"] == pytest.approx(paid)

@@ -1,0 +1,183 @@
+"""The command `suite run`, from files to the report."""
+
+import base64
+import sys
+from pathlib import Path
+from urllib.parse import quote
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from evaluation_assets.cli.main import main as command_line
+from evaluation_assets.core.drops import scan
+from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.reporting.agent_comparison import AgentComparison
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets_tests.core.agents.running import DONE, errors, results, steps
+from evaluation_assets_tests.installed_agents import answering, installed
+from evaluation_assets_tests.mcp_server import COMMAND, ROOT
+from evaluation_assets_tests.model_server import ModelServer, rule
+
+
+def commanded(home: Path, *arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(command_line, ["suite", "run", *arguments, "--home", str(home), "--quiet"])
+    return done.exit_code, done.output
+
+
+def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "bad1", "half0")
+    refused = rule("refusal", contains="Task 1:", model="half0")
+    server.script([refused, *answering("bad1", "half0")])
+    _, said = commanded(Path(home.root.path), "sums")
+    page = home.reports("sums") / "agents.html"
+    assert f"side by side         {page}" in said
+
+    def compared() -> AgentComparison:
+        return AgentComparison.model_validate_json(page.with_suffix(".json").read_bytes())
+
+    found = compared()
+    assert [(each.agent, each.passed.count, each.right.count) for each in found.agents] == [
+        ("half0", 2, 2),
+        ("bad1", 0, 0),
+    ]
+    assert [row.case_id for row in found.cases] == ["case0", "case2", "case1"]
+    assert found.cases[-1].outcomes["half0"].ended == {"refused": 1}
+    (pair,) = found.pairs
+    assert (pair.better, pair.worse, pair.cases, pair.p) == (2, 0, 3, pytest.approx(0.32))
+
+    server.script(answering("half0"))
+    again = str(Path(home.agents.path) / "half0.yaml")
+    _, said = commanded(Path(home.root.path), "sums", "--agent", again, "--fresh", "--trials", "2")
+    assert "side by side" in said
+    renewed = compared()
+    assert [(each.agent, each.passed.count, each.attempts) for each in renewed.agents] == [
+        ("half0", 6, 6),
+        ("bad1", 0, 3),
+    ]
+    assert [rate.pass_hat for rate in renewed.agents[0].trials] == [1.0, 1.0]
+    assert renewed.agents[0].drop != found.agents[0].drop and renewed.agents[1].drop == found.agents[1].drop
+
+
+def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> None:
+    prepared = installed(tmp_path, server, "good0")
+    server.script(answering("good0"))
+    home = tmp_path / "other home"
+    files = str(Path(prepared.suites.path) / "sums.json"), "--agent", str(Path(prepared.agents.path) / "good0.yaml")
+    status, said = commanded(home, *files, "--dry-run")
+    assert status == 0 and "3 attempts at 3 cases, at most 90 model calls" in said and not home.exists()
+    assert server.requests() == []
+    status, said = commanded(home, *files, "--budget", "0.001", "--concurrency", "1")
+    assert status == 3 and "of 3 attempts are finished and kept" in said
+    status, said = commanded(home, *files)
+    assert status == 0, said
+    assert "right answers      3 of 3 (100.0%)" in said and "3 of 3 runs passed" in said
+    assert len(server.requests()) == 6
+    status, said = commanded(home, "sums")  # by name, with the installation's agents
+    assert status == 0 and "finished before    3 attempts; --fresh repeats them" in said
+    assert len(server.requests()) == 6
+
+
+BROKEN_SERVER = {"name": "broken", "command": sys.executable, "args": ["-c", "raise SystemExit('no configuration')"]}
+
+
+def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    home = installed(tmp_path, server, "good0")
+    outage = [rule("bad_request", contains=f"Task {n}:") for n in (0, 2)]
+    server.script([*outage, *answering("good0")])
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 1
+    assert "right answers      1 of 1 (100.0%)" in said and "passed             1 of 1 attempts" in said
+    assert "failed             2 of 3 attempts, not counted: " in said and "Re-run to retry only them" in said
+    assert "1 of 1 runs passed (100.0%); 2 failed because of the infrastructure, not counted" in said
+    (drop,) = scan(home.drops).drops
+    rows = {row["case_id"]: row for row in home.table(drop, "tool_use_results").rows()}
+    assert {name: row["passed"] for name, row in rows.items()} == {"case0": None, "case1": True, "case2": None}
+    for name in ("case0", "case2"):
+        assert [issue["kind"] for issue in rows[name]["issues"]] == ["infrastructure"]
+        assert rows[name]["score"] is None and rows[name]["completed"] is None and rows[name]["trajectory_id"] == name
+    report = orjson.loads((home.reports(drop) / "report.json").read_bytes())["tool_use"]
+    assert (report["runs"], report["passed"], report["failed"]) == (1, 1, ["case0", "case2"])
+    for page in ("report.html", "report.md", "agent_run.md"):
+        assert "not counted" in (home.reports(drop) / page).read_text()
+    assert not [
+        row for row in home.table(drop, "task_metrics").rows() if row["metric"] == "passed" and row["value"] == 0
+    ]
+    before = len(server.requests())
+    server.script(answering("good0"))
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 0 and "right answers      3 of 3 (100.0%)" in said and "finished before    1 attempts" in said
+    assert len(server.requests()) - before == 4
+
+
+def test_a_tool_server_that_does_not_start_is_no_wrong_answer(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    path = Path(home.agents.path, "good0.yaml")
+    path.write_text(path.read_text().replace("[calculator]", "[calculator], mcp: [" + str(BROKEN_SERVER) + "]"))
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 1 and "failed             3 of 3 attempts, not counted: MCP server 'broken'" in said
+    assert "no configuration" in said and "right answers      0 of 0" in said and "0 of 0 runs passed" in said
+    (drop,) = scan(home.drops).drops
+    kinds = [[issue["kind"] for issue in row["issues"]] for row in home.table(drop, "tool_use_results").rows()]
+    assert kinds == [["infrastructure"]] * 3
+
+
+def test_a_key_that_a_tool_server_prints_is_nowhere_in_the_installation(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = 'kéy-"most-private"/+secret=value'
+    monkeypatch.setenv("REVEALED_KEY", key)
+    home = installed(tmp_path, server, "good0", "bad1")
+    stdio = {"name": "tests", "command": COMMAND[0], "args": COMMAND[1:], "cwd": ROOT, "env_from": ["REVEALED_KEY"]}
+    dies = "import os, sys; sys.exit('refused: ' + os.environ['REVEALED_KEY'])"
+    broken = {"name": "broken", "command": sys.executable, "args": ["-c", dies], "env_from": ["REVEALED_KEY"]}
+    for name, mcp in (("good0", stdio), ("bad1", broken)):
+        path = Path(home.agents.path, f"{name}.yaml")
+        path.write_text(path.read_text().replace("[calculator]", f"[calculator], mcp: [{orjson.dumps(mcp).decode()}]"))
+    arguments = {"name": "REVEALED_KEY"}
+    asked = [{"name": "reveal", "arguments": arguments}, {"name": "reveal_by_failing", "arguments": arguments}]
+    server.script([steps("Task", {"calls": asked}, {"text": DONE.format("0")})])
+    _, said = commanded(Path(home.root.path), "sums")
+    assert "refused: [masked]" in said
+    drop = next(drop for drop in scan(home.drops).drops.values() if "good0" in drop.key)
+    found = [item for item in read_trajectories(drop.sources, UnmappedFields()) if isinstance(item, Trajectory)]
+    assert results(found[0])[0].count("[masked]") >= 5 and "[masked]" in str(errors(found[0])[1])
+    encoded = base64.b64encode(key.encode())
+    secrets = [key.encode(), key.encode("unicode_escape"), quote(key, safe="").encode(), encoded[:-4], b"most-private"]
+    told = [str(request.body).encode() for request in server.requests()]
+    files = [path.read_bytes() for path in Path(home.root.path).rglob("*") if path.is_file()]
+    # Tables are compressed: their rows are looked at as text.
+    lake = [str(list(pq.ParquetFile(path).iter_batches())).encode() for path in Path(home.root.path).rglob("*.parquet")]
+    assert lake and not [
+        secret for secret in secrets for data in (*files, *lake, *told, said.encode()) if secret in data
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["nothing"], "no suite of that name"),
+        (["sums", "--agent", "BROKEN"], "unknown provider 'rules'; choose one of"),
+        (["broken"], "broken.yaml"),
+    ],
+)
+def test_suite_run_refuses_what_it_cannot_use(
+    tmp_path: Path, server: ModelServer, arguments: list[str], reason: str
+) -> None:
+    home = installed(tmp_path, server, "good0")
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("name: a\nprovider: rules")
+    given = [str(broken) if argument == "BROKEN" else argument for argument in arguments]
+    status, said = commanded(Path(home.root.path), *given)
+    assert status == 2 and reason in said
+
+
+def test_a_refused_key_is_an_unusable_agent(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    server.script([{"keys": ["another"]}])
+    status, said = commanded(Path(home.root.path), "sums")
+    assert status == 2 and "the key was refused" in said

@@ -1,0 +1,407 @@
+"""The gate on made and on recorded runs."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from upath import UPath
+
+from evaluation_assets.core.gating.baselines import (
+    Baseline,
+    InvalidBaseline,
+    baseline_file,
+    make_baseline,
+    read_baseline,
+    write_baseline,
+)
+from evaluation_assets.core.gating.gate import decide
+from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
+from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text
+from evaluation_assets_tests.third_party import data
+
+Metrics = Mapping[str, Mapping[str, float]]
+KEY = {"judge a": "m 1", "judge b": "m 2", "rubric clip/general": "1-abc", "quorum": "1"}
+
+
+def drop(metrics: Metrics, name: str = "s/d", **fields: Any) -> DropMetrics:
+    tasks = {task: "asks" for values in metrics.values() for task in values}
+    values = {
+        metric: {task: TaskValue(value, value, value) for task, value in known.items()}
+        for metric, known in metrics.items()
+    }
+    return DropMetrics(**{"drop": name, "suite": "s", "comparability": KEY, "tasks": tasks, "metrics": values} | fields)
+
+
+def baseline(*drops: DropMetrics) -> Baseline:
+    return make_baseline(drops, promoted_by="ada", promoted_at="2026-01-01T00:00:00Z", reason="release", run_id="run-1")
+
+
+def gate(before: Metrics, after: Metrics, settings: GateSettings | None = None, **fields: Any) -> GateOutcome:
+    outcome = decide(baseline(drop(before)), drop(after, **fields), settings or GateSettings())
+    assert outcome is not None
+    return outcome
+
+
+def scores(values: np.ndarray) -> dict[str, float]:
+    return {f"t{index}": float(value) for index, value in enumerate(values)}
+
+
+def noisy(n: int, drop_by: float = 0.0, spread: float = 0.05) -> tuple[Metrics, Metrics]:
+    random = np.random.default_rng(3)
+    before = random.uniform(0.4, 0.8, n)
+    return {"overall": scores(before)}, {"overall": scores(before - drop_by + random.normal(0, spread, n))}
+
+
+def test_a_clear_drop_fails_and_the_other_way_round_passes() -> None:
+    before, after = noisy(40, drop_by=0.15)
+    assert gate(before, after).verdict == "fail"
+    assert gate(after, before).verdict == "pass"
+
+
+def test_a_small_certain_drop_is_a_warning() -> None:
+    before, after = noisy(60, drop_by=0.02, spread=0.02)
+    outcome = gate(before, after)
+    assert outcome.verdict == "warn"
+    assert "within the margin" in outcome.reasons[0]
+
+
+@given(st.lists(st.floats(0, 1), min_size=8, max_size=30))
+def test_a_run_against_itself_passes_with_zero(values: list[float]) -> None:
+    same = {"overall": scores(np.array(values))}
+    outcome = gate(same, same)
+    assert (outcome.verdict, outcome.metrics[0].difference, outcome.fallen_tasks) == ("pass", 0.0, [])
+
+
+@given(st.dictionaries(st.sampled_from("abcdefghijkl"), st.floats(0, 1), min_size=9), st.data())
+def test_the_order_of_tasks_means_nothing(values: dict[str, float], random: st.DataObject) -> None:
+    after = {task: random.draw(st.floats(0, 1)) for task in values}
+    shuffled = dict(reversed(after.items()))
+    assert gate({"overall": values}, {"overall": after}) == gate({"overall": values}, {"overall": shuffled})
+
+
+def test_too_few_tasks_decide_nothing() -> None:
+    before, after = noisy(7, drop_by=0.3, spread=0.01)
+    assert gate(before, after).verdict == "inconclusive"
+
+
+def test_a_missing_metric_is_inconclusive_never_a_fall_to_0() -> None:
+    before, after = noisy(20)
+    outcome = gate({**before, "success": scores(np.ones(20))}, after)
+    assert outcome.verdict == "inconclusive"
+    assert "success: no task has values in both runs" in outcome.reasons
+    missing = next(each for each in outcome.metrics if each.metric == "success")
+    assert (missing.baseline, missing.current, missing.difference) == (None, None, None)
+
+
+def test_a_metric_that_many_tasks_lack_is_inconclusive_however_good_the_rest() -> None:
+    before = {"overall": scores(np.full(20, 0.5) + np.arange(20) / 100)}
+    after = {"overall": {task: value + 0.2 for task, value in list(before["overall"].items())[:15]}}
+    outcome = decide(
+        baseline(drop(before)), drop(after, tasks=dict.fromkeys(before["overall"], "asks")), GateSettings()
+    )
+    assert outcome is not None
+    assert outcome.verdict == "inconclusive"
+    assert outcome.reasons == ["overall: values in both runs for 15 of 20 tasks only"]
+
+
+def test_an_unknown_cost_is_no_improvement() -> None:
+    before, after = noisy(20)
+    cost = scores(np.linspace(0.1, 0.3, 20))
+    settings = GateSettings(metrics=("overall", "cost_usd"))
+    assert gate({**before, "cost_usd": cost}, after, settings).verdict == "inconclusive"
+
+
+def test_cost_and_time_are_compared_as_ratios_and_less_is_better() -> None:
+    cost = np.geomspace(0.01, 10, 20)
+    noise = np.random.default_rng(5).normal(0, 0.05, 20)
+    settings = GateSettings(metrics=("cost_usd",))
+    dearer = gate({"cost_usd": scores(cost)}, {"cost_usd": scores(cost * np.exp(0.3 + noise))}, settings)
+    assert dearer.verdict == "fail"
+    difference = dearer.metrics[0]
+    assert difference.difference == pytest.approx(np.exp(0.3 + noise.mean()) - 1)
+    assert difference.ci_low is not None and difference.ci_high is not None
+    assert difference.ci_low < np.exp(0.3) - 1 < difference.ci_high
+    assert gate({"cost_usd": scores(cost)}, {"cost_usd": scores(cost * 0.5)}, settings).verdict == "pass"
+
+
+def test_only_gating_metrics_decide() -> None:
+    before, after = noisy(30)
+    worse = {"accuracy": scores(np.full(30, 0.9) - np.arange(30) / 1000)}
+    outcome = gate({**before, **worse}, {**after, "accuracy": scores(np.full(30, 0.2))})
+    assert outcome.verdict == gate(before, after).verdict == "pass"
+    accuracy = next(each for each in outcome.metrics if each.metric == "accuracy")
+    assert (accuracy.gates, accuracy.verdict) == (False, "fail")
+
+
+def test_the_embedded_judges_overall_gates_only_by_choice() -> None:
+    before, after = noisy(40, drop_by=0.2)
+    outcomes = {"success": scores(np.tile([0.0, 1.0], 20))}
+    embedded: Any = {"comparability": {"judge rules": "rules rules 1"}}
+    base = baseline(drop({**before, **outcomes}, **embedded))
+    now = drop({**after, **outcomes}, **embedded)
+
+    def gating(settings: GateSettings, base: Baseline = base, now: DropMetrics = now) -> tuple[str, list[str]]:
+        outcome = decide(base, now, settings)
+        assert outcome is not None
+        return outcome.verdict, [each.metric for each in outcome.metrics if each.gates]
+
+    assert gating(GateSettings()) == ("pass", ["success"])
+    assert gating(GateSettings(metrics=("overall",))) == ("fail", ["overall"])
+    alone = decide(baseline(drop(before, **embedded)), drop(after, **embedded), GateSettings())
+    assert alone is not None and alone.verdict == "inconclusive"
+    assert alone.reasons[0].startswith("no metric gates: record outcomes")
+    judged: Any = {"comparability": {"judge rules": "rules rules 1", "judge m": "openai gpt 1"}}
+    base, now = baseline(drop({**before, **outcomes}, **judged)), drop({**after, **outcomes}, **judged)
+    assert gating(GateSettings(), base, now) == ("fail", ["success", "overall"])
+
+
+def test_single_tasks_that_fell_are_listed_even_when_the_mean_rose() -> None:
+    random = np.random.default_rng(2)
+    before = {"overall": scores(np.full(40, 0.5) + np.arange(40) / 1000)}
+    noise = scores(random.normal(0.1, 0.02, 40))
+    after = {"overall": {task: value + noise[task] for task, value in before["overall"].items()} | {"t3": 0.1}}
+    outcome = gate(before, after)
+    assert outcome.verdict == "warn"
+    assert [(each.task_id, each.current) for each in outcome.fallen_tasks] == [("t3", 0.1)]
+
+
+def test_tasks_that_fell_no_further_than_noise_goes_are_listed_without_a_warning() -> None:
+    random = np.random.default_rng(11)
+    before = random.uniform(0.3, 0.7, 300)
+    outcome = gate({"overall": scores(before)}, {"overall": scores(before + 0.05 + random.normal(0, 0.2, 300))})
+    assert outcome.verdict == "pass"
+    assert outcome.fallen_tasks
+    assert not any(each.beyond_noise for each in outcome.fallen_tasks)
+
+
+def test_a_task_has_fallen_only_when_every_trial_did() -> None:
+    before = {"success": scores(np.ones(20))}
+    same = drop(before)
+    trials = {
+        "success": dict(same.metrics["success"])
+        | {"t1": TaskValue(0.5, 1.0, 0.0, 2), "t2": TaskValue(0.0, 0.0, 0.0, 2)}
+    }
+    outcome = decide(baseline(same), replace(same, metrics=trials), GateSettings())
+    assert outcome is not None
+    assert [each.task_id for each in outcome.fallen_tasks] == ["t2"]
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"comparability": {k: v for k, v in KEY.items() if k != "judge b"}}, "judge b"),
+        ({"comparability": {**KEY, "rubric clip/general": "2-def"}}, "rubric clip/general"),
+        ({"comparability": {**KEY, "preprocessing beta_threshold": "9"}}, "preprocessing beta_threshold"),
+        ({"suite": "other"}, "suite name"),
+        ({"kept_out": {"b": "kappa 0.31 on 40 labels"}}, "judge b kept out of gates"),
+    ],
+)
+def test_another_question_is_incomparable_and_says_what_differs(change: dict, part: str) -> None:
+    before, after = noisy(20, drop_by=0.4)
+    outcome = gate(before, after, **change)
+    assert outcome.verdict == "incomparable"
+    assert list(outcome.comparability.differs) == [part]
+    assert any(part in reason for reason in outcome.reasons)
+    assert outcome.metrics == []
+
+
+def without(metrics: Metrics, *tasks: str) -> Metrics:
+    return {
+        name: {task: value for task, value in values.items() if task not in tasks} for name, values in metrics.items()
+    }
+
+
+def test_missing_tasks_fail_by_name_however_good_the_others_are() -> None:
+    before, _ = noisy(20)
+    better = {"overall": {task: value + 0.1 for task, value in before["overall"].items()}}
+    outcome = gate(before, without(better, "t3", "t7"))
+    assert (outcome.verdict, outcome.only_in_baseline) == ("fail", ["t3", "t7"])
+    assert outcome.reasons[0] == "2 of 20 tasks are missing: t3, t7 (tolerated: 5%)"
+    assert outcome.metrics[0].n_tasks == 18
+    all_gone = gate(before, {"overall": {}}, tasks={})
+    assert (all_gone.verdict, len(all_gone.only_in_baseline)) == ("fail", 20)
+    assert gate(before, without(better, "t3")).verdict == "warn"
+
+
+def test_partial_runs_are_allowed_by_choice_and_new_tasks_are_a_note() -> None:
+    before, _ = noisy(20)
+    partial = gate(before, without(before, "t3", "t7"), GateSettings(max_missing=1))
+    assert (partial.verdict, partial.only_in_baseline) == ("warn", ["t3", "t7"])
+    more = {"overall": {**before["overall"], **{f"new{index}": 0.5 for index in range(20)}}}
+    outcome = gate(before, more)
+    assert (outcome.verdict, len(outcome.only_in_current)) == ("pass", 20)
+    assert "20 tasks not compared: not in the baseline" in outcome.reasons
+
+
+def test_missing_tasks_fail_under_another_judge_and_not_under_another_suite() -> None:
+    before, _ = noisy(20)
+    fewer = without(before, "t3", "t7")
+    assert gate(before, fewer, comparability={**KEY, "judge a": "m 9"}).verdict == "fail"
+    assert gate(before, fewer, comparability={**KEY, "suite": "v2"}).verdict == "incomparable"
+
+
+def test_tasks_with_other_words_are_compared_and_named() -> None:
+    before, _ = noisy(20)
+    outcome = gate(before, before, tasks={f"t{index}": "asks" if index else "asks otherwise" for index in range(20)})
+    assert (outcome.verdict, outcome.reworded_tasks) == ("pass", ["t0"])
+    assert "1 task with the same ID but a different prompt than in the baseline" in outcome.reasons
+
+
+def test_tolerance_is_the_fixed_rule() -> None:
+    settings = GateSettings(rule="tolerance")
+    before = {"overall": {"a": 0.9, "b": 0.8}}
+    assert gate(before, {"overall": {"a": 0.84, "b": 0.78}}, settings).verdict == "pass"
+    assert gate(before, {"overall": {"a": 0.84, "b": 0.74}}, settings).verdict == "fail"
+    assert gate(before, {"success": {"a": 1.0, "b": 1.0}}, settings).verdict == "inconclusive"
+
+
+def test_tasks_that_improved_stand_beside_those_that_fell_in_every_format() -> None:
+    before = scores(np.array([1.0] * 6 + [0.0] * 6 + [1.0] * 18))
+    after = scores(np.array([0.0] * 6 + [1.0] * 6 + [1.0] * 18))
+    outcome = gate({"success": before}, {"success": after})
+    assert outcome.metrics[0].difference == 0
+    assert [each.task_id for each in outcome.fallen_tasks] == [f"t{index}" for index in range(6)]
+    assert sorted(each.task_id for each in outcome.improved_tasks) == sorted(f"t{index}" for index in range(6, 12))
+    assert set(json.loads(as_json(outcome))["improved_tasks"][0]) == set(
+        json.loads(as_json(outcome))["fallen_tasks"][0]
+    )
+    for text in (as_text(outcome), as_junit(outcome)):
+        assert "tasks that fell (6)" in text and "tasks that improved (6)" in text
+        assert "t7: success 0.00 -&gt; 1.00" in text.replace("->", "-&gt;")
+    assert "title=tasks%3A 6 fell%2C 6 improved::" in as_github(outcome)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=8, max_size=12), st.booleans())
+def test_intervals_stay_in_range(pairs: list[tuple[float, float]], round_off: bool) -> None:
+    before, after = (np.array(side).round() if round_off else np.array(side) for side in zip(*pairs, strict=True))
+    outcome = gate({"overall": scores(before)}, {"overall": scores(after)})
+    (metric,) = outcome.metrics
+    assert metric.ci_low is not None and metric.ci_high is not None and metric.smallest_drop is not None
+    assert -1 <= metric.ci_low <= metric.ci_high <= 1
+    assert 0 <= metric.smallest_drop <= 1
+    made = baseline(drop({"overall": scores(before)})).metrics["overall"]
+    assert made.ci_low is not None and made.ci_high is not None
+    assert 0 <= made.ci_low <= made.ci_high <= 1
+
+
+def test_limits_know_the_direction_of_their_metric() -> None:
+    settings = GateSettings(floors={"cost_usd": 0.5, "latency_s": 10, "success": 0.5})
+    run = {"cost_usd": {"a": 0.6, "b": 0.6}, "latency_s": {"a": 5.0}, "success": {"a": 1.0}}
+    outcome = decide(None, drop(run), settings)
+    assert outcome is not None
+    assert (outcome.verdict, outcome.reasons) == ("fail", ["cost_usd 0.6 over 2 tasks is above its limit of 0.5"])
+    rounded = decide(None, drop({"success": {"a": 0.7999999999999999}}), GateSettings(floors={"success": 0.8}))
+    assert rounded is not None and rounded.verdict == "pass"
+    cheaper = decide(None, drop({**run, "cost_usd": {"a": 0.1, "b": 0.2}}), settings)
+    assert cheaper is not None and cheaper.verdict == "pass"
+
+
+@pytest.mark.parametrize("metric", ["suite_score", "completed", "tool_coverage", "keyword_score", "efficiency"])
+def test_metrics_of_the_suite_can_gate(metric: str) -> None:
+    random = np.random.default_rng(0)
+    before, after = np.ones(40), (random.random(40) < 0.6).astype(float)
+    outcome = gate({metric: scores(before)}, {metric: scores(after)}, GateSettings(metrics=(metric,)))
+    assert (outcome.verdict, outcome.metrics[0].metric) == ("fail", metric)
+
+
+def test_a_floor_needs_no_baseline_and_is_not_rounded() -> None:
+    settings = GateSettings(floors={"pass_rate": 0.9})
+    passes = {"pass_rate": scores(np.array([1.0] * 899 + [0.0] * 101))}
+    outcome = decide(None, drop(passes), settings)
+    assert outcome is not None
+    assert outcome.verdict == "fail"
+    assert "0.899 over 1000 tasks is below its floor of 0.9" in outcome.reasons[0]
+    assert decide(None, drop(passes), GateSettings()) is None
+
+
+def test_tasks_of_one_family_hang_together() -> None:
+    random = np.random.default_rng(1)
+    families = np.repeat(random.normal(-0.06, 0.1, 6), 10)
+    before = {"overall": {f"{index // 10}-{index}": 0.7 for index in range(60)}}
+    after = {"overall": {f"{index // 10}-{index}": 0.7 + float(families[index]) for index in range(60)}}
+    alone = gate(before, after).metrics[0]
+    together = gate(before, after, GateSettings(task_family=r"^\d+")).metrics[0]
+    assert alone.ci_high is not None and together.ci_high is not None
+    assert together.ci_high > alone.ci_high
+    assert alone.difference == pytest.approx(together.difference)
+
+
+def test_a_baseline_of_several_drops_is_their_mean_and_survives_its_file(tmp_path: Any) -> None:
+    made = baseline(drop({"overall": {"a": 0.2, "b": 0.4}}, "s/1"), drop({"overall": {"a": 0.4, "b": 0.4}}, "s/2"))
+    assert made.metrics["overall"].values == pytest.approx({"a": 0.3, "b": 0.4})
+    assert made.name == "s/1, s/2"
+    file = baseline_file(UPath(tmp_path), made.suite)
+    write_baseline(file, made)
+    assert read_baseline(file) == made
+    file.write_text("{}")
+    with pytest.raises(InvalidBaseline, match="is not a valid baseline: suite"):
+        read_baseline(file)
+
+
+def test_drops_that_differ_make_no_baseline() -> None:
+    one = drop({"overall": {"a": 0.2}}, "s/1")
+    with pytest.raises(InvalidBaseline, match="differ in suite, judges, settings or tasks"):
+        baseline(one, drop({"overall": {"b": 0.2}}, "s/2"))
+    with pytest.raises(InvalidBaseline, match="has no suite"):
+        baseline(drop({"overall": {"a": 0.2}}, suite=None))
+
+
+@pytest.mark.parametrize("suite", ["../../etc/passwd", "a/b", "", "..", "plain"])
+def test_a_suite_name_is_made_a_file_name(tmp_path: Any, suite: str) -> None:
+    folder = UPath(tmp_path)
+    assert baseline_file(folder, suite).parent == folder
+
+
+def rewards(name: str) -> dict[str, float]:
+    recorded = json.loads(data(f"tau2-bench/ab/{name}_airline_default_gpt-4.1_1trials.json").read_text())
+    return {run["task_id"]: float(run["reward_info"]["reward"]) for run in recorded["simulations"]}
+
+
+def test_a_recorded_pair_is_inconclusive_and_names_the_three_tasks_that_fell() -> None:
+    before, after = rewards("gpt-4.1"), rewards("ft_gpt-4.1-2025-04-14_sierra_tau2-full-sft_BzrYdMNm")
+    outcome = gate({"success": before}, {"success": after})
+    assert outcome.verdict == "inconclusive"
+    assert [each.task_id for each in outcome.fallen_tasks] == ["18", "29", "45"]
+    success = outcome.metrics[0]
+    assert (success.baseline, success.current, success.n_tasks) == (0.5, 0.65, 20)
+    assert success.p_regression == 1
+    assert success.smallest_drop is not None and success.smallest_drop > 0.25
+    assert success.tasks_needed is not None and success.tasks_needed > 1000
+    itself = gate({"success": before}, {"success": before})
+    assert (itself.verdict, itself.metrics[0].difference, itself.fallen_tasks) == ("pass", 0.0, [])
+
+
+def solved(trial: int) -> dict[str, float]:
+    recorded = json.loads(data(f"reflexion-alfworld/base_run_logs/env_results_trial_{trial}.json").read_text())
+    return {environment["name"]: float(environment["is_success"]) for environment in recorded}
+
+
+@pytest.mark.parametrize("trial", range(6))
+def test_recorded_trials_that_only_get_better_show_no_regression_and_reversed_exactly_the_differences(
+    trial: int,
+) -> None:
+    before, after = solved(trial), solved(trial + 1)
+    gained = sorted(task for task in before if after[task] > before[task])
+    forward = gate({"success": before}, {"success": after})
+    assert forward.verdict == "pass"
+    assert forward.fallen_tasks == []
+    reversed_ = gate({"success": after}, {"success": before})
+    assert sorted(each.task_id for each in reversed_.fallen_tasks) == gained
+    # One trial cannot be told from noise: the tasks are listed, and so few of them are no evidence together.
+    assert not any(each.beyond_noise for each in reversed_.fallen_tasks)
+    assert sorted(each.task_id for each in forward.improved_tasks) == gained
+    assert (reversed_.verdict == "fail") == (len(gained) > 4)
+
+
+def test_the_first_recorded_trial_against_the_last_fails() -> None:
+    outcome = gate({"success": solved(6)}, {"success": solved(0)})
+    assert outcome.verdict == "fail"
+    assert outcome.metrics[0].difference == pytest.approx(-17 / 134)
+    assert len(outcome.fallen_tasks) == 17

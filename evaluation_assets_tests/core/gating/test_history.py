@@ -1,0 +1,75 @@
+"""Scores over time, drift, and agents side by side."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evaluation_assets.core.gating.history import drift_since, history_rows, leaderboard, segments
+from evaluation_assets.core.gating.task_metrics import DropMetrics
+from evaluation_assets_tests.core.gating.test_gate import KEY, baseline, drop
+
+
+def agent(name: str, version: str, scores: dict[str, float], **fields: Any) -> DropMetrics:
+    return drop({"overall": scores}, f"s/{name}-{version}", agent=name, agent_version=version, **fields)
+
+
+def test_a_point_names_its_interval_and_its_tasks() -> None:
+    rows = list(history_rows(drop({"overall": {"a": 0.2, "b": 0.4}, "success": {}}), "2026-01-01"))
+    assert [row["metric"] for row in rows] == ["overall"]
+    assert (rows[0]["mean"], rows[0]["n"]) == (pytest.approx(0.3), 2)
+    assert rows[0]["ci_low"] < 0.3 < rows[0]["ci_high"]
+
+
+def test_a_line_is_cut_where_another_question_was_asked() -> None:
+    points = [{"comparability_key": key} for key in "aabba"]
+    assert [len(part) for part in segments(points)] == [2, 2, 1]
+    assert segments([]) == []
+
+
+def test_agents_are_ranked_on_the_tasks_they_share() -> None:
+    found = leaderboard(
+        [
+            agent("slow", "1", {"a": 0.5, "b": 0.5, "hard": 0.0}),
+            agent("quick", "1", {"a": 0.9, "b": 0.7}),
+            agent("quick", "2", {"a": 0.8, "b": 0.4}),
+        ],
+        "overall",
+    )
+    assert [(row["agent"], row["agent_version"], row["mean"]) for row in found] == [
+        ("quick", "1", pytest.approx(0.8)),
+        ("quick", "2", pytest.approx(0.6)),
+        ("slow", "1", pytest.approx(0.5)),
+    ]
+    assert {row["n_tasks"] for row in found} == {2}
+    assert found[2]["difference"] == pytest.approx(-0.3)
+
+
+def test_another_question_is_not_ranked() -> None:
+    last = agent("quick", "1", {"a": 0.9, "b": 0.7})
+    judged_otherwise = agent("slow", "1", {"a": 1.0, "b": 1.0}, comparability={**KEY, "quorum": "2"})
+    assert [row["agent"] for row in leaderboard([judged_otherwise, last], "overall")] == ["quick"]
+    assert leaderboard([], "overall") == []
+
+
+def test_of_cost_less_is_better() -> None:
+    drops = [drop({"cost_usd": {"a": cost}}, f"s/{name}", agent=name) for name, cost in (("dear", 2.0), ("cheap", 1.0))]
+    assert [row["agent"] for row in leaderboard(drops, "cost_usd")] == ["cheap", "dear"]
+
+
+def test_drift_counts_only_nights_that_can_be_compared() -> None:
+    random = np.random.default_rng(4)
+    tasks = [f"t{index}" for index in range(40)]
+
+    def night(shift: float, **fields: Any) -> DropMetrics:
+        scores = dict(zip(tasks, (0.7 - shift + random.normal(0, 0.1, 40)).tolist(), strict=True))
+        return drop({"overall": scores}, content=str(random.random()), **fields)
+
+    first = night(0.0)
+    good = [night(0.0) for _ in range(10)]
+    bad = [night(0.08) for _ in range(10)]
+    other = night(0.5, comparability={**KEY, "quorum": "2"})
+    assert drift_since(baseline(first), [first, *good, other], "overall", 0.05).alarm is None
+    assert len(drift_since(baseline(first), [first, *good, other], "overall", 0.05).z) == 10
+    assert drift_since(baseline(first), [*good, *bad], "overall", 0.05).alarm is not None
+    assert drift_since(baseline(first), good, "success", 0.05).z == ()

@@ -1,0 +1,103 @@
+"""The gate's tests against SciPy's own, and their error rates."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from evaluation_assets.core.gating.paired_tests import compare_outcomes, compare_scores, holm, tasks_needed
+
+
+@given(arrays(float, st.integers(2, 40), elements=st.floats(-1, 1, width=32)))
+def test_scores_are_compared_by_students_t(differences: np.ndarray) -> None:
+    assume(differences.std() > 1e-6)
+    found = compare_scores(differences, 0.05, 0.05)
+    assert found.p_regression == pytest.approx(stats.ttest_1samp(differences, 0, alternative="less")[1])
+    assert found.p_non_inferior == pytest.approx(stats.ttest_1samp(differences, -0.05, alternative="greater")[1])
+    wanted = stats.ttest_1samp(differences, 0).confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
+
+
+def statistic(lost: np.ndarray, gained: np.ndarray) -> np.ndarray:
+    return (lost - gained) / np.sqrt(np.maximum(lost + gained, 1))
+
+
+def chances(tasks: int, lost: float, gained: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every outcome of this many tasks as numbers lost and gained, with its probability."""
+    grid = np.array([(x, y) for x in range(tasks + 1) for y in range(tasks + 1 - x)])
+    thirds = np.column_stack([grid, tasks - grid.sum(axis=1)])
+    return grid[:, 0], grid[:, 1], stats.multinomial.pmf(thirds, tasks, [lost, gained, 1 - lost - gained])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 14), st.data())
+def test_outcomes_are_compared_by_the_exact_unconditional_test(tasks: int, draw: st.DataObject) -> None:
+    lost = draw.draw(st.integers(0, tasks))
+    gained = draw.draw(st.integers(0, tasks - lost))
+    found = compare_outcomes(lost, gained, tasks, 0.05, 0.05)
+    assert -1 <= found.low < found.high <= 1
+    if lost <= gained:
+        assert found.p_regression == 1
+        return
+    worst = 0.0
+    for share in np.linspace(0.005, 1, 400):
+        x, y, chance = chances(tasks, share / 2, share / 2)
+        worst = max(worst, chance[statistic(x, y) >= (lost - gained) / (lost + gained) ** 0.5 - 1e-9].sum())
+    assert found.p_regression == pytest.approx(worst, abs=2e-3)
+
+
+@pytest.mark.parametrize("tasks", [10, 30, 50])
+def test_the_test_of_outcomes_keeps_its_level_and_finds_more_than_mcnemars(tasks: int) -> None:
+    x, y, _ = chances(tasks, 0.1, 0.1)
+    significant = compare_outcomes(x, y, tasks, 0.05, 0.05).p_regression <= 0.05
+    conditional = np.array(
+        [lost > 0 and stats.binom.sf(lost - 1, lost + gained, 0.5) <= 0.05 for lost, gained in zip(x, y, strict=True)]
+    )
+    for share in np.linspace(0.01, 1, 100):
+        assert chances(tasks, share / 2, share / 2)[2][significant].sum() <= 0.0505
+    power = chances(tasks, 0.2, 0.05)[2]
+    assert power[significant].sum() > power[conditional].sum()
+
+
+@pytest.mark.parametrize(("tasks", "changed"), [(10, 0), (30, 6), (50, 10)])
+def test_the_detectable_decrease_of_outcomes_is_found_with_the_power(tasks: int, changed: int) -> None:
+    decrease = float(compare_outcomes(changed / 2, changed / 2, tasks, 0.05, 0.05, 0.8).detectable)
+    x, y, chance = chances(tasks, changed / 2 / tasks + decrease, changed / 2 / tasks)
+    significant = compare_outcomes(x, y, tasks, 0.05, 0.05).p_regression <= 0.05
+    assert chance[significant].sum() == pytest.approx(0.8, abs=0.005)
+
+
+@given(arrays(float, st.integers(5, 60), elements=st.floats(-1, 1, width=32)), st.integers(1, 4))
+def test_the_detectable_decrease_of_scores_is_alphas_and_powers_quantiles(values: np.ndarray, metrics: int) -> None:
+    assume(values.std() > 1e-6)
+    found = compare_scores(values, 0.05, 0.05, 0.8, metrics=metrics)
+    degrees = len(values) - 1
+    quantiles = stats.t.ppf(1 - 0.05 / metrics, degrees) + stats.t.ppf(0.8, degrees)
+    assert found.detectable == pytest.approx(quantiles * stats.sem(values))
+
+
+def test_the_interval_of_outcomes_is_agresti_and_mins() -> None:
+    found = compare_outcomes(3, 6, 20, 0.05, 0.05)
+    error = (3.5 + 6.5 - 3**2 / 22) ** 0.5 / 22
+    assert found.low == pytest.approx(3 / 22 - stats.norm.ppf(0.95) * error)
+    assert found.effect == pytest.approx(3 / 20)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_is_monotone_and_never_below_the_p_value(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    pairs = sorted(zip(p_values, adjusted, strict=True))
+    assert all(p <= q <= 1 for p, q in pairs)
+    assert [q for _, q in pairs] == sorted(q for _, q in pairs)
+    assert min(adjusted) == pytest.approx(min(1, len(p_values) * min(p_values)))
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+
+
+@pytest.mark.parametrize(("spread", "drop", "n"), [(0.15, 0.05, 58), (0.30, 0.10, 58), (0.30, 0.05, 225)])
+def test_tasks_needed(spread: float, drop: float, n: int) -> None:
+    assert tasks_needed(spread, drop, 0.05, 0.8) == pytest.approx(n, abs=1)

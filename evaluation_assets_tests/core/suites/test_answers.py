@@ -1,0 +1,50 @@
+"""Answers against the reference answer."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.suites.answers import AnswerOutcome, compare_answer
+from evaluation_assets.core.suites.suite import ReferenceAnswer
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "outcome"),
+    [
+        ("11614.72", " 11614.72\n", "exact"),
+        ("11614.72", "$11,614.72", "normalised"),
+        ("11614.72", "11 614.72 USD", "normalised"),
+        ("11614.72", r"So it is \boxed{\$11,614.72}.", "normalised"),
+        ("-5", "-$5.00", "normalised"),
+        ("3.61e-19", "3.610E-19", "normalised"),
+        ("2", "2.", "normalised"),
+        ("New York", "new  york", "normalised"),
+        (r"\frac{1}{2}", r"\boxed{\frac{1}{2}}", "normalised"),
+        ("42", "43", "different"),
+        ("42", "", "missing"),
+        ("42", None, "missing"),
+        ("42", "NOT_FOUND", "not_found"),
+        ("42", r"\boxed{NOT_FOUND}", "not_found"),
+        ("NOT_FOUND", "NOT_FOUND", "exact"),
+        ("1,2", "12", "different"),
+        ("0.5", ".50", "normalised"),
+        ("0", "-0.00", "normalised"),
+    ],
+)
+def test_answers_compare_exactly_first_then_normalised(reference: str, answer: str | None, outcome: str) -> None:
+    assert compare_answer(ReferenceAnswer(value=reference), answer) == outcome
+
+
+def test_an_answer_can_be_held_to_its_exact_text_or_given_tolerance() -> None:
+    assert compare_answer(ReferenceAnswer(value="42", compare="exact"), "42.0") == "different"
+    assert compare_answer(ReferenceAnswer(value="3.14", tolerance=0.01), "3.149") == "within_tolerance"
+    assert compare_answer(ReferenceAnswer(value="3.14", tolerance=0.01), "3.16") == "different"
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_can_be_compared(reference: str, answer: str) -> None:
+    same = compare_answer(ReferenceAnswer(value=reference), reference)
+    assert same == ("exact" if reference.strip() else "missing")
+    assert compare_answer(ReferenceAnswer(value=reference), answer) in get_args(AnswerOutcome)

@@ -1,0 +1,71 @@
+"""What scores without a model say about recorded outcomes, on recorded runs of others."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from upath import UPath
+
+from evaluation_assets.core.formats.base import DropFile
+from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.suites.calls import run_of
+from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
+from evaluation_assets.core.suites.formats.registry import load_suite
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets_tests.third_party import data
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    path = Path(__file__).parents[3] / "benchmarks" / "outcomes.py"
+    spec = importlib.util.spec_from_file_location("outcomes_benchmark", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["tau-bench", "tau2-bench"])
+def test_a_suite_of_gold_calls_foretells_success_better_than_their_plain_recall(
+    benchmark: ModuleType, name: str
+) -> None:
+    found = [(benchmark.suite_scores(run), run.success) for run in benchmark.runs(data(""), name)]
+    recall = benchmark.auroc((scores[0], success) for scores, success in found)
+    score = benchmark.auroc((scores[1], success) for scores, success in found)
+    assert score > 0.9 > recall
+
+
+def test_the_scores_of_recorded_runs_by_their_own_gold_actions() -> None:
+    path = data("tau-bench/gpt-4o-airline.even-tasks.json")
+    suite = load_suite(UPath(path)).suite
+    index = CaseIndex(suite.cases)
+    runs = [
+        run
+        for run in read_trajectories([DropFile(UPath(path), path.name)], UnmappedFields())
+        if isinstance(run, Trajectory)
+    ]
+    results = []
+    for run in runs:
+        case = index.find(run.task_id, run.task)
+        assert case is not None
+        results.append((evaluate(case, run_of(run), suite), run.success))
+    won, lost = ([result.score or 0.0 for result, success in results if success is each] for each in (True, False))
+    assert sum((a > b) + (a == b) / 2 for a in won for b in lost) / (len(won) * len(lost)) > 0.9
+    assert sum(result.passed == success for result, success in results) >= 0.9 * len(results)
+
+
+@pytest.mark.parametrize("name", ["tau-bench", "tau2-bench", "agent-process-bench", "Who&When"])
+def test_the_embedded_judge_calls_hardly_a_failed_run_done(benchmark: ModuleType, name: str) -> None:
+    found = [benchmark.judged(run) for run in benchmark.runs(data(""), name)]
+    for scored in (
+        [(each.completion, each.success) for each in found],
+        [(each.session_completion, each.success) for each in found],
+    ):
+        completion = benchmark.Completion.of(scored)
+        assert completion.runs
+        assert completion.failed_called_done <= 0.1 * completion.failed
+        assert completion.right >= 0.9 * completion.spoken

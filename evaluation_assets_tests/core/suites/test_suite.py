@@ -1,0 +1,224 @@
+"""Suites: what a file may say, how faults are named, and the dialects of others."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from upath import UPath
+
+from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
+from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
+
+ROOT = Path(__file__).parents[3]
+
+WEATHER = """\
+description: weather
+cases:
+  - id: current
+    message: What is the weather in Hanoi?
+    expected_calls:
+      - tool: get_weather
+        parameters:
+          city: Hanoi
+          units: {one_of: [celsius, fahrenheit], optional: true}
+"""
+
+
+def load(tmp_path: Path, content: str | bytes, name: str = "weather.yaml") -> LoadedSuite:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return load_suite(UPath(path))
+
+
+def test_a_suite_is_named_by_its_file_and_a_bare_value_means_equals(tmp_path: Path) -> None:
+    suite = load(tmp_path, WEATHER).suite
+    assert suite.name == "weather"
+    rules = suite.cases[0].expected_calls[0].parameters
+    assert rules["city"].accepted == ("Hanoi",)
+    assert rules["units"].accepted == ("celsius", "fahrenheit")
+    assert rules["units"].optional
+
+
+def test_yaml_has_only_the_types_of_json(tmp_path: Path) -> None:
+    text = WEATHER.replace("city: Hanoi", "date: 2024-08-15\n          answer: no\n          sure: true")
+    rules = load(tmp_path, text).suite.cases[0].expected_calls[0].parameters
+    assert rules["date"].accepted == ("2024-08-15",)
+    assert rules["answer"].accepted == ("no",)
+    assert rules["sure"].accepted == (True,)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("s.yaml", WEATHER.replace("tool: get_weather", "tols: x"), "s.yaml:6: cases.0.expected_calls.0.tool: Field"),
+        ("s.yaml", WEATHER + "          city: Hue\n", "s.yaml:10: no YAML: the key 'city' stands twice"),
+        ("s.yaml", WEATHER + "  - [", "s.yaml:10: no YAML"),
+        ("s.yaml", WEATHER.replace("city: Hanoi", "city: {regex: '('}"), "s.yaml:8: cases.0.expected_calls.0"),
+        ("s.yaml", WEATHER.replace("city: Hanoi", "city: {schema: {type: 5}}"), "no JSON Schema"),
+        ("s.yaml", WEATHER.replace("city: Hanoi", "city: {forbidden: true, equals: 1}"), "forbidden parameter has no"),
+        ("s.yaml", WEATHER + "  - id: current\n    message: again\n    keywords: [x]\n", "s.yaml:10: cases.1: the id"),
+        ("s.yaml", WEATHER + "    should_not_call_tools: true\n", "exclude each other"),
+        ("s.yaml", "weighting: {}\n" + WEATHER, "s.yaml:1: weighting: a weighting has at least one part"),
+        ("s.yaml", "cases: 5", "s.yaml:1: cases is not a list"),
+        ("s.json", '{"cases": [\n  {"id": 5}\n]}', "s.json:2: cases.0.id: Input should be a valid string"),
+        ("s.json", '{"cases": [\n  {"id": }\n]}', "s.json:2: no JSON: Expecting value in column 10"),
+        ("s.json", '{"cases": [], "cases": []}', "s.json:1: the key 'cases' stands twice"),
+        ("s.json", '{"cases": [{"id": "a", "message": "m", "max_calls": NaN}]}', "NaN is no JSON"),
+        ("s.json", "[" * 100_000, "nested too deeply"),
+        ("s.json", "  ", "s.json:1: the file is empty"),
+        ("s.json", b"\xff\xfe\x00", "not text in UTF-8"),
+        ("s.json", '{"tasks": []}', "no kind of suite recognises it"),
+        ("s.xml", "<evaluation>\n<task><prompt>a</task>", "s.xml:2: no XML"),
+    ],
+)
+def test_a_broken_file_is_an_error_with_line_and_reason(
+    tmp_path: Path, name: str, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(InvalidSuite) as raised:
+        load(tmp_path, content, name)
+    assert message in str(raised.value)
+
+
+def test_all_faults_of_a_file_are_named_at_once(tmp_path: Path) -> None:
+    text = WEATHER.replace("tool: get_weather", "tols: x") + "  - {id: 7, message: m, keywords: [x]}\n"
+    with pytest.raises(InvalidSuite) as raised:
+        load(tmp_path, text)
+    assert [line.split(": ")[1] for line in str(raised.value).splitlines()] == [
+        "cases.0.expected_calls.0.tool",
+        "cases.0.expected_calls.0.tols",
+        "cases.1.id",
+    ]
+
+
+def test_incomplete_tasks_are_listed_with_line_and_reason(tmp_path: Path) -> None:
+    text = WEATHER + "  - id: silent\n    keywords: [x]\n  - id: empty\n    message: Hello\n"
+    loaded = load(tmp_path, text)
+    assert [case.id for case in loaded.suite.cases] == ["current"]
+    assert [(task.line, task.task, task.reason.split(":")[0]) for task in loaded.incomplete] == [
+        (10, "silent", "it has no message"),
+        (12, "empty", "it expects nothing"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("element", "prompt", "answer", "name"),
+    [("task", "prompt", "response", "task-xml"), ("qa_pair", "question", "answer", "qa-pair-xml")],
+)
+def test_xml_tasks_at_any_depth(tmp_path: Path, element: str, prompt: str, answer: str, name: str) -> None:
+    text = f"""<?xml version="1.0" encoding="ISO-8859-1"?>
+<evaluation><group>
+  <{element}><{prompt}> Wie groß ist <b>x</b>? </{prompt}><{answer}> 42 </{answer}></{element}>
+  <{element}><{prompt}>No answer</{prompt}></{element}>
+  <{element}><{prompt}> </{prompt}><{answer}>1</{answer}></{element}>
+  <{element}><{prompt}>Two</{prompt}><{answer}>1</{answer}><{answer}>2</{answer}></{element}>
+</group></evaluation>"""
+    loaded = load(tmp_path, text, "tasks.xml")
+    assert loaded.format == name
+    (case,) = loaded.suite.cases
+    assert (case.id, case.message) == (f"{element}_1", "Wie groß ist x?")
+    assert case.answer is not None
+    assert case.answer.value == "42"
+    assert [(task.line, task.reason) for task in loaded.incomplete] == [
+        (4, f"it has no {answer}"),
+        (5, f"it has no {prompt}"),
+        (6, f"it has more than one {answer}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>',
+        '<!DOCTYPE x [<!ENTITY file SYSTEM "file:///etc/passwd">]>',
+        '<!DOCTYPE x SYSTEM "http://127.0.0.1:9/x.dtd">',
+    ],
+)
+def test_document_types_and_entities_are_not_read(tmp_path: Path, doctype: str) -> None:
+    text = f"{doctype}<x><task><prompt>&file;</prompt><response>&b;</response></task></x>"
+    with pytest.raises(InvalidSuite, match="document types and entities are not read"):
+        load(tmp_path, text, "s.xml")
+
+
+def test_an_answer_may_be_a_number_and_a_case_a_conversation(tmp_path: Path) -> None:
+    case = {
+        "id": "c",
+        "messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}],
+        "answer": 42,
+    }
+    loaded = load(tmp_path, json.dumps({"cases": [case]}), "s.json")
+    assert loaded.suite.cases[0].prompt == "a"
+    assert loaded.suite.cases[0].answer is not None
+    assert loaded.suite.cases[0].answer.value == "42"
+
+
+def test_what_is_written_reads_the_same(tmp_path: Path) -> None:
+    suite = load(tmp_path, WEATHER).suite
+    again = load(tmp_path, json.dumps(as_document(suite)), "again.json").suite
+    assert again == suite
+
+
+def test_a_folder_is_one_suite_and_ids_are_unique_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    folder.mkdir()
+    (folder / "a.yaml").write_text(WEATHER)
+    (folder / "b.yaml").write_text(WEATHER.replace("id: current", "id: other"))
+    assert [case.id for case in load_suite(UPath(folder)).suite.cases] == ["current", "other"]
+    (folder / "c.yaml").write_text(WEATHER)
+    with pytest.raises(InvalidSuite, match=r"c.yaml: the id 'current' is that of a case in a.yaml already"):
+        load_suite(UPath(folder))
+
+
+def test_a_suite_is_found_by_its_name_in_one_file_only(tmp_path: Path) -> None:
+    folder = UPath(tmp_path)
+    assert find_suite(folder, "weather") is None
+    (tmp_path / "weather.yaml").write_text(WEATHER)
+    assert find_suite(folder, "weather") == folder / "weather.yaml"
+    (tmp_path / "weather.json").write_text("{}")
+    with pytest.raises(InvalidSuite, match="several files"):
+        find_suite(folder, "weather")
+
+
+def test_bfcl_answers_stand_beside_the_questions(tmp_path: Path) -> None:
+    question = {
+        "id": "simple_0",
+        "question": [[{"role": "user", "content": "sqrt of 4"}]],
+        "function": [{"name": "math.sqrt", "parameters": {"type": "dict", "properties": {"x": {"type": "float"}}}}],
+    }
+    lines = [question, question | {"id": "simple_1"}, question | {"id": "irrelevance_2"}]
+    gold = {"id": "simple_0", "ground_truth": [{"math.sqrt": {"x": [4], "o": [{"a": [1, ""], "b": ["x", "y"]}, ""]}}]}
+    (tmp_path / "possible_answer").mkdir()
+    (tmp_path / "possible_answer" / "q.json").write_text(json.dumps(gold))
+    loaded = load(tmp_path, "\n".join(map(json.dumps, lines)), "q.json")
+    assert [(case.id, case.should_not_call_tools) for case in loaded.suite.cases] == [
+        ("simple_0", False),
+        ("irrelevance_2", True),
+    ]
+    assert [(task.line, task.task) for task in loaded.incomplete] == [(2, "simple_1")]
+    rule = loaded.suite.cases[0].expected_calls[0].parameters["o"]
+    assert rule.optional
+    assert rule.accepted == ({"a": 1, "b": "x"}, {"a": 1, "b": "y"}, {"b": "x"}, {"b": "y"}, "")
+
+
+def test_the_published_schema_is_the_one_of_the_code() -> None:
+    published = ROOT / "docs" / "suite.schema.json"
+    assert json.loads(published.read_text()) == suite_schema()
+
+
+def test_the_example_in_the_documentation_can_be_used(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tool_use.md").read_text()
+    loaded = load(tmp_path, page.split("```yaml\n")[1].split("```")[0])
+    assert [case.id for case in loaded.suite.cases] == ["forecast"]
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode), st.sampled_from(["s.json", "s.yaml", "s.xml"]))
+def test_any_bytes_are_a_suite_or_an_error_that_names_the_file(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, name: str
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "any"
+    folder.mkdir(exist_ok=True)
+    try:
+        load(folder, content, name)
+    except InvalidSuite as problem:
+        assert name in str(problem)

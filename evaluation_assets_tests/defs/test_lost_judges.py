@@ -1,0 +1,91 @@
+"""A judge that does not answer is named with cause and remedy: at the end of the run, and in the report."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation_assets.core.judging.shortfall import LEAST_ANSWERED, Answers
+from evaluation_assets_tests.defs.test_model_judges import cli
+from evaluation_assets_tests.model_judging import drop_of, judge
+from evaluation_assets_tests.model_server import ModelServer, rule
+
+RULES = {"name": "rules", "provider": "rules"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "fault", "cause"),
+    [
+        ({"api_key_env": "NO_SUCH_KEY_VARIABLE"}, None, "no API key: set the variable NO_SUCH_KEY_VARIABLE"),
+        ({}, rule("wrong_key"), "the key was refused (401): check TEST_KEY"),
+        ({"model": "gpt-wrong"}, rule("not_found", model="gpt-wrong"), "no such model or endpoint (404)"),
+        ({}, rule("invalid_json"), "Choose a model that follows the reply format"),
+    ],
+)
+def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
+    tmp_path: Path, server: ModelServer, broken: dict[str, Any], fault: dict | None, cause: str
+) -> None:
+    server.script([fault] if fault else [])
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [RULES, judge(server, "sonnet", **broken)]}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(2))
+    home = tmp_path / "home"
+    done = cli("evaluate", tmp_path / "d.jsonl", "--home", home, "--panel", tmp_path / "panel.yaml")
+    assert done.returncode == 1, done.stderr
+    (line,) = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("judge sonnet")]
+    assert line.startswith("judge sonnet scored nothing: ")
+    assert cause in line
+    assert line.endswith("re-run; paid replies are kept.")
+    assert "evaluation_report: judges_answered" in done.stdout
+    report = json.loads((home / "reports" / "d" / "report.json").read_text())
+    assert {each["judge"]: each["shortfall"] for each in report["judges"]} == {"rules": None, "sonnet": line}
+    assert report["overall"]["mean"] is not None, "the panel goes on with the others"
+    for page in ("report.md", "report.html"):
+        assert "judge sonnet scored nothing" in (home / "reports" / "d" / page).read_text()
+
+
+def test_a_judge_that_answers_again_is_no_longer_named(tmp_path: Path, server: ModelServer) -> None:
+    server.script([rule("wrong_key")])
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, "sonnet")]}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(2))
+    arguments = ["evaluate", tmp_path / "d.jsonl", "--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml"]
+    assert cli(*arguments).returncode == 1
+    server.script([])
+    done = cli(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "judge sonnet" not in done.stdout
+
+
+OUTCOMES = st.sampled_from(["scored", "abstained", "failed", "not_run"])
+
+
+@given(st.lists(st.tuples(OUTCOMES, st.sampled_from(["auth", "server", "a kind of tomorrow"]), st.text(max_size=300))))
+def test_the_line_is_one_printable_line_where_much_is_missing(verdicts: list[tuple[str, str, str]]) -> None:
+    rows = [
+        {"outcome": outcome, **dict.fromkeys(("error_kind", "error"))}
+        if outcome in ("scored", "abstained")
+        else {"outcome": outcome, "error_kind": kind, "error": message}
+        for outcome, kind, message in verdicts
+    ]
+    answers = Answers.of(rows)
+    line = answers.shortfall("sonnet")
+    answered = sum(row["outcome"] in ("scored", "abstained") for row in rows)
+    scored = sum(row["outcome"] == "scored" for row in rows)
+    assert answers.is_lost == (bool(rows) and not answered)
+    assert (line is None) == (not rows or (answered >= LEAST_ANSWERED * len(rows) and bool(scored)))
+    if line is not None:
+        assert line.startswith("judge sonnet ")
+        assert line.isprintable()
+        assert len(line) < 500
+
+
+def test_the_most_frequent_error_is_the_one_that_is_told() -> None:
+    timeout = {"outcome": "failed", "error_kind": "timeout", "error": "no response in time"}
+    refused = {"outcome": "failed", "error_kind": "refusal", "error": "the model refused."}
+    scored = {"outcome": "scored", "error_kind": None, "error": None}
+    assert Answers.of([scored, refused, timeout, timeout]).shortfall("sonnet") == (
+        "judge sonnet answered 1 of 4 questions: no response in time (2 of 3 errors). "
+        "Check that its endpoint is up and re-run; paid replies are kept."
+    )

@@ -1,0 +1,452 @@
+"""Baselines, the gate, history, reviews and notifications in real Dagster runs."""
+
+import csv
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import JudgeSettings, Panel
+from evaluation_assets.core.settings import InvalidSettings
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets_tests.conftest import Workspace, call, record
+from evaluation_assets_tests.third_party import data
+
+TASKS = 10
+GATE = "regression_gate"
+
+
+def run_of(number: int, *, good: bool) -> bytes:
+    """One run of a task: one that finds and answers, or one that fails at everything."""
+    if good:
+        found = f"The town of number {number} has 4{number} inhabitants, says the census."
+        text = call(f"inhabitants of town {number}", found) + f"<answer>The town has 4{number} inhabitants.</answer>"
+    else:
+        text = call(f"x{number}", "Error: timeout") + call(f"y{number}", "Error: timeout")
+    task = {"task_description": f"How many people live in town {number}?"}
+    return record(f"task-{number}", text, success=good, duration=10.0 + number, **task)
+
+
+def runs(good: int, bad: int = 0) -> bytes:
+    return b"".join(run_of(number, good=number < good) for number in range(good + bad))
+
+
+def promote(installation: Workspace, drop: str, **config: Any) -> dg.ExecuteInProcessResult:
+    settings = {"promoted_by": "ada", "reason": "release 1", **config}
+    return installation.run(drop, "promote_baseline", ops={"baseline": {"config": settings}})
+
+
+def check_of(result: dg.ExecuteInProcessResult) -> dg.AssetCheckEvaluation:
+    return next(check for check in result.get_asset_check_evaluations() if check.check_name == GATE)
+
+
+def report_of(installation: Workspace, drop: str) -> dict[str, Any]:
+    return json.loads((installation.home.reports(drop) / "report.json").read_text())
+
+
+@pytest.fixture
+def accepted(installation: Workspace) -> Workspace:
+    """An installation whose suite `s` has a baseline of ten good runs."""
+    installation.drop("s/base", runs(TASKS))
+    assert installation.run("s/base").success
+    assert promote(installation, "s/base").success
+    return installation
+
+
+def test_without_a_baseline_the_gate_says_how_to_get_one(installation: Workspace) -> None:
+    installation.drop("s/base", runs(TASKS))
+    result = installation.run("s/base")
+    assert result.success
+    assert check_of(result).passed
+    assert "baseline promote" in (check_of(result).description or "")
+    assert report_of(installation, "s/base")["gate"] is None
+
+
+def test_a_promotion_is_a_materialisation_and_a_file_to_review(accepted: Workspace) -> None:
+    event = accepted.instance.get_latest_materialization_event(dg.AssetKey("baseline"))
+    assert event is not None and event.asset_materialization is not None
+    metadata = event.asset_materialization.metadata
+    assert (metadata["promoted_by"].value, metadata["reason"].value) == ("ada", "release 1")
+    written = json.loads((accepted.home.baselines / "s.json").read_text())
+    assert written["run_id"] == event.run_id
+    assert written["runs"][0]["content"]
+    assert len(written["metrics"]["overall"]["values"]) == TASKS
+
+
+def test_a_drop_without_a_suite_is_not_promoted_and_says_why(installation: Workspace) -> None:
+    installation.drop("alone", runs(3))
+    assert installation.run("alone").success
+    result = promote(installation, "alone")
+    assert not result.success
+    failure = next(event for event in result.all_events if event.is_step_failure).step_failure_data
+    assert failure.user_failure_data is not None
+    assert "has no suite" in (failure.user_failure_data.description or "")
+
+
+def test_the_same_runs_again_pass(accepted: Workspace) -> None:
+    accepted.drop("s/again", runs(TASKS))
+    result = accepted.run("s/again")
+    assert result.success
+    assert check_of(result).passed
+    gate = report_of(accepted, "s/again")["gate"]
+    assert (gate["verdict"], gate["fallen_tasks"]) == ("pass", [])
+    assert {each["metric"]: each["difference"] for each in gate["metrics"] if each["gates"]} == {"success": 0.0}
+
+
+def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accepted: Workspace) -> None:
+    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
+    result = accepted.run("s/worse")
+    assert not result.success
+    check = check_of(result)
+    assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert (check.description or "").startswith("fail: ")
+    assert check.metadata["verdict"].value == "fail"
+    assert "success -0.900 on 10 tasks" in str(check.metadata["why"].value)
+    assert check.metadata["difference_success"].value == pytest.approx(-0.9)
+    gate = report_of(accepted, "s/worse")["gate"]
+    assert gate["verdict"] == "fail"
+    assert {each["task_id"] for each in gate["fallen_tasks"]} == {f"task-{number}" for number in range(1, TASKS)}
+    folder = accepted.home.reports("s/worse")
+    assert "worse than the baseline" in (folder / "report.html").read_text()
+    assert "**fail**" in (folder / "report.md").read_text()
+
+
+def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installation: Workspace) -> None:
+    names = {"base": "gpt-4.1", "tuned": "ft_gpt-4.1-2025-04-14_sierra_tau2-full-sft_BzrYdMNm"}
+    folder = Path(installation.home.drops.path) / "airline"
+    folder.mkdir(parents=True)
+    for key, name in names.items():
+        shutil.copy(data(f"tau2-bench/ab/{name}_airline_default_gpt-4.1_1trials.json"), folder / f"{key}.json")
+        installation.run(f"airline/{key}", ops={"preprocess": {"config": {"on_violation": "flag"}}})
+        if key == "base":
+            assert promote(installation, "airline/base").success
+    gate = report_of(installation, "airline/tuned")["gate"]
+    assert gate["verdict"] == "inconclusive"
+    assert [each["task_id"] for each in gate["fallen_tasks"]] == ["18", "29", "45"]
+    cost = next(each for each in gate["metrics"] if each["metric"] == "cost_usd")
+    assert (cost["verdict"], cost["difference"]) == ("inconclusive", None)
+
+
+def with_panel(accepted: Workspace, *judges: str) -> Workspace:
+    panel = Panel(judges=tuple(JudgeSettings(name=name, provider="rules") for name in judges))
+    return Workspace(accepted.home, build_definitions(accepted.home, panel), accepted.instance)
+
+
+def assert_incomparable(result: dg.ExecuteInProcessResult, part: str) -> None:
+    check = check_of(result)
+    assert result.success
+    assert (check.passed, check.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert check.metadata["verdict"].value == "incomparable"
+    assert part in (check.description or "")
+
+
+def test_another_judge_is_incomparable_never_a_failure(accepted: Workspace) -> None:
+    other = with_panel(accepted, "another")
+    other.drop("s/worse", runs(1, bad=TASKS - 1))
+    assert_incomparable(other.run("s/worse"), "judge rules is in the baseline but not in this run")
+
+
+def test_a_changed_rubric_is_incomparable_never_a_failure(accepted: Workspace) -> None:
+    shipped = files("evaluation_assets.core.rubrics").joinpath("clip/general.yaml").read_text("utf-8")
+    folder = Path(accepted.home.rubrics.path) / "clip"
+    folder.mkdir(parents=True)
+    (folder / "general.yaml").write_text(shipped.replace("version: 1", "version: 2"))
+    other = with_panel(accepted, "rules")
+    other.drop("s/worse", runs(1, bad=TASKS - 1))
+    assert_incomparable(other.run("s/worse"), "rubric clip/general")
+
+
+def test_missing_tasks_fail_the_blocking_check_by_name(accepted: Workspace) -> None:
+    others = b"".join(
+        record(f"other-{number}", "<answer></answer>", success=False, task_description=str(number))
+        for number in range(9)
+    )
+    accepted.drop("s/others", others)
+    result = accepted.run("s/others")
+    assert not result.success
+    assert (check_of(result).description or "").startswith("fail: 10 of 10 tasks are missing: task-0, task-1, ")
+
+
+def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted: Workspace) -> None:
+    looping = b"".join(
+        record(
+            f"task-{number}",
+            "".join(call(f"try {turn}", "Error: timeout") for turn in range(20)) + "<answer>?</answer>",
+            success=False,
+            task_description=f"How many people live in town {number}?",
+        )
+        for number in range(TASKS)
+    )
+    accepted.drop("s/loops", looping)
+    kept = check_of(accepted.run("s/loops"))
+    assert not kept.passed and "success -1.000 on 10 tasks" in (kept.description or "")
+    accepted.drop("s/loops2", looping)
+    config = {"preprocess": {"config": {"on_violation": "remove"}}}
+    removed = accepted.run("s/loops2", ops=config)
+    assert not removed.success
+    assert "10 of 10 tasks are missing: task-0" in (check_of(removed).description or "")
+
+
+def test_what_blocks_is_configured(accepted: Workspace) -> None:
+    (accepted.home.gate_file).write_text("gate:\n  floors: {success: 0.95}\n  rule: tolerance\n")
+    other = with_panel(accepted, "rules")
+    other.drop("s/lower", runs(TASKS - 1, bad=1))
+    result = other.run("s/lower")
+    assert not result.success
+    assert "success 0.9 over 10 tasks is below its floor of 0.95" in (check_of(result).description or "")
+
+
+@pytest.mark.parametrize("text", ["gate: {dleta: 1}", "gate: {alpha: 2}", "schedules: {nightly: often}", "gate: ["])
+def test_settings_that_cannot_be_used_name_the_file(tmp_path: Path, text: str) -> None:
+    home = Installation.at(str(tmp_path))
+    home.gate_file.write_text(text)
+    with pytest.raises(InvalidSettings, match=r"gate\.yaml"):
+        build_definitions(home, Panel())
+
+
+def test_history_is_drawn_and_broken_where_the_question_changes(accepted: Workspace) -> None:
+    accepted.drop("s/second", runs(TASKS))
+    assert accepted.run("s/second").success
+    page = (accepted.home.reports("s/second") / "report.html").read_text()
+    assert 'id="history"' in page
+    assert page.count('class="trend-line"') >= 1
+    assert 'class="break"' not in page
+    assert "<script" not in page
+    other = with_panel(accepted, "another")
+    other.drop("s/third", runs(TASKS))
+    assert other.run("s/third").success
+    page = (accepted.home.reports("s/third") / "report.html").read_text()
+    assert 'class="break"' in page
+    rows = [row for row in accepted.rows("s/third", "score_history") if row["metric"] == "overall"]
+    assert [(row["suite"], row["n"]) for row in rows] == [("s", TASKS)]
+    assert rows[0]["ci_low"] <= rows[0]["mean"] <= rows[0]["ci_high"]
+
+
+def overview(installation: Workspace) -> dg.ExecuteInProcessResult:
+    job = installation.definitions.resolve_job_def("overview")
+    return job.execute_in_process(instance=installation.instance, raise_on_error=False)
+
+
+def test_a_truncated_table_of_a_neighbour_is_named_and_the_others_go_on(accepted: Workspace) -> None:
+    for drop in ("s/broken", "s/next"):
+        accepted.drop(drop, runs(TASKS))
+    assert accepted.run("s/broken").success
+    for table in ("task_metrics", "score_history", "session_agents", "review_queue"):
+        path = Path(accepted.table("s/broken", table).path.path)
+        path.write_bytes(path.read_bytes()[:-20])
+    result = accepted.run("s/next")
+    assert result.success
+    (report,) = result.asset_materializations_for_node("evaluation_report")
+    assert "score_history/s/broken.parquet is damaged" in str(report.metadata["damaged_tables"].value)
+    assert "is damaged" in (accepted.home.reports("s/next") / "report.md").read_text()
+    ranked = overview(accepted)
+    assert ranked.success
+    assert {row["drop"] for row in accepted.home.whole_table("pass_rates").rows()} >= {"s/next"}
+    (board,) = ranked.asset_materializations_for_node("leaderboard")
+    assert "task_metrics/s/broken.parquet is damaged" in str(board.metadata["damaged_tables"].value)
+    assert list(accepted.home.whole_table("leaderboard").rows())
+
+
+def test_the_overview_calibrates_and_ranks(accepted: Workspace) -> None:
+    accepted.drop("s/again", runs(TASKS))
+    accepted.run("s/again")
+    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
+    Path(accepted.home.drops.path, "s/worse.drop.yaml").write_text("agent: careless\n")
+    accepted.run("s/worse")
+    assert overview(accepted).success
+    ranked = [row for row in accepted.home.whole_table("leaderboard").rows() if row["metric"] == "success"]
+    assert [(row["rank"], row["agent"], row["drops"]) for row in ranked] == [
+        (1, None, ["s/again"]),
+        (2, None, ["s/base"]),
+        (3, "careless", ["s/worse"]),
+    ]
+    calibrated = list(accepted.home.whole_table("gate_calibration").rows())
+    assert {(row["metric"], row["source"]) for row in calibrated} == {("success", "versions")}
+
+
+def test_what_hangs_on_what_labels_say_is_declared(installation: Workspace) -> None:
+    graph = installation.definitions.resolve_asset_graph()
+    cards = dg.AssetKey("judge_cards")
+    assert cards in graph.get(dg.AssetKey("task_metrics")).parent_keys
+    assert dg.AssetKey("task_metrics") not in graph.get_ancestor_asset_keys(cards)
+    Path(installation.home.root.path).mkdir(parents=True, exist_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "assets"),
+    [
+        (
+            "review: {min_kappa: 0.5}",
+            {"task_metrics", "review_queue", "judge_cards", "pass_rates", "evaluation_report"},
+        ),
+        ("gate: {delta: 0.1}", {"gate_calibration", "drift", "evaluation_report"}),
+        (
+            "gate: {min_pass_rates: {s: 0.5}}",
+            {"tool_use_results", "gate_calibration", "drift", "evaluation_report"},
+        ),
+    ],
+)
+def test_code_versions_follow_the_settings_that_assets_depend_on(
+    installation: Workspace, text: str, assets: set[str]
+) -> None:
+    graph = installation.definitions.resolve_asset_graph()
+    Path(installation.home.root.path).mkdir(parents=True, exist_ok=True)
+    installation.home.gate_file.write_text(text)
+    changed = build_definitions(installation.home, Panel()).resolve_asset_graph()
+    keys = graph.get_all_asset_keys()
+    differ = {key.to_user_string() for key in keys if graph.get(key).code_version != changed.get(key).code_version}
+    assert differ == assets
+
+
+def test_a_lasting_fall_turns_the_overview_red(accepted: Workspace) -> None:
+    for night in range(6):
+        accepted.drop(f"s/night{night}", runs(2, bad=TASKS - 2))
+        assert not accepted.run(f"s/night{night}").success
+    result = overview(accepted)
+    assert not result.success
+    drift = next(check for check in result.get_asset_check_evaluations() if check.check_name == "no_drift")
+    assert "s success has fallen" in (drift.description or "")
+
+
+def test_labels_make_judge_cards_and_keep_a_poor_judge_out_of_the_gate(accepted: Workspace) -> None:
+    accepted.home.gate_file.write_text("review: {min_labels: 5}\n")
+    strict = with_panel(accepted, "rules")
+    strict.drop("s/mixed", runs(5, bad=5))
+    strict.run("s/mixed")
+    sheet = (accepted.home.reports("s/mixed") / "review.csv").read_text()
+    queue = {row["trajectory_id"]: row for row in csv.DictReader(sheet.splitlines())}
+    assert {row["reason"] for row in queue.values()} <= {"low", "threshold", "disagreement", "random"}
+    labels = Path(accepted.home.labels.path)
+    labels.mkdir()
+    contrary = [
+        {"drop": "s/mixed", "trajectory_id": f"task-{number}", "label": "fail" if number < 5 else "pass"}
+        for number in range(10)
+    ]
+    (labels / "ada.jsonl").write_text("\n".join(json.dumps(label) for label in [*contrary, {"drop": "s/mixed"}]))
+    result = overview(strict)
+    assert result.success
+    checks = {check.check_name: check for check in result.get_asset_check_evaluations() if not check.passed}
+    assert set(checks) == {"readable", "may_gate"}
+    (card,) = accepted.home.whole_table("judge_cards").rows()
+    assert (card["judge"], card["n_labels"], card["may_gate"]) == ("rules", 10, False)
+    assert card["kappa"] < 0
+    rates = {row["judge"]: row for row in accepted.home.whole_table("pass_rates").rows() if row["drop"] == "s/mixed"}
+    assert rates["panel"]["n_subjects"] == 10
+    # Evaluated before the labels came: the judge stops gating there too, and outcomes go on.
+    accepted.home.gate_file.write_text("review: {min_labels: 5}\ngate: {metrics: [overall, success]}\n")
+    chosen = with_panel(accepted, "rules")
+    earlier = chosen.definitions.resolve_job_def("gate").execute_in_process(
+        tags={"dagster/partition": "s/mixed"}, instance=chosen.instance, raise_on_error=False
+    )
+    assert "judge rules is disqualified since: kappa" in (check_of(earlier).description or "")
+    assert "overall is not known on both sides" in (check_of(earlier).description or "")
+    assert "success -0.500 on 10 tasks" in (check_of(earlier).description or "")
+    strict.drop("s/next", runs(TASKS))
+    next_run = strict.run("s/next")
+    assert next_run.success
+    assert "judge rules is excluded: kappa" in (check_of(next_run).description or "")
+    assert {row["metric"] for row in strict.rows("s/next", "task_metrics")} == {"success", "latency_s"}
+
+
+def test_judges_of_a_panel_are_compared_with_each_other(tmp_path: Path) -> None:
+    home = Installation.at(str(tmp_path))
+    panel = Panel(judges=tuple(JudgeSettings(name=name, provider="rules") for name in ("first", "second")))
+    with dg.DagsterInstance.ephemeral() as instance:
+        installation = Workspace(home, build_definitions(home, panel), instance)
+        installation.drop("d", runs(3, bad=3))
+        assert installation.run("d").success
+        rows = installation.rows("d", "panel_reliability")
+    assert {(row["level"], row["judge"]) for row in rows} >= {("clip", "first"), ("trajectory", "second")}
+    varying = [row for row in rows if row["alpha"] is not None]
+    assert varying
+    assert all(row["alpha"] == pytest.approx(1) and abs(row["leniency"]) < 1e-9 for row in varying)
+
+
+def test_the_weekly_schedule_takes_the_newest_drop_of_every_suite(kept: Workspace) -> None:
+    for key in ("s/older", "s/newer", "alone"):
+        kept.drop(key, runs(1))
+        assert kept.run(key).success
+    schedule = kept.definitions.resolve_schedule_def("weekly_full_panel")
+    with dg.build_schedule_context(
+        instance=kept.instance,
+        scheduled_execution_time=datetime(2026, 1, 4),
+        resources={"home": HomeResource(url=str(kept.home.root))},
+        repository_def=kept.definitions.get_repository_def(),
+    ) as context:
+        requests = schedule.evaluate_tick(context).run_requests or []
+    assert [request.partition_key for request in requests] == ["s/newer"]
+
+
+def test_cron_is_configured(tmp_path: Path) -> None:
+    home = Installation.at(str(tmp_path))
+    home.gate_file.write_text('schedules: {nightly: "15 1 * * *", weekly: "0 0 * * 1"}')
+    definitions = build_definitions(home, Panel())
+    assert definitions.resolve_schedule_def("nightly_stale_drops").cron_schedule == "15 1 * * *"
+    assert definitions.resolve_schedule_def("weekly_full_panel").cron_schedule == "0 0 * * 1"
+
+
+@pytest.fixture
+def receiver(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+    """A local server that keeps the JSON it is sent; its address is where notifications go."""
+    received: list[dict[str, Any]] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            received.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setenv("EVALUATION_NOTIFY_URL", f"http://127.0.0.1:{server.server_port}/hook")
+    yield received
+    server.shutdown()
+    server.server_close()
+
+
+def notify(installation: Workspace, result: dg.ExecuteInProcessResult) -> Any:
+    sensor = installation.definitions.resolve_sensor_def("notify_failures")
+    event = next(event for event in result.all_events if event.event_type == dg.DagsterEventType.RUN_FAILURE)
+    context = dg.build_run_status_sensor_context(
+        sensor_name="notify_failures",
+        dagster_event=event,
+        dagster_instance=installation.instance,
+        dagster_run=result.dagster_run,
+    ).for_run_failure()
+    return sensor(context)
+
+
+def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:
+    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
+    notify(accepted, accepted.run("s/worse"))
+    (message,) = receiver
+    assert message["text"].startswith("Regression in s/worse: regression_gate: fail: ")
+    assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
+    assert [check["check"] for check in message["checks"]] == [GATE]
+
+
+def test_a_run_that_breaks_is_told_to_the_url(installation: Workspace, receiver: list[dict[str, Any]]) -> None:
+    installation.drop("bad", b"\x00 no JSON\n")
+    notify(installation, installation.run("bad"))
+    assert receiver[0]["kind"] == "failure"
+    assert receiver[0]["text"].startswith("Run evaluate of bad failed")
+
+
+def test_without_a_url_nobody_is_told(installation: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EVALUATION_NOTIFY_URL", raising=False)
+    installation.drop("bad", b"\x00 no JSON\n")
+    assert isinstance(notify(installation, installation.run("bad")), dg.SkipReason)
