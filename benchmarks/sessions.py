@@ -23,7 +23,7 @@ from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.sessions.analysing import analyse
 from evaluation_assets.core.sessions.analysis import FailureAttribution
-from evaluation_assets.core.sessions.attribution import hit_rate
+from evaluation_assets.core.sessions.attribution import Distribution
 from evaluation_assets.core.sessions.contributions import contributions
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.grounding import UngroundedValue, identifiers_in, ungrounded_values
@@ -51,7 +51,7 @@ def attributions(folder: Path) -> None:
         for trajectory, found in sessions:
             label = trajectory.labels["mistake_agent"]
             guess = {**found.baselines, "evidence": found.agents, "label fed back": {label: 1.0}}[name]
-            hits.append(hit_rate(guess, label))
+            hits.append(_hit_rate(guess, label))
             shares.append(guess.get(label, 0.0))
         hit = f"hits {sum(hits):5.2f} of {len(hits)}"
         print(f"  agent: {name:24} {hit}, mean probability of the label {_mean(shares):.2f}")
@@ -139,6 +139,16 @@ def _rate(hits: Iterable[bool]) -> str:
     k, n, z = sum(listed), len(listed), 1.96
     middle, spread = (k + z * z / 2) / (n + z * z), z * sqrt(k * (n - k) / n + z * z / 4) / (n + z * z)
     return f"{k:4} of {n:4} = {k / n:6.1%}  [{max(0.0, middle - spread):.1%}, {min(1.0, middle + spread):.1%}]"
+
+
+def _hit_rate(guess: Distribution, label: str) -> float:
+    """The chance that the most probable name of a distribution is the label; equals share it.
+
+    1.0 for the label itself, for a uniform guess one over the number of names.
+    """
+    top = max(guess.values(), default=0.0)
+    best = [name for name, probability in guess.items() if probability == top]
+    return best.count(label) / len(best) if best else 0.0
 
 
 def _mean(values: list[float]) -> float:

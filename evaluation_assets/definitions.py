@@ -48,6 +48,8 @@ def build_definitions(
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
+        settings.gate.model_dump_json(),
+        settings.review.model_dump_json(),
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,
@@ -66,7 +68,7 @@ def build_definitions(
             *judging_assets(judges, rubrics),
             *canary_assets(judges, rubrics, settings.canaries),
             *scores.scores_assets(judges, panel.quorum),
-            tool_use.tool_use_results,
+            tool_use.tool_use_results(settings.gate.min_pass_rates),
             tool_use.failure_patterns,
             sessions.session_analyses(judges, panel, home.ledger_url),
             sessions.session_agents,

@@ -1,5 +1,6 @@
 """The house stays in order: layers, code location, package contents."""
 
+import pkgutil
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ import dagster as dg
 import pytest
 import yaml
 
-from evaluation_assets import definitions
+from evaluation_assets import core, definitions
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.tables import TABLES, documentation
 
@@ -29,10 +30,19 @@ def test_imports_point_downwards() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_the_architecture_page_names_the_layers_in_their_order() -> None:
+def layers_of_the_core() -> list[set[str]]:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract for contract in contracts if contract.get("containers"))["layers"]
-    ordered = [set(layer.split(" | ")) for layer in layers]
+    return [set(layer.split(" | ")) for layer in layers]
+
+
+def test_every_module_of_the_core_has_a_layer() -> None:
+    modules = {module.name for module in pkgutil.iter_modules(core.__path__)}
+    assert modules == set().union(*layers_of_the_core())
+
+
+def test_the_architecture_page_names_the_layers_in_their_order() -> None:
+    ordered = layers_of_the_core()
     page = (ROOT / "docs" / "architecture.md").read_text()
     block = page.partition("    core/\n")[2].partition("\n\n")[0]
     named = [line[6:24].strip().split(", ") for line in block.splitlines() if line[6:7].strip()]
@@ -58,7 +68,7 @@ def test_folders_of_tests_are_packages_of_the_project() -> None:
     tests = ROOT / "evaluation_assets_tests"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
     mirrored = {folder for folder in folders if folder.parts and folder.parts[0] != "model_server"}
-    assert {"core", "cli", "defs", "runs"} == {folder.parts[0] for folder in mirrored}
+    assert {"benchmarks", "core", "cli", "defs", "runs"} == {folder.parts[0] for folder in mirrored}
     assert all((ROOT / "evaluation_assets" / folder / "__init__.py").exists() for folder in mirrored)
     assert all((tests / folder / "__init__.py").exists() for folder in mirrored)
 

@@ -14,6 +14,7 @@ from upath import UPath
 
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, load_agent
 from evaluation_assets.core.automation import NotificationSettings
+from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, load_panel
 from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
@@ -114,6 +115,30 @@ def test_yaml_that_cannot_be_parsed_is_named_by_its_line_not_shown(tmp_path: Pat
         with pytest.raises(refusal, match="line") as refused:
             load(file)
         assert KEY not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"due: 2024-99-99", "a value cannot be read"),
+        (b'n: !!int ""', "a value cannot be read"),
+        (b"a: " + b"[" * 5000, "a value cannot be read"),
+        (b"a: \xff", "not UTF-8"),
+    ],
+    ids=["impossible date", "empty number", "nesting", "encoding"],
+)
+def test_values_that_cannot_be_read_are_a_refusal_of_the_file(tmp_path: Path, content: bytes, said: str) -> None:
+    file = UPath(tmp_path / "settings.yaml")
+    file.write_bytes(content)
+    for load, refusal in (
+        (load_panel, InvalidPanel),
+        (load_agent, InvalidAgent),
+        (load_settings, InvalidSettings),
+        (load_tool_types, InvalidToolTypes),
+    ):
+        with pytest.raises(refusal, match=said) as refused:
+            load(file)
+        assert str(refused.value).startswith(str(file))
 
 
 def test_no_model_of_settings_repeats_what_it_refuses() -> None:

@@ -6,10 +6,11 @@ keys into the wrong field.
 
 import re
 from difflib import get_close_matches
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from upath import UPath
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _LONGEST_WORD = 20
@@ -51,6 +52,8 @@ VariableName = Annotated[str, AfterValidator(variable_name)]
 """The name of the environment variable that holds a secret, so that no secret stands in a file."""
 
 
+Settings = TypeVar("Settings", bound=BaseModel)
+
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -60,14 +63,46 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-def yaml_fault(problem: yaml.YAMLError) -> str:
+def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) -> Settings:
+    """The settings in a YAML file; the defaults of `model` where it is empty.
+
+    Raises:
+        invalid: it is not UTF-8 or no YAML, or a field is wrong; the message begins with the file's path.
+        OSError: it cannot be read.
+    """
+    try:
+        text = file.read_text("utf-8")
+    except UnicodeDecodeError as problem:
+        raise invalid(f"{file}: not UTF-8 ({problem.reason})") from None
+    try:
+        data = yaml.safe_load(text) or {}
+    except yaml.YAMLError as problem:
+        raise invalid(f"{file}: {_yaml_fault(problem)}") from None
+    except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
+        raise invalid(f"{file}: a value cannot be read ({type(problem).__name__})") from None
+    return validated(data, model, str(file), invalid)
+
+
+def validated(data: Any, model: type[Settings], source: str, invalid: type[Exception]) -> Settings:
+    """The settings that parsed YAML describes.
+
+    Raises:
+        invalid: a field is wrong; the message begins with `source`.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as problem:
+        raise invalid(f"{source}: {_faults(problem, model)}") from None
+
+
+def _yaml_fault(problem: yaml.YAMLError) -> str:
     """Describe a YAML error and its position, without the text."""
     mark = getattr(problem, "problem_mark", None)
     place = "" if mark is None else f" in line {mark.line + 1}, column {mark.column + 1}"
     return f"invalid YAML{place}: {getattr(problem, 'problem', None) or 'it cannot be parsed'}"
 
 
-def faults(problem: ValidationError, model: type[BaseModel]) -> str:
+def _faults(problem: ValidationError, model: type[BaseModel]) -> str:
     """Describe the invalid fields of `model` with their paths, without the values."""
     found = []
     for error in problem.errors(include_input=False, include_url=False):

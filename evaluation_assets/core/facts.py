@@ -70,6 +70,21 @@ class CanaryFacts(Facts):
     asked_of: str | None = None
 
 
+class MetricsFacts(DropFacts):
+    """Of `task_metrics`: what its drop's metrics were made of.
+
+    `comparability` is the comparability key, part by part. `kept_out` names the judges whose scores are left out, with
+    the reason. `canaries` are judges' scores of canary clips, `canaries_asked` the number of clips they were asked
+    about. `participants` are agent, version and model, where all trajectories agree on them.
+    """
+
+    comparability: Mapping[str, str] = {}
+    kept_out: Mapping[str, str] = {}
+    canaries: Mapping[str, Mapping[str, list[float]]] = {}
+    canaries_asked: Mapping[str, int] = {}
+    participants: Mapping[str, str] = {}
+
+
 class HistoryFacts(Facts):
     """Of `score_history`: when the drop was evaluated."""
 

@@ -91,7 +91,7 @@ def plan(
         result.tool_types.update(clip.tool_type for clip in clips)
         for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
             result.subjects.update(subject.level for subject in chain.subjects)
-    repeats = canaries.repeats if canaries.enabled and drop.sidecar().suite is not None else 0
+    repeats = canaries.repeats_of(drop.sidecar().suite)
     for judge in judges:
         if isinstance(judge, ModelJudge):
             result.calls.append(asyncio.run(_dry_run(judge, drop, settings, rubrics, types, repeats)))

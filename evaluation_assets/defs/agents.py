@@ -11,8 +11,8 @@ from evaluation_assets.core.drops import find
 from evaluation_assets.core.reporting.agent_comparison import as_markdown as comparison_as_markdown
 from evaluation_assets.core.reporting.agent_comparison import write_agent_comparison
 from evaluation_assets.core.reporting.agent_report import as_markdown, write_agent_report
-from evaluation_assets.core.reporting.agent_runs import compare_runs, report_of, run_figures
-from evaluation_assets.core.suites.formats.registry import load_suites
+from evaluation_assets.core.reporting.agent_runs import compare_runs, report_figures, report_of
+from evaluation_assets.core.suites.formats.registry import load_suites, suite_figures
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.defs.freshness import latest_metadata
 from evaluation_assets.defs.names import AGENT_RUNS, STOPPED
@@ -55,15 +55,7 @@ def task_suites(context: dg.AssetExecutionContext, home: HomeResource) -> dg.Mat
     for problem in problems:
         context.log.warning(problem)
     add_partitions(context.instance, SUITES, usable)
-    return dg.MaterializeResult(
-        metadata={
-            "suites": len(usable),
-            "cases": sum(len(loaded.suite.cases) for loaded in usable.values()),
-            "left_out": sum(len(loaded.incomplete) for loaded in usable.values()),
-            "names": ", ".join(usable),
-            "problems": len(problems),
-        }
-    )
+    return dg.MaterializeResult(metadata={**suite_figures(usable), "problems": len(problems)})
 
 
 def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
@@ -112,7 +104,8 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                     "path": dg.MetadataValue.path(str(tally.path)),
                     "report": dg.MetadataValue.md(as_markdown(report)),
                     "report_path": dg.MetadataValue.path(str(path)),
-                    **run_figures(tally, report),
+                    **tally.metadata(),
+                    **report_figures(report),
                 }
                 yield dg.MaterializeResult(asset_key=run_key(agent), metadata=metadata)
         if stops:

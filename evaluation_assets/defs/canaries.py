@@ -44,8 +44,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource, **stored: Stored
     ):  # Dagster refuses an async annotation
         drop = context.partition_key
-        suite = DropFacts.of(stored["raw_trajectories"]).sidecar.suite
-        repeats = settings.repeats if settings.enabled and suite is not None else 0
+        repeats = settings.repeats_of(DropFacts.of(stored["raw_trajectories"]).sidecar.suite)
         chosen = chosen_judges(context, CANARY_VERDICTS, asked)
         own = {judge.name: [of_judge(stored, table, judge) for table in OWN] for judge in chosen}
         earlier = {judge.name: home.home.table(drop, CANARY_VERDICTS.name, judge.name) for judge in chosen}

@@ -14,10 +14,10 @@ from evaluation_assets.core.gating import evaluated_drops
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
 from evaluation_assets.core.gating.history import history_rows, of_other_keys
 from evaluation_assets.core.gating.measured_drop import MeasuredDrop, MeasuredTables
-from evaluation_assets.core.gating.metadata import damaged_tables, false_alarms
+from evaluation_assets.core.gating.metadata import baseline_figures, damaged_tables, false_alarms, means
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import read_metrics
-from evaluation_assets.core.human_review.judge_cards import kept_out
+from evaluation_assets.core.human_review.judge_cards import disqualified_judges
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.pipeline.canaries import canary_judges
@@ -88,7 +88,7 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
     def task_metrics(
         context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored
     ) -> dg.MaterializeResult[Stream]:
-        disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)
+        disqualified = disqualified_judges(home.home, settings.review)
         of_drop = MeasuredTables(
             raw=stored["raw_trajectories"],
             preprocessed=stored["preprocessed_trajectories"],
@@ -102,7 +102,9 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         )
         drop = MeasuredDrop(context.partition_key, of_drop, judges, rubrics, quorum, disqualified)
         table = tables.TASK_METRICS
-        return dg.MaterializeResult(value=Stream(table, batched(drop.rows(), table), drop.metadata, drop.facts))
+        return dg.MaterializeResult(
+            value=Stream(table, batched(drop.rows(), table), drop.metadata, lambda: drop.facts().footer())
+        )
 
     return task_metrics
 
@@ -123,9 +125,10 @@ def score_history(
     rows = list(history_rows(read_metrics(drop, task_metrics), now))
     earlier = of_other_keys(home.home.table(drop, "score_history").rows(), rows)
     table = tables.SCORE_HISTORY
-    figures = {f"mean_{row['metric']}": row["mean"] for row in rows}
     return dg.MaterializeResult(
-        value=Stream(table, batched([*earlier, *rows], table), lambda: figures, HistoryFacts(evaluated_at=now).footer)
+        value=Stream(
+            table, batched([*earlier, *rows], table), lambda: means(rows), HistoryFacts(evaluated_at=now).footer
+        )
     )
 
 
@@ -152,13 +155,7 @@ def baseline(context: dg.AssetExecutionContext, config: PromotionConfig, home: H
     return dg.MaterializeResult(
         metadata={
             "path": dg.MetadataValue.path(str(file)),
-            "suite": made.suite,
-            "promoted_by": made.promoted_by,
-            "reason": made.reason,
-            "comparability_key": made.comparability_key,
-            "tasks": len(made.tasks),
-            **({"without_canaries": ", ".join(made.without_canaries)} if made.without_canaries else {}),
-            **{f"mean_{name}": metric.mean for name, metric in made.metrics.items()},
+            **baseline_figures(made),
         }
     )
 
@@ -178,7 +175,7 @@ def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
         context: dg.AssetCheckExecutionContext, config: GateConfig, home: HomeResource
     ) -> dg.AssetCheckResult:
         file = UPath(config.baseline) if config.baseline else None
-        disqualified = kept_out(home.home.whole_table("judge_cards").rows(), settings.review)
+        disqualified = disqualified_judges(home.home, settings.review)
         outcome = evaluated_drops.gate_drop(home.home, context.partition_key, settings.gate, disqualified, file)
         return check_result(regression_gate_finding(outcome, settings.gate))
 
@@ -188,7 +185,7 @@ def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
 def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
     @dg.asset(
         group_name="regression",
-        code_version=REGRESSION_VERSION,
+        code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
         deps=["task_metrics", "score_history"],
         kinds={"parquet"},
         description="Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
@@ -207,7 +204,7 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
 def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     @dg.asset(
         group_name="regression",
-        code_version=REGRESSION_VERSION,
+        code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
         deps=["task_metrics", "score_history", "baseline"],
         kinds={"parquet"},
         check_specs=[

@@ -71,7 +71,7 @@ def report_asset(
     @dg.asset(
         partitions_def=DROPS,
         group_name="reports",
-        code_version=REPORT_VERSION,
+        code_version=f"{REPORT_VERSION}|{settings.gate.model_dump_json()}|{settings.review.model_dump_json()}",
         ins={name: dg.AssetIn(name) for name in REPORTED}
         | judge_inputs(LEVELS, judges)
         | judge_inputs([tables.CANARY_VERDICTS], asked),

@@ -6,7 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.automation import NightlyRunSettings
 from evaluation_assets.core.drops import scan
-from evaluation_assets.core.gating.evaluated_drops import suites
+from evaluation_assets.core.gating.evaluated_drops import newest_drops
 from evaluation_assets.core.suites.formats.registry import load_suites
 from evaluation_assets.defs.freshness import is_stale, run_config_of
 from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS
@@ -61,8 +61,7 @@ def weekly_schedule(cron: str) -> dg.ScheduleDefinition:
     def weekly_full_panel(
         context: dg.ScheduleEvaluationContext, home: HomeResource
     ) -> Iterator[dg.RunRequest | dg.SkipReason]:
-        there = scan(home.home.drops).drops
-        newest = [drops[-1].drop for _, drops in suites(home.home) if drops[-1].drop in there]
+        newest = newest_drops(home.home)
         if not newest:
             yield dg.SkipReason("no suite has an evaluated drop")
         for drop in newest:

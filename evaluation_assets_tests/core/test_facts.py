@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.drops import Sidecar
-from evaluation_assets.core.facts import CanaryFacts, DropFacts, Facts, PreprocessingFacts, SuiteFacts
+from evaluation_assets.core.facts import CanaryFacts, DropFacts, Facts, MetricsFacts, PreprocessingFacts, SuiteFacts
 from evaluation_assets.core.lake import Stored, Stream, write
 from evaluation_assets.core.tables import CLIPS
 
@@ -20,6 +20,13 @@ from evaluation_assets.core.tables import CLIPS
         SuiteFacts(suite="1.5", min_pass_rate=0.5, weights={"order": 2.0}, without_case=("a", "b")),
         SuiteFacts(problem="null"),
         CanaryFacts(occasion="", asked_of="judge|1"),
+        MetricsFacts(
+            sidecar=Sidecar(suite="s"),
+            comparability={"quorum": "1"},
+            canaries={"haiku": {"c1": [0.5, 1.0]}},
+            canaries_asked={"haiku": 12},
+            participants={"agent": "x"},
+        ),
     ],
     ids=lambda facts: type(facts).__name__,
 )

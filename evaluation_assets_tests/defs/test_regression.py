@@ -280,10 +280,32 @@ def test_what_hangs_on_what_labels_say_is_declared(installation: Workspace) -> N
     assert cards in graph.get(dg.AssetKey("task_metrics")).parent_keys
     assert dg.AssetKey("task_metrics") not in graph.get_ancestor_asset_keys(cards)
     Path(installation.home.root.path).mkdir(parents=True, exist_ok=True)
-    installation.home.gate_file.write_text("review: {min_kappa: 0.5}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "assets"),
+    [
+        (
+            "review: {min_kappa: 0.5}",
+            {"task_metrics", "review_queue", "judge_cards", "pass_rates", "evaluation_report"},
+        ),
+        ("gate: {delta: 0.1}", {"gate_calibration", "drift", "evaluation_report"}),
+        (
+            "gate: {min_pass_rates: {s: 0.5}}",
+            {"tool_use_results", "gate_calibration", "drift", "evaluation_report"},
+        ),
+    ],
+)
+def test_code_versions_follow_the_settings_that_assets_depend_on(
+    installation: Workspace, text: str, assets: set[str]
+) -> None:
+    graph = installation.definitions.resolve_asset_graph()
+    Path(installation.home.root.path).mkdir(parents=True, exist_ok=True)
+    installation.home.gate_file.write_text(text)
     changed = build_definitions(installation.home, Panel()).resolve_asset_graph()
-    versions = [each.get(dg.AssetKey("task_metrics")).code_version for each in (graph, changed)]
-    assert versions[0] != versions[1]
+    keys = graph.get_all_asset_keys()
+    differ = {key.to_user_string() for key in keys if graph.get(key).code_version != changed.get(key).code_version}
+    assert differ == assets
 
 
 def test_a_lasting_fall_turns_the_overview_red(accepted: Workspace) -> None:

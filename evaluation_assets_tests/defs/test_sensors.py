@@ -207,6 +207,18 @@ def test_a_raised_version_makes_drops_stale(kept: Workspace, monkeypatch: pytest
     assert nightly(raised) == ["a"]
 
 
+@pytest.mark.parametrize("text", ["gate: {delta: 0.1}", "review: {min_kappa: 0.5}"])
+def test_settings_that_a_report_depends_on_make_drops_stale(kept: Workspace, text: str) -> None:
+    kept.drop("a", record())
+    assert kept.run("a").success
+    assert nightly(kept) == []
+    kept.home.gate_file.write_text(text)
+    changed = Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)
+    assert nightly(changed) == ["a"]
+    kept.home.gate_file.write_text('schedules: {nightly: "0 1 * * *"}')
+    assert nightly(Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)) == []
+
+
 def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Workspace) -> None:
     assert sensors.new_drops.default_status == dg.DefaultSensorStatus.RUNNING
     schedule = installation.definitions.resolve_schedule_def("nightly_stale_drops")

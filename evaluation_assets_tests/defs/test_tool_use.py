@@ -9,7 +9,9 @@ from upath import UPath
 
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.suites import take_in_suite
+from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.formats.registry import load_suite
+from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, command, failed_checks, record
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -84,7 +86,8 @@ def test_gate_yaml_sets_the_pass_rate_of_a_suite(installation: Workspace) -> Non
     with_suite(installation, "d", b"".join([wrong, *RUNS.splitlines(keepends=True)[1:]]))
     assert "suite_pass_rate" in failed_checks(installation.run("d"))
     installation.home.gate_file.write_text("gate: {min_pass_rates: {weather: 0.1}}\n")
-    assert "suite_pass_rate" not in failed_checks(installation.run("d"))
+    configured = Workspace(installation.home, build_definitions(installation.home, Panel()), installation.instance)
+    assert "suite_pass_rate" not in failed_checks(configured.run("d"))
     assert report_of(installation, "d")["tool_use"]["min_pass_rate"] == 0.1
 
 

@@ -67,6 +67,18 @@ class RunTally:
         """Attempts that came to an end, before or now."""
         return self.ended.total() + self.resumed
 
+    def metadata(self) -> dict[str, str | int | float]:
+        """What the run did, for the UI; a price that is unknown is left out."""
+        paid = {} if self.paid_usd is None else {"paid_usd": self.paid_usd}
+        return {
+            "drop": self.drop or "",
+            "attempts": self.attempts,
+            "resumed": self.resumed,
+            "model_calls": self.model_calls,
+            "from_ledger": self.from_ledger,
+            **paid,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Places:

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from upath import UPath
 
 from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
-from evaluation_assets.core.configuration import faults, yaml_fault
+from evaluation_assets.core.configuration import read_settings
 from evaluation_assets.core.llm.endpoints import EndpointSettings
 from evaluation_assets.core.trajectories.identity import digest
 
@@ -97,13 +96,9 @@ def load_agent(path: UPath) -> AgentSettings:
         InvalidAgent: the file is no YAML, or a field is wrong.
     """
     try:
-        return AgentSettings.model_validate(yaml.safe_load(path.read_text("utf-8")) or {})
-    except yaml.YAMLError as problem:
-        raise InvalidAgent(f"{path}: {yaml_fault(problem)}") from None
-    except (OSError, UnicodeDecodeError) as problem:
+        return read_settings(path, AgentSettings, InvalidAgent)
+    except OSError as problem:
         raise InvalidAgent(f"{path}: cannot be read ({type(problem).__name__})") from None
-    except ValidationError as problem:
-        raise InvalidAgent(f"{path}: {faults(problem, AgentSettings)}") from None
 
 
 def load_agents(paths: Iterable[UPath]) -> list[AgentSettings]:

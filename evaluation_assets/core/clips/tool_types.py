@@ -6,10 +6,10 @@ from functools import cache
 from importlib.resources import files
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
-from evaluation_assets.core.configuration import faults, yaml_fault
+from evaluation_assets.core.configuration import read_settings
 from evaluation_assets.core.trajectories.model import ToolCall
 
 FINAL = "final"
@@ -59,14 +59,7 @@ def load_tool_types(path: UPath | None = None) -> ToolTypes:
     """
     if path is None or not path.exists():
         return shipped_tool_types()
-    try:
-        own = _File.model_validate(yaml.safe_load(path.read_text("utf-8")) or {})
-    except yaml.YAMLError as problem:
-        raise InvalidToolTypes(f"{path}: {yaml_fault(problem)}") from None
-    except UnicodeDecodeError as problem:
-        raise InvalidToolTypes(f"{path}: not UTF-8 ({problem.reason})") from None
-    except ValidationError as problem:
-        raise InvalidToolTypes(f"{path}: {faults(problem, _File)}") from None
+    own = read_settings(path, _File, InvalidToolTypes)
     shipped = _shipped()
     categories = {name: [*own.categories.get(name, ()), *shipped.categories.get(name, ())] for name in own.categories}
     return ToolTypes({**categories, **_without(shipped.categories, own.categories)}, {**shipped.servers, **own.servers})

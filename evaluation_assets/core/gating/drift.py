@@ -23,8 +23,9 @@ _LOWER_BOUND = 1.645
 class Drift:
     """A suite's nights since its baseline, oldest first.
 
-    `z` is each night's effect in standard errors, `cusum` and `e_values` what they add up to. `alarm` is set when the
-    last night's value has reached its limit.
+    `z` is each night's effect in standard errors, `cusum` and `e_values` what they add up to. `alarm` is `e_process`
+    if any night's e-value reached its limit, even if later nights were better; else `cusum` if the last night's sum
+    has reached its limit. `None`: no alarm.
     """
 
     z: tuple[float, ...]

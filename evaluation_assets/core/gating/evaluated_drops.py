@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from upath import UPath
 
+from evaluation_assets.core.drops import scan
 from evaluation_assets.core.facts import HistoryFacts
 from evaluation_assets.core.gating.baselines import (
     Baseline,
@@ -104,6 +105,12 @@ def suites(home: Installation, damaged: Tell = _log.warning) -> Iterator[tuple[s
     placed.sort(key=lambda each: (each[0].suite or "", each[1], each[0].drop))
     for suite, group in groupby(placed, key=lambda each: each[0].suite or ""):
         yield suite, [metrics for metrics, _ in group]
+
+
+def newest_drops(home: Installation) -> list[str]:
+    """The last evaluated drop of every suite, where it is still in the drops folder."""
+    there = scan(home.drops).drops
+    return [drops[-1].drop for _, drops in suites(home) if drops[-1].drop in there]
 
 
 def evaluated_at(home: Installation, drop: str) -> str:

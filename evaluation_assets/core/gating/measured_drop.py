@@ -1,14 +1,13 @@
 """The metrics of a drop, task by task, without the judges that people disagree with."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets.core.facts import DropFacts, PreprocessingFacts, SuiteFacts
+from evaluation_assets.core.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts
 from evaluation_assets.core.gating.baselines import SERVED
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows
+from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
@@ -32,7 +31,7 @@ class MeasuredTables:
     session_analyses: Stored
     clip_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
-    canary_verdicts: Mapping[str, Stored]
+    canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
 
 
 class MeasuredDrop:
@@ -64,22 +63,22 @@ class MeasuredDrop:
         cases = case_metrics(tables.tool_use_results)
         yield from metric_rows(self._drop, tables.preprocessed, self._scores(), cases, of_sessions, self._participants)
 
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> MetricsFacts:
         """What is kept with the metrics about the drop as a whole, once all rows have passed."""
         raw = DropFacts.of(self._tables.raw)
         canaries = {
             judge: list(stored.rows(["trajectory_id", "scores"]))
             for judge, stored in self._tables.canary_verdicts.items()
         }
-        noted = facts_of(
-            raw.sidecar,
-            raw.content,
-            self._comparability(),
-            self.kept_out,
-            {judge: canary_scores(found) for judge, found in canaries.items()},
-            {judge: canaries_asked(found) for judge, found in canaries.items()},
+        return MetricsFacts(
+            content=raw.content,
+            sidecar=raw.sidecar,
+            comparability=self._comparability(),
+            kept_out=self.kept_out,
+            canaries={judge: canary_scores(found) for judge, found in canaries.items()},
+            canaries_asked={judge: canaries_asked(found) for judge, found in canaries.items()},
+            participants=self._participants.agreed(),
         )
-        return noted | {"participants": json.dumps(self._participants.agreed())}
 
     def metadata(self) -> Mapping[str, str]:
         """Who is kept out, and why."""

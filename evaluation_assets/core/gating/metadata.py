@@ -1,9 +1,30 @@
-"""What tables over drops say about themselves, for the UI."""
+"""What tables and baselines say about themselves, for the UI."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from evaluation_assets.core.gating.baselines import Baseline
+
 Row = Mapping[str, Any]
+
+
+def baseline_figures(baseline: Baseline) -> dict[str, str | int | float]:
+    """Whose baseline it is, who promoted it and why, the mean of each metric, and judges without canary scores."""
+    unwatched = baseline.without_canaries
+    return {
+        "suite": baseline.suite,
+        "promoted_by": baseline.promoted_by,
+        "reason": baseline.reason,
+        "comparability_key": baseline.comparability_key,
+        "tasks": len(baseline.tasks),
+        **({"without_canaries": ", ".join(unwatched)} if unwatched else {}),
+        **{f"mean_{name}": metric.mean for name, metric in baseline.metrics.items()},
+    }
+
+
+def means(rows: Iterable[Row]) -> dict[str, float]:
+    """The mean of each metric, from rows of `score_history`."""
+    return {f"mean_{row['metric']}": row["mean"] for row in rows}
 
 
 def false_alarms(rows: Iterable[Row]) -> dict[str, float]:

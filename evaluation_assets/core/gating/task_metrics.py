@@ -3,13 +3,12 @@
 Trials are averaged per task first, so that each task counts once. Unknown values stay missing.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.facts import MetricsFacts
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.scoring.intervals import Estimate, mean_of_tasks
@@ -165,30 +164,10 @@ def _above_zero(value: float | None) -> float | None:
     return value if value is not None and value > 0 else None
 
 
-def facts_of(
-    sidecar: Sidecar,
-    content: str,
-    comparability: Mapping[str, str],
-    kept_out: Mapping[str, str],
-    canaries: Mapping[str, Mapping[str, list[float]]] | None = None,
-    canaries_asked: Mapping[str, int] | None = None,
-) -> dict[str, str]:
-    """What `task_metrics` notes about the drop as a whole, for `read_metrics`."""
-    return {
-        "sidecar": sidecar.model_dump_json(),
-        "content": content,
-        "comparability": json.dumps(dict(comparability)),
-        "kept_out": json.dumps(dict(kept_out)),
-        "canaries": json.dumps(canaries or {}),
-        "canaries_asked": json.dumps(canaries_asked or {}),
-    }
-
-
 def read_metrics(drop: str, stored: Stored) -> DropMetrics:
     """The metrics of a drop from its `task_metrics`."""
-    facts = stored.facts
-    sidecar = Sidecar.model_validate_json(facts.get("sidecar", "{}"))
-    recorded = json.loads(facts.get("participants", "{}"))
+    facts = MetricsFacts.of(stored)
+    sidecar, recorded = facts.sidecar, facts.participants
     tasks: dict[str, str] = {}
     metrics: dict[str, dict[str, TaskValue]] = {}
     for row in stored.rows():
@@ -204,11 +183,11 @@ def read_metrics(drop: str, stored: Stored) -> DropMetrics:
         agent=sidecar.agent or recorded.get("agent"),
         agent_version=sidecar.agent_version or recorded.get("agent_version"),
         model=sidecar.model or recorded.get("model"),
-        content=facts.get("content", ""),
-        comparability=json.loads(facts.get("comparability", "{}")),
-        kept_out=json.loads(facts.get("kept_out", "{}")),
-        canaries=json.loads(facts.get("canaries", "{}")),
-        canaries_asked=json.loads(facts.get("canaries_asked", "{}")),
+        content=facts.content,
+        comparability=facts.comparability,
+        kept_out=facts.kept_out,
+        canaries=facts.canaries,
+        canaries_asked=facts.canaries_asked,
         tasks=tasks,
         metrics=metrics,
     )

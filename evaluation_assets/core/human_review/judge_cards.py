@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation_assets.core.human_review.labels import PASSED
 from evaluation_assets.core.human_review.settings import ReviewSettings
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.scoring.intervals import wilson
 from evaluation_assets.core.scoring.reliability import alpha_interval, alpha_of, cohen_kappa, kappa_interval, retest_std
 
@@ -84,6 +85,11 @@ def judge_card(
         cost_usd=fmean(prices) if prices else None,
         may_gate=None if kappa is None or len(both) < settings.min_labels else kappa >= settings.min_kappa,
     )
+
+
+def disqualified_judges(home: Installation, settings: ReviewSettings) -> dict[str, str]:
+    """The judges that may not gate, with the reason, from the stored `judge_cards`."""
+    return kept_out(home.whole_table("judge_cards").rows(), settings)
 
 
 def kept_out(card_rows: Iterable[Row], settings: ReviewSettings) -> dict[str, str]:

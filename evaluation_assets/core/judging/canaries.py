@@ -35,6 +35,10 @@ class CanarySettings(Section):
     enabled: bool = True
     repeats: int = Field(default=1, ge=1, le=10)
 
+    def repeats_of(self, suite: str | None) -> int:
+        """How often each canary clip is asked about with a drop of this suite; 0 without a suite."""
+        return self.repeats if self.enabled and suite is not None else 0
+
 
 @cache
 def canaries() -> tuple[Trajectory, ...]:

@@ -3,11 +3,10 @@
 from functools import partial
 from typing import Any, Self
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import faults, yaml_fault
+from evaluation_assets.core.configuration import read_settings, validated
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
@@ -100,12 +99,7 @@ def load_panel(path: UPath | None) -> Panel:
     """
     if path is None or not path.exists():
         return Panel()
-    try:
-        return panel_of(yaml.safe_load(path.read_text("utf-8")) or {}, str(path))
-    except yaml.YAMLError as problem:
-        raise InvalidPanel(f"{path}: {yaml_fault(problem)}") from None
-    except UnicodeDecodeError as problem:
-        raise InvalidPanel(f"{path}: not UTF-8 ({problem.reason})") from None
+    return read_settings(path, Panel, InvalidPanel)
 
 
 def panel_of(data: Any, source: str) -> Panel:
@@ -114,10 +108,7 @@ def panel_of(data: Any, source: str) -> Panel:
     Raises:
         InvalidPanel: a field is wrong; the message begins with `source`.
     """
-    try:
-        return Panel.model_validate(data)
-    except ValidationError as problem:
-        raise InvalidPanel(f"{source}: {faults(problem, Panel)}") from None
+    return validated(data, Panel, source, InvalidPanel)
 
 
 def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:

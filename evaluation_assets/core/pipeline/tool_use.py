@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.facts import SuiteFacts
+from evaluation_assets.core.facts import DropFacts, SuiteFacts
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
-from evaluation_assets.core.suites.failure_patterns import FailurePattern, failure_patterns
+from evaluation_assets.core.suites.failure_patterns import failure_patterns
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, find_suite, load_suite
-from evaluation_assets.core.suites.tool_use_rows import case_without_run, tool_use_row
+from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.suites.tool_use_rows import case_without_run, failure_pattern_row, tool_use_row
+from evaluation_assets.core.tables import FAILURE_PATTERNS, TOOL_USE_RESULTS
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_of
 
@@ -31,8 +33,6 @@ def suite_of(home: Installation, name: str | None) -> LoadedSuite | None:
 
 class MeasuredRuns:
     """The runs of a drop, measured by the cases of its suite.
-
-    All trajectories are measured, also those that rules keep from the judges: a loop is a way to fail a case.
 
     Args:
         drop: key of the drop.
@@ -108,6 +108,33 @@ class MeasuredRuns:
         }
 
 
-def patterns_of(results: Stored) -> list[FailurePattern]:
-    """The classes of issues in `tool_use_results`."""
-    return failure_patterns(results.rows(["case_id", "passed", "issues"]))
+def measured_runs(home: Installation, drop: str, raw: Stored, min_pass_rates: Mapping[str, float]) -> Stream:
+    """`tool_use_results` of a drop; empty, with a note, where it has no suite or one that cannot be used.
+
+    All trajectories of `raw` are measured, also those that rules keep from the judges: a loop is a way to fail a case.
+    """
+    table = TOOL_USE_RESULTS
+    named = DropFacts.of(raw).sidecar.suite
+    try:
+        loaded = suite_of(home, named)
+    except InvalidSuite as problem:
+        note = {"note": f"The suite cannot be used: {problem}"}
+        return Stream(table, iter(()), lambda: note, SuiteFacts(problem=str(problem)).footer)
+    if loaded is None or named is None:
+        why = "names no suite" if named is None else f"names {named!r}, which is not in suites/"
+        return Stream(table, iter(()), lambda: {"note": f"No suite: the drop {why}."})
+    runs = MeasuredRuns(drop, named, loaded, min_pass_rates.get(named, loaded.suite.min_pass_rate))
+    return Stream(table, batched(runs.measured(raw), table), runs.metadata, lambda: runs.facts().footer())
+
+
+def patterns_of(drop: str, results: Stored) -> Stream:
+    """`failure_patterns` of a drop: the classes of issues in `tool_use_results`."""
+    table = FAILURE_PATTERNS
+    suite = SuiteFacts.of(results).suite or ""
+    found = failure_patterns(results.rows(["case_id", "passed", "issues"]))
+    return Stream(
+        table,
+        batched((failure_pattern_row(drop, suite, pattern) for pattern in found), table),
+        lambda: {"suite": suite or "none", **{each.failure_class: each.runs for each in found}},
+        SuiteFacts(suite=suite or None).footer,
+    )

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
-from evaluation_assets.core.agents.tool_quality import findings
 from evaluation_assets.core.nullable import mean_of, sum_of
 from evaluation_assets.core.reporting.files import write_texts
 from evaluation_assets.core.reporting.render import environment
+from evaluation_assets.core.reporting.tool_quality import findings
 from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_answer
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from evaluation_assets.core.agents.runner import RunTally
 from evaluation_assets.core.drops import Drop, scan
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.registry import read_trajectories
@@ -26,26 +25,20 @@ def compare_runs(home: Installation, suite: Suite, drops: Iterable[str]) -> Agen
     return compare_agents(suite, {drop: report for drop, report in reports.items() if report.attempts})
 
 
-def run_figures(tally: RunTally, report: AgentReport) -> dict[str, str | int | float]:
-    """What a run did and achieved, for the UI; what is unknown is left out."""
+def report_figures(report: AgentReport) -> dict[str, str | int | float]:
+    """What a run achieved, for the UI; what is unknown is left out."""
     figures: dict[str, float | None] = {
         "accuracy": report.accuracy,
         "mean_duration_s": report.mean_duration_s,
         "mean_calls": report.mean_calls,
         "cost_usd": report.cost_usd,
         "unpriced_attempts": report.unpriced or None,
-        "paid_usd": tally.paid_usd,
     }
     return {
-        "drop": tally.drop or "",
-        "attempts": tally.attempts,
-        "resumed": tally.resumed,
         "right": report.right,
         "answerable": report.answerable,
         "passed": report.passed,
         "failed": report.failed,
         "failures": "; ".join(dict.fromkeys(task.error or "" for task in report.tasks if task.passed is None))[:1000],
-        "model_calls": tally.model_calls,
-        "from_ledger": tally.from_ledger,
         **{name: value for name, value in figures.items() if value is not None},
     }

@@ -3,7 +3,7 @@
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
-from evaluation_assets.core.human_review.judge_cards import kept_out
+from evaluation_assets.core.human_review.judge_cards import disqualified_judges
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.score_history import trends
@@ -16,7 +16,7 @@ def drop_report(
     home: Installation, drop: str, own: DropTables, comparability: dict[str, str], settings: Settings
 ) -> DropReport:
     """Everything the report of a drop says. Other drops whose tables are damaged are named and left out."""
-    disqualified = kept_out(home.whole_table("judge_cards").rows(), settings.review)
+    disqualified = disqualified_judges(home, settings.review)
     facts = DropFacts.of(own.raw)
     sidecar = facts.sidecar
     damaged: list[str] = []

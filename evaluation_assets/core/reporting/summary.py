@@ -11,6 +11,7 @@ from typing import Any
 
 from evaluation_assets.core.excerpts import without_middle
 from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.gating.measured_drop import MeasuredTables
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.repair import changes_text
@@ -44,25 +45,16 @@ RIGHT_ANSWER = 0.5
 """Judged agreement with the reference from which an answer is right: its main point is."""
 
 
-@dataclass(frozen=True, slots=True)
-class DropTables:
-    """The tables of one drop; verdicts by judge."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DropTables(MeasuredTables):
+    """All tables of a drop that its report is made of; verdicts by judge."""
 
-    raw: Stored
-    preprocessed: Stored
     rejected: Stored
-    clips: Stored
     clip_scores: Stored
     category_assessments: Stored
-    trajectory_scores: Stored
-    tool_use_results: Stored
     failure_patterns: Stored
-    session_analyses: Stored
-    clip_verdicts: Mapping[str, Stored]
     category_verdicts: Mapping[str, Stored]
-    trajectory_verdicts: Mapping[str, Stored]
     session_verdicts: Mapping[str, Stored]
-    canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
 
 
 def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables: DropTables) -> DropReport:

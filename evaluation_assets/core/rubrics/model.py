@@ -7,10 +7,10 @@ from importlib.resources import files
 from typing import Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import faults, yaml_fault
+from evaluation_assets.core.configuration import read_settings
 
 Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
 SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
@@ -149,14 +149,7 @@ def _files(folder: UPath | None) -> list[UPath]:
 
 
 def _read(path: UPath) -> Rubric:
-    try:
-        rubric = Rubric.model_validate(yaml.safe_load(path.read_text("utf-8")))
-    except yaml.YAMLError as problem:
-        raise InvalidRubric(f"{path}: {yaml_fault(problem)}") from None
-    except UnicodeDecodeError as problem:
-        raise InvalidRubric(f"{path}: not UTF-8 ({problem.reason})") from None
-    except ValidationError as problem:
-        raise InvalidRubric(f"{path}: {faults(problem, Rubric)}") from None
+    rubric = read_settings(path, Rubric, InvalidRubric)
     if path.parent.name != rubric.level:
         raise InvalidRubric(f"{path}: level is {rubric.level}, but the folder is for {path.parent.name} rubrics")
     if rubric.level not in _TYPED_LEVELS and rubric.covers != (ANY,):

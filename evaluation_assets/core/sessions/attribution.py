@@ -142,13 +142,3 @@ def random_agent(trajectory: Trajectory) -> Distribution:
     """Baseline: every agent that contributed alike."""
     acted = speakers(trajectory)
     return {agent: 1 / len(acted) for agent in acted}
-
-
-def hit_rate(guess: Distribution, label: str) -> float:
-    """The chance that the most probable name of a distribution is the label; equals share it.
-
-    1.0 for the label itself, for a uniform guess one over the number of names.
-    """
-    top = max(guess.values(), default=0.0)
-    best = [name for name, probability in guess.items() if probability == top]
-    return best.count(label) / len(best) if best else 0.0

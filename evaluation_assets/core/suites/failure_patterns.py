@@ -252,10 +252,7 @@ def by_tool(results: Iterable[Row]) -> list[ToolTotals]:
     return [
         ToolTotals(
             tool=tool,
-            **{
-                name: sum(row[name] for row in rows)
-                for name in ("expected", "called", "matched", "defective", "errors")
-            },
+            **{name: sum(row[name] for row in rows) for name in _COUNTS},
             parameter_accuracy=mean_of(row["parameter_accuracy"] for row in rows),
         )
         for tool, rows in sorted(groups.items())

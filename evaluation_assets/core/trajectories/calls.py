@@ -12,7 +12,8 @@ CallKey = tuple[str, str, str]
 
 def key_of(tool: str, arguments: object, server: str | None = None) -> CallKey:
     """The key of a call with these arguments. White space and the order of JSON keys do not matter."""
-    return server or "", tool, _canonical(arguments)
+    # Not orjson: predictions of other tools hold integers beyond 64 bits, and values that are no JSON.
+    return server or "", tool, json.dumps(arguments, sort_keys=True, default=str)
 
 
 def call_key(trajectory: Trajectory, step: Step) -> CallKey:
@@ -20,20 +21,15 @@ def call_key(trajectory: Trajectory, step: Step) -> CallKey:
     call = step.call
     if call is None:
         return "", "", ""
-    return call.server or "", call.name, _arguments(trajectory, call)
+    return key_of(call.name, _arguments(trajectory, call), call.server)
 
 
-def _arguments(trajectory: Trajectory, call: ToolCall) -> str:
+def _arguments(trajectory: Trajectory, call: ToolCall) -> object:
     data: object = trajectory.arguments(call)
-    if data is None:
-        raw = trajectory.piece(call.raw)
-        try:
-            data = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            return " ".join(raw.split())
-    return _canonical(data)
-
-
-def _canonical(arguments: object) -> str:
-    # Not orjson: predictions of other tools hold integers beyond 64 bits, and values that are no JSON.
-    return json.dumps(arguments, sort_keys=True, default=str)
+    if data is not None:
+        return data
+    raw = trajectory.piece(call.raw)
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return " ".join(raw.split())

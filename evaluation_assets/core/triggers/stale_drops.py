@@ -13,7 +13,7 @@ def is_stale(drop: Drop, report: Mapping[str, Any] | None, read: Mapping[str, An
         drop: as it lies in the drops folder.
         report: metadata of its last report.
         read: metadata of its last reading.
-        evaluation_key: stands for judges, rubrics and code as they are now.
+        evaluation_key: stands for judges, rubrics, settings and code as they are now.
     """
     if report is None or read is None or report.get("evaluation_key") != evaluation_key:
         return True

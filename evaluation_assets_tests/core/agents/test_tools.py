@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from evaluation_assets.core.agents.calculator import calculator
 from evaluation_assets.core.agents.runner import PYTHON_TOOLS
 from evaluation_assets.core.agents.settings import InvalidAgent, load_agent
-from evaluation_assets.core.agents.tool_quality import findings
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, ToolError, cut, python_tools
 from evaluation_assets.core.formats.base import UnusableRecord
 from evaluation_assets.core.formats.readers.canonical import line_of, trajectory_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, written
 from evaluation_assets.core.reporting.agent_report import agent_report, as_markdown
+from evaluation_assets.core.reporting.tool_quality import findings
 from evaluation_assets.core.suites.suite import Suite
 from evaluation_assets.core.trajectories.model import Tool, Trajectory
 from evaluation_assets_tests.core.making import trajectory

@@ -1,6 +1,5 @@
 """What a drop achieved, task by task."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,9 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.facts import MetricsFacts
 from evaluation_assets.core.gating.participants import Participants
-from evaluation_assets.core.gating.task_metrics import case_metrics, facts_of, metric_rows, read_metrics
+from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows, read_metrics
 from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS, TOOL_USE_RESULTS
 from evaluation_assets.core.trajectories.model import Agent, Usage
@@ -61,10 +61,15 @@ def test_a_metric_that_one_task_lacks_is_null_there(tmp_path: Path) -> None:
 
 def test_metrics_come_back_from_their_table_with_what_they_are_of(tmp_path: Path) -> None:
     runs = stored(UPath(tmp_path) / "t.parquet", {"task_id": "a", "success": True}, {"task_id": "b", "task": "other"})
-    facts = facts_of(Sidecar(suite="s", agent="x", agent_version="2"), "c0", {"quorum": "1"}, {"j": "kappa 0.1"})
+    facts = MetricsFacts(
+        sidecar=Sidecar(suite="s", agent="x", agent_version="2"),
+        content="c0",
+        comparability={"quorum": "1"},
+        kept_out={"j": "kappa 0.1"},
+    )
     rows = metric_rows("s/d", runs, [score("r0", 0.25), score("r1", 0.5)], {}, {}, Participants())
     path = UPath(tmp_path) / "m.parquet"
-    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=lambda: facts))
+    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts.footer))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))
     assert (found.suite, found.agent, found.agent_version, found.content) == ("s", "x", "2", "c0")
     assert (found.comparability, found.kept_out) == ({"quorum": "1"}, {"j": "kappa 0.1"})
@@ -111,11 +116,9 @@ def test_agent_version_and_model_are_those_of_the_file(
     runs = stored(UPath(tmp_path) / "t.parquet", *({"agents": each, "success": True} for each in agents))
     seen = Participants()
     rows = list(metric_rows("s/d", runs, [], {}, {}, seen))
-    facts = facts_of(Sidecar.model_validate({"suite": "s", **sidecar}), "c0", {}, {}) | {
-        "participants": json.dumps(seen.agreed())
-    }
+    facts = MetricsFacts(sidecar=Sidecar.model_validate({"suite": "s", **sidecar}), participants=seen.agreed())
     path = UPath(tmp_path) / "m.parquet"
-    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=lambda: facts))
+    write(path, Stream(TASK_METRICS, batched(rows, TASK_METRICS), facts=facts.footer))
     found = read_metrics("s/d", Stored(TASK_METRICS, path))
     assert (found.agent, found.agent_version, found.model) == said
     again = replace(found, drop="s/e")

@@ -87,13 +87,6 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
         )
 
 
-def mistake(trajectory: Trajectory) -> tuple[str | None, int | None]:
-    """The annotated mistake: the responsible agent and the step number."""
-    index, steps = trajectory.labels.get("mistake_step"), trajectory.extra.get("history_steps", [])
-    found = steps[index] if isinstance(index, int) and 0 <= index < len(steps) else None
-    return trajectory.labels.get("mistake_agent"), found
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Message:
     """One item of a history. `index` is its position, `agent` the speaker, `to` the agent the work is handed to."""

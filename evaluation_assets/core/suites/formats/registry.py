@@ -122,6 +122,16 @@ def load_suites(folder: UPath) -> tuple[dict[str, LoadedSuite], list[str]]:
     return usable, problems
 
 
+def suite_figures(suites: Mapping[str, LoadedSuite]) -> dict[str, int | str]:
+    """How many suites, cases and incomplete tasks there are, for the UI."""
+    return {
+        "suites": len(suites),
+        "cases": sum(len(loaded.suite.cases) for loaded in suites.values()),
+        "left_out": sum(len(loaded.incomplete) for loaded in suites.values()),
+        "names": ", ".join(suites),
+    }
+
+
 def as_document(suite: Suite) -> Mapping[str, Any]:
     """A suite as the content of a JSON or YAML file; reading it gives the same suite."""
     return suite.model_dump(mode="json", by_alias=True, exclude_unset=True)

@@ -7,13 +7,20 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample
-from evaluation_assets.core.formats.readers.who_and_when import detect, mistake
+from evaluation_assets.core.formats.readers.who_and_when import detect
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, loaded, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "who_and_when"
+
+
+def mistake(trajectory: Trajectory) -> tuple[str | None, int | None]:
+    """Who made the mistake that people found, and the number of the step it was made in."""
+    index, steps = trajectory.labels.get("mistake_step"), trajectory.extra.get("history_steps", [])
+    found = steps[index] if isinstance(index, int) and 0 <= index < len(steps) else None
+    return trajectory.labels.get("mistake_agent"), found
 
 
 @pytest.fixture
