@@ -64,11 +64,30 @@ def census_of(data: Any) -> Census:
         calls.update(_calls_at(value))
         tool_spans += _is_tool_span(value)
         for key, inner in value.items():
+            if (key == "call" and value.get("event") == "model") or (key == "calls" and "messages" in value):
+                continue  # Inspect keeps the provider's request beside the messages; its calls may have no IDs
+            if key == "events" and isinstance(inner, list):
+                inner = _without_scorers(inner)
             if isinstance(inner, dict | list):
                 waiting.append((inner, depth))
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
                 waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]
     return Census(frozenset(calls), tool_spans)
+
+
+def _without_scorers(events: list[Any]) -> list[Any]:
+    """The events of an Inspect sample without those of its scorers, whose models may call tools, too."""
+    scoring: set[Any] = set()
+    kept: list[Any] = []
+    for event in events:
+        place = event.get("span_id") if isinstance(event, dict) else None
+        if isinstance(event, dict) and event.get("event") == "span_begin" and isinstance(place, str):
+            above = event.get("parent_id")
+            if event.get("type") in ("scorers", "scorer") or (isinstance(above, str) and above in scoring):
+                scoring.add(place)
+        if not isinstance(place, str) or place not in scoring:
+            kept.append(event)
+    return kept
 
 
 def _calls_at(value: dict[str, Any]) -> Iterator[str]:
@@ -91,7 +110,8 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
 def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
     """What tells a call from others; nothing for what has neither a name nor a type that needs none."""
     inner = next((found for key in ("function", "custom") if isinstance(found := call.get(key), dict)), call)
-    name = next((found for key in _NAMES for one in (inner, call) if isinstance(found := one.get(key), str)), None)
+    names = (*_NAMES, "function")
+    name = next((found for key in names for one in (inner, call) if isinstance(found := one.get(key), str)), None)
     if name is None and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
         return
     identity = next((found for key in _IDS if isinstance(found := call.get(key), str) and found), None)
