@@ -35,6 +35,7 @@ _SPAN_KINDS = {
     "openinference.span.kind": "TOOL",
     "gen_ai.operation.name": "execute_tool",
     "traceloop.span.kind": "tool",
+    "mlflow.spanType": '"TOOL"',
 }
 _FLAT_ID = re.compile(r"(?:^|\.)tool_calls\.\d+\.(?:tool_call\.)?id$")
 _HINTS = ("tool_call", "toolCall", "tool-call", "tool_use", "toolUse", "function_call", "functionCall")
