@@ -1,8 +1,8 @@
 """Traces of MLflow.
 
 The fixture has the shape that MLflow 3.17.2 writes (`benchmarks/frameworks/mlflow` makes such traces). The shape of
-MLflow 2 is what `mlflow.entities.Span.from_dict_v2` of 3.17.2 accepts; the items of the Responses API are those that autologging of
-the OpenAI Agents SDK 0.24.0 records.
+MLflow 2 is what `mlflow.entities.Span.from_dict_v2` of 3.17.2 accepts; the items of the Responses API are those that
+autologging of the OpenAI Agents SDK 0.24.0 records.
 """
 
 import json
