@@ -2,7 +2,7 @@
 
 Shapes: `ObservationV2` and the scores of the Python client 4 (`langfuse/api/commons/types`), a trace as
 `GET /api/public/traces/{id}` gives it and as the UI downloads it, the field reference of the export to blob storage,
-and what the integrations of OpenAI (`langfuse/openai.py`) and LangChain (`langfuse/langchain/CallbackHandler.py`) record.
+and what the integrations of OpenAI (`langfuse/openai.py`) and LangChain (`langchain/CallbackHandler.py`) record.
 """
 
 import json
