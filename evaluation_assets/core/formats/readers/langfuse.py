@@ -183,15 +183,15 @@ def _scored(scores: Sequence[JsonObject]) -> JsonObject:
         name, value = first_text(score, "name") or "score", score.get("value")
         word, why = first_text(score, "stringValue", "string_value"), first_text(score, "comment")
         if score.get("source") == "EVAL":
-            is_number = isinstance(value, int | float) and score.get("dataType") != "CATEGORICAL"
-            in_range = is_number and 0 <= value <= 1
+            number = value if isinstance(value, int | float) and score.get("dataType") != "CATEGORICAL" else None
+            graded = None if number is None or not 0 <= number <= 1 else float(number)
             verdicts.append(
                 RecordedVerdict(
                     level="trajectory",
                     subject="trajectory",
                     judge=name,
-                    scores={name: float(value)} if in_range else {},
-                    verdict=word if in_range or word else as_text(value),
+                    scores={} if graded is None else {name: graded},
+                    verdict=as_text(value) if graded is None and word is None else word,
                     reasoning=why,
                 )
             )
