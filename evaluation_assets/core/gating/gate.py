@@ -32,7 +32,7 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
         return None
     own = {name: {task: value.value for task, value in values.items()} for name, values in current.metrics.items()}
     moved = [] if baseline is None else _changed_judges(baseline, current)
-    # A floor of the scores of a judge that has changed says nothing about the agent.
+    # A floor on the scores of a changed judge says nothing about the agent.
     held = {name: values for name, values in own.items() if not moved or name in WITHOUT_JUDGES}
     limits = _beyond_limits(held, settings.floors)
     if baseline is None:
@@ -85,7 +85,7 @@ def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Differen
 
 
 def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
-    """Reasons why judges changed: the provider reports another version, or their scores of the canary clips moved."""
+    """The judges that changed, with reasons: the provider reports another version, or canary scores moved."""
     before, now = baseline.comparability, current.comparability
     served = [
         f"judge changed: {part.removeprefix(SERVED)} is served as {now[part]}, was {before[part]}; {JUDGE_AGAIN}"
@@ -97,7 +97,7 @@ def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
 
 
 def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str, bool]]:
-    """Judges of both runs for which it is unknown whether they changed, and whether they were asked."""
+    """Judges of both runs of which it is unknown whether they changed, and whether they scored canary clips."""
     found = (
         unknown_change(judge, before, current.canaries.get(judge, {}), current.canaries_asked.get(judge, 0))
         for judge, before in sorted(baseline.canaries.items())

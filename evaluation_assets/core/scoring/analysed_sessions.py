@@ -8,8 +8,8 @@ from evaluation_assets.core.scoring.averages import Leniency, average, panel_sco
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
 from evaluation_assets.core.sessions.analysis import PANEL
 from evaluation_assets.core.sessions.analysis_rows import analysis_row
-from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of

@@ -26,10 +26,10 @@ from evaluation_assets.core.sessions.analysis import (
     TurnResult,
     WastedCall,
 )
-from evaluation_assets.core.sessions.contributions import Contribution, speakers
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
 from evaluation_assets.core.sessions.intent_drift import Drift, drift_of
+from evaluation_assets.core.sessions.interactions import SessionInteraction, speakers
 from evaluation_assets.core.sessions.issues import issues_of, quoted
 from evaluation_assets.core.sessions.recommendations import recommend
 from evaluation_assets.core.sessions.session_scores import Detection, Weighted, capped
@@ -48,7 +48,7 @@ _SUSPECTS = 10
 class _Part:
     """An interaction with its scores."""
 
-    contribution: Contribution
+    interaction: SessionInteraction
     tool_use: float | None
     reasoning: float | None
     handoff: float | None
@@ -86,7 +86,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     completed = None if "task_completion" not in whole else whole["task_completion"] >= session_scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
     issues = issues_of(seen, detections, drift, drift_source)
-    agents = {agent: [part for part in parts if part.contribution.agent_id == agent] for agent in speakers(trajectory)}
+    agents = {agent: [part for part in parts if part.interaction.agent_id == agent] for agent in speakers(trajectory)}
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
     counted = session_scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
     possible = sum(
@@ -135,7 +135,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     )
 
 
-def _part(part: Contribution, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
+def _part(part: SessionInteraction, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
     """Judged scores; tool use is at most the share of valid calls, a hand-off nobody judged its completeness."""
     found = seen.handoffs.get(part.order)
     return _Part(
@@ -150,7 +150,7 @@ def _part(part: Contribution, seen: SessionEvidence, judged: Mapping[str, float]
 def _means_of(parts: Sequence[_Part]) -> _Part:
     """The parts of an agent averaged to one."""
     return _Part(
-        parts[0].contribution,
+        parts[0].interaction,
         mean_of([part.tool_use for part in parts]),
         mean_of([part.reasoning for part in parts]),
         mean_of([part.handoff for part in parts]),
@@ -205,7 +205,7 @@ def _turn_drift(seen: SessionEvidence, turn: int, drift: Drift) -> float | None:
 
 
 def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_Part], drift: Drift) -> TurnResult:
-    own = [part for part in parts if part.contribution.turn == turn]
+    own = [part for part in parts if part.interaction.turn == turn]
     reaction = seen.reactions[turn]
     following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
     shows = found.type in ("rdm", "ccm") or (reaction is not None and reaction.is_dissatisfied)
@@ -221,12 +221,12 @@ def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_P
         evidence=quoted(following) if shows else None,
         similarity=None if reaction is None else reaction.similarity,
         drift=_turn_drift(seen, turn, drift),
-        latency_ms=_sum(total(latency_ms(part.contribution) for part in own)),
+        latency_ms=_sum(total(latency_ms(part.interaction) for part in own)),
     )
 
 
 def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> InteractionResult:
-    own = part.contribution
+    own = part.interaction
     handed_over = seen.handoffs.get(own.order)
     return InteractionResult(
         agent_id=own.agent_id,
@@ -282,9 +282,9 @@ def _course(seen: SessionEvidence) -> Course:
         correction=progress.correction,
         errors=[
             ErrorRecord(
-                agent_id=error.contribution.agent_id,
-                turn_index=error.contribution.turn,
-                interaction=error.contribution.position,
+                agent_id=error.interaction.agent_id,
+                turn_index=error.interaction.turn,
+                interaction=error.interaction.position,
                 step=error.step,
                 tool=error.tool,
                 error=error.error,
@@ -316,9 +316,9 @@ def _tool_chain(seen: SessionEvidence) -> ToolChain:
         calls=found.calls,
         wasted=[
             WastedCall(
-                agent_id=wasted.contribution.agent_id,
-                turn_index=wasted.contribution.turn,
-                interaction=wasted.contribution.position,
+                agent_id=wasted.interaction.agent_id,
+                turn_index=wasted.interaction.turn,
+                interaction=wasted.interaction.position,
                 step=wasted.step,
                 tool=wasted.tool,
                 why=wasted.why,
@@ -362,9 +362,9 @@ def _attribution(seen: SessionEvidence, means: PanelMeans) -> FailureAttribution
         agents=dict(found.agents),
         steps=[
             SuspectStep(
-                agent_id=suspect.contribution.agent_id,
-                turn_index=suspect.contribution.turn,
-                interaction=suspect.contribution.position,
+                agent_id=suspect.interaction.agent_id,
+                turn_index=suspect.interaction.turn,
+                interaction=suspect.interaction.position,
                 step=suspect.step,
                 probability=suspect.probability,
                 evidence=list(suspect.evidence),

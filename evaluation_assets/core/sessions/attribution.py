@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
 from evaluation_assets.core.sessions.grounding import UngroundedValue
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of, speakers
 from evaluation_assets.core.sessions.progress import Progress
 from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.repetition import Repetition
@@ -39,7 +39,7 @@ WEIGHTS: Mapping[str, float] = {
 class Suspect:
     """A step that may have decided the failure; `step` counts in its interaction."""
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     probability: float
     evidence: tuple[str, ...]
@@ -83,19 +83,19 @@ def attribute(
     `soundness` is what the panel thinks of interactions, 0..1 by name: whether they are free of errors that later work
     rests on. A step's probability is its evidence, with an equal share for every step, over that of all steps.
     """
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     cases: dict[tuple[int, int], _Case] = {
         (part.order, number): _Case(PRIOR) for part in parts for number in range(max(1, len(part.steps)))
     }
     for issue in issues:
-        cases[issue.contribution.order, issue.step].add(issue.fault)
+        cases[issue.interaction.order, issue.step].add(issue.fault)
     for value in ungrounded:
-        cases[value.contribution.order, value.step].add("ungrounded_value")
+        cases[value.interaction.order, value.step].add("ungrounded_value")
     for error in progress.errors:
         if error.recovered_at is None:
-            cases[error.contribution.order, error.step].add("open_error")
+            cases[error.interaction.order, error.step].add("open_error")
     for ignored in progress.ignored:
-        cases[ignored.contribution.order, ignored.step].add("ignored_result")
+        cases[ignored.interaction.order, ignored.step].add("ignored_result")
     for repetition in repeated:
         if repetition.is_loop:
             cases[repetition.places[1], 0].add("loop")
@@ -114,7 +114,7 @@ def attribute(
     return _normalised(parts, cases)
 
 
-def _normalised(parts: Sequence[Contribution], cases: Mapping[tuple[int, int], _Case]) -> Attribution:
+def _normalised(parts: Sequence[SessionInteraction], cases: Mapping[tuple[int, int], _Case]) -> Attribution:
     total = fsum(case.weight for case in cases.values())
     suspects = tuple(
         Suspect(parts[order], number, case.weight / total, tuple(dict.fromkeys(case.evidence)))
@@ -122,19 +122,19 @@ def _normalised(parts: Sequence[Contribution], cases: Mapping[tuple[int, int], _
     )
     agents: dict[str, list[float]] = {}
     for suspect in suspects:
-        agents.setdefault(suspect.contribution.agent_id, []).append(suspect.probability)
+        agents.setdefault(suspect.interaction.agent_id, []).append(suspect.probability)
     return Attribution({agent: fsum(shares) for agent, shares in agents.items()}, suspects)
 
 
 def most_frequent_speaker(trajectory: Trajectory) -> Distribution:
     """Baseline: all on the agent with the most steps; the first of equals."""
-    counts = Counter(part.agent_id for part in contributions(trajectory) for _ in part.steps or (None,))
+    counts = Counter(part.agent_id for part in interactions_of(trajectory) for _ in part.steps or (None,))
     return {counts.most_common(1)[0][0]: 1.0} if counts else {}
 
 
 def last_agent(trajectory: Trajectory) -> Distribution:
     """Baseline: all on the agent that contributed last."""
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     return {parts[-1].agent_id: 1.0} if parts else {}
 
 

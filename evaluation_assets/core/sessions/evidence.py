@@ -3,12 +3,12 @@
 from functools import cached_property
 
 from evaluation_assets.core.sessions import handoffs
-from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
 from evaluation_assets.core.sessions.examples import resemblances
 from evaluation_assets.core.sessions.flow import Flow, flow_of
 from evaluation_assets.core.sessions.grounding import UngroundedValue, ungrounded_values
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sessions.intent_drift import Drift, lexical_drift
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of, speakers
 from evaluation_assets.core.sessions.progress import Progress, progress_of
 from evaluation_assets.core.sessions.reactions import Reaction, reaction
 from evaluation_assets.core.sessions.repetition import Repetition, repetitions
@@ -26,9 +26,9 @@ class SessionEvidence:
         self.measure = measure
 
     @cached_property
-    def parts(self) -> list[Contribution]:
+    def parts(self) -> list[SessionInteraction]:
         """Every interaction in order."""
-        return contributions(self.trajectory)
+        return interactions_of(self.trajectory)
 
     @cached_property
     def has_several_agents(self) -> bool:

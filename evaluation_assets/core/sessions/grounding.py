@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sessions.tool_validation import Severity
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -51,7 +51,7 @@ class UngroundedValue:
     `refused` is whether the call failed, which speaks against the value.
     """
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     parameter: str
@@ -64,7 +64,7 @@ class UngroundedValue:
         return "MEDIUM" if self.refused else "LOW"
 
 
-def ungrounded_values(trajectory: Trajectory, parts: list[Contribution]) -> list[UngroundedValue]:
+def ungrounded_values(trajectory: Trajectory, parts: list[SessionInteraction]) -> list[UngroundedValue]:
     """The first use of every identifier that no agent could have seen, in order.
 
     Seen is the task, what users said and knew so far, what tools returned, what agents said to others, and how the
@@ -91,7 +91,7 @@ def ungrounded_values(trajectory: Trajectory, parts: list[Contribution]) -> list
             for parameter, value, identifiers in identifiers_in(trajectory.arguments(step.call)):
                 if value not in found and not all(map(seen.holds, identifiers)):
                     found[value] = UngroundedValue(
-                        contribution=part,
+                        interaction=part,
                         step=number,
                         tool=step.call.name,
                         parameter=parameter,

@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.flow import Handoff
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 
 _PARTICULAR = re.compile(
     r"https?://[^\s\"'<>)\]}]+"
@@ -52,7 +52,7 @@ class HandoffFinding:
         return len(self.given) / len(self.needed) if self.needed else None
 
 
-def findings(task: str, parts: Sequence[Contribution], handed_over: Sequence[Handoff]) -> list[HandoffFinding]:
+def findings(task: str, parts: Sequence[SessionInteraction], handed_over: Sequence[Handoff]) -> list[HandoffFinding]:
     """How complete each hand-off of a session was, in order.
 
     What an agent knows is what it wrote, what its tools returned, what was handed to it, and, where it is the first to
@@ -78,7 +78,7 @@ def findings(task: str, parts: Sequence[Contribution], handed_over: Sequence[Han
 
 
 def _finding(
-    handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], answer: Contribution | None
+    handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], answer: SessionInteraction | None
 ) -> HandoffFinding:
     """`answer` is the interaction after the receiver's: what it adds was needed, where the receiver asked for it."""
     source, target = handoff.source, handoff.target
@@ -91,7 +91,7 @@ def _finding(
     return HandoffFinding(handoff, tuple(needed), tuple(value for value in needed if value in handed), asked)
 
 
-def argument_values(part: Contribution) -> str:
+def argument_values(part: SessionInteraction) -> str:
     """The values in the arguments of an interaction's calls, one a line, without the parameters' names."""
     lines: list[str] = []
     for step in part.calls:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -39,7 +39,7 @@ def lexical_drift(trajectory: Trajectory, similarity: Similarity) -> Drift:
     A link is as good as its weakest joint: an interaction is linked to the goal itself, or to earlier work that is. The
     goal is the task and all the user said so far, so that following a user elsewhere is no drift.
     """
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     links = _links_to_goal(trajectory, parts, similarity)
     best = max((value for value in links if value is not None), default=0.0)
     if best == 0.0:
@@ -89,7 +89,9 @@ def _type(series: Sequence[float], cut: int | None, score: float) -> DriftType:
     return "tangent" if score >= CRITICAL else "scope_creep"
 
 
-def _links_to_goal(trajectory: Trajectory, parts: Sequence[Contribution], similarity: Similarity) -> list[float | None]:
+def _links_to_goal(
+    trajectory: Trajectory, parts: Sequence[SessionInteraction], similarity: Similarity
+) -> list[float | None]:
     if not any(part.written.strip() for part in parts):
         return [None] * len(parts)
     goals = [trajectory.task]

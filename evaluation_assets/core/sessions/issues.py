@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from evaluation_assets.core.sessions.analysis import PANEL, Issue
-from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.intent_drift import CRITICAL, WARNING, Drift
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.session_scores import Detection
 from evaluation_assets.core.sessions.tool_validation import Severity, ToolIssue
@@ -51,22 +51,22 @@ def _tool_issues(seen: SessionEvidence) -> list[Issue]:
 
 
 def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
-    step = found.contribution.steps[found.step]
+    step = found.interaction.steps[found.step]
     message = _TOOL_MESSAGES[found.fault].format(
         tool=found.tool,
-        turn=found.contribution.turn + 1,
+        turn=found.interaction.turn + 1,
         available=", ".join(found.available) or "none",
         names=", ".join(found.parameters) or "no JSON object",
     )
     given = seen.trajectory.piece(step.call.raw) if step.call else ""
-    return _issue(found.fault, found.severity, found.contribution, found.step, message, f"{found.tool} {given}")
+    return _issue(found.fault, found.severity, found.interaction, found.step, message, f"{found.tool} {given}")
 
 
 def _value_issues(seen: SessionEvidence) -> list[Issue]:
     """Ungrounded identifiers in arguments."""
     found: list[Issue] = []
     for value in seen.ungrounded:
-        part = value.contribution
+        part = value.interaction
         step = part.steps[value.step]
         message = f"Ungrounded value in turn {part.turn + 1}: {value.parameter} of {value.tool} occurs nowhere before"
         error = step.result.error if step.result else None
@@ -81,13 +81,13 @@ def _course_issues(seen: SessionEvidence) -> list[Issue]:
     for error in seen.progress.errors:
         if error.recovered_at is None:
             what = "noticed but not fixed" if error.noticed else "ignored"
-            message = f"Failure of {error.tool} {what} in turn {error.contribution.turn + 1}"
-            found.append(_issue("open_error", "MEDIUM", error.contribution, error.step, message, error.error))
+            message = f"Failure of {error.tool} {what} in turn {error.interaction.turn + 1}"
+            found.append(_issue("open_error", "MEDIUM", error.interaction, error.step, message, error.error))
     for ignored in seen.progress.ignored:
-        message = f"Result of {ignored.tool} ignored in turn {ignored.contribution.turn + 1}"
-        result = ignored.contribution.steps[ignored.step].result
+        message = f"Result of {ignored.tool} ignored in turn {ignored.interaction.turn + 1}"
+        result = ignored.interaction.steps[ignored.step].result
         content = seen.trajectory.piece(result.content) if result else ""
-        found.append(_issue("ignored_result", "LOW", ignored.contribution, ignored.step, message, content))
+        found.append(_issue("ignored_result", "LOW", ignored.interaction, ignored.step, message, content))
     for again in seen.repeated:
         if again.kind == "retry":
             continue
@@ -125,7 +125,7 @@ def _retry_issues(seen: SessionEvidence) -> list[Issue]:
     found: list[Issue] = []
     for wasted in seen.tool_chain.wasted:
         if wasted.why == "unchanged_retry":
-            part = wasted.contribution
+            part = wasted.interaction
             result = part.steps[wasted.step].result
             message = f"{wasted.tool} called again unchanged after the same error in turn {part.turn + 1}"
             error = (result and result.error) or ""
@@ -177,7 +177,9 @@ def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> li
     return [_issue("intent_drift", severity, part, None, message, part.messages or part.thoughts)]
 
 
-def _issue(kind: str, severity: Severity, part: Contribution, step: int | None, message: str, evidence: str) -> Issue:
+def _issue(
+    kind: str, severity: Severity, part: SessionInteraction, step: int | None, message: str, evidence: str
+) -> Issue:
     return Issue.model_validate(
         {
             "kind": kind,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.sessions.repetition import Repetition
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import words
@@ -44,7 +44,7 @@ class ErrorPoint:
     the same tool worked again.
     """
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     error: str
@@ -56,7 +56,7 @@ class ErrorPoint:
 class IgnoredResult:
     """A result of which nothing was ever taken up; `step` counts in its interaction."""
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     new_words: int
@@ -91,7 +91,7 @@ class Progress:
 
 def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progress:
     """What can be seen of a session's progress, given what is repeated in it."""
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     places = [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
     errors, ignored = _errors(places), _ignored(trajectory, places)
     stalls, regressions = _stalls(trajectory, parts), _regressions(places)
@@ -109,7 +109,7 @@ def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progr
     )
 
 
-_Place = tuple[Contribution, int, Step]
+_Place = tuple[SessionInteraction, int, Step]
 
 
 def _signal(
@@ -196,7 +196,7 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
     )
 
 
-def _stalls(trajectory: Trajectory, parts: Sequence[Contribution]) -> tuple[tuple[int, ...], ...]:
+def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tuple[tuple[int, ...], ...]:
     """Stretches in a turn in which neither a new word was written nor a new result came."""
     seen: set[str] = set(words(trajectory.task))
     still: list[tuple[int, int, bool]] = []

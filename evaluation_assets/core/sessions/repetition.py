@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import words
@@ -48,20 +48,20 @@ class Repetition:
 
 def repetitions(trajectory: Trajectory) -> list[Repetition]:
     """Everything that is repeated in a session, in order of where it begins."""
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     found = [*_calls(parts), *_messages(parts), *_ping_pongs(parts)]
     return sorted(found, key=lambda repetition: (repetition.places, repetition.kind, repetition.what))
 
 
-def _calls(parts: Sequence[Contribution]) -> list[Repetition]:
-    made: dict[CallKey, list[tuple[Contribution, Step]]] = {}
+def _calls(parts: Sequence[SessionInteraction]) -> list[Repetition]:
+    made: dict[CallKey, list[tuple[SessionInteraction, Step]]] = {}
     for part in parts:
         for step in part.calls:
             made.setdefault(call_key(part.trajectory, step), []).append((part, step))
     return [_repetition(same) for same in made.values() if len(same) > 1]
 
 
-def _repetition(same: Sequence[tuple[Contribution, Step]]) -> Repetition:
+def _repetition(same: Sequence[tuple[SessionInteraction, Step]]) -> Repetition:
     agents = tuple(dict.fromkeys(part.agent_id for part, _ in same))
     worked = any(step.result is not None and step.result.error is None for _, step in same[:-1])
     kind: RepetitionKind = "retry" if not worked else "same_call" if len(agents) == 1 else "duplicate_work"
@@ -69,7 +69,7 @@ def _repetition(same: Sequence[tuple[Contribution, Step]]) -> Repetition:
     return Repetition(kind, agents, call.name if call else "", tuple(part.order for part, _ in same))
 
 
-def _messages(parts: Sequence[Contribution]) -> list[Repetition]:
+def _messages(parts: Sequence[SessionInteraction]) -> list[Repetition]:
     said: dict[tuple[str, str], list[int]] = {}
     for part in parts:
         line = " ".join(part.messages.casefold().split())
@@ -82,7 +82,7 @@ def _messages(parts: Sequence[Contribution]) -> list[Repetition]:
     ]
 
 
-def _ping_pongs(parts: Sequence[Contribution]) -> list[Repetition]:
+def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
     """Alternation of two agents within a turn, without a result of a tool and with nothing new to say.
 
     Two agents that tell each other something new every time are in a conversation.
@@ -97,7 +97,7 @@ def _ping_pongs(parts: Sequence[Contribution]) -> list[Repetition]:
     return found
 
 
-def _is_conversation(stretch: Sequence[Contribution]) -> bool:
+def _is_conversation(stretch: Sequence[SessionInteraction]) -> bool:
     """Whether more than half of the messages after the first two bring new words."""
     seen: set[str] = set()
     news: list[bool] = []
@@ -108,7 +108,7 @@ def _is_conversation(stretch: Sequence[Contribution]) -> bool:
     return sum(news[2:]) * 2 > len(news[2:])
 
 
-def _brought_something(part: Contribution) -> bool:
+def _brought_something(part: SessionInteraction) -> bool:
     return any(step.result is not None and step.result.error is None for step in part.steps)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sessions.progress import IgnoredResult
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
@@ -24,7 +24,7 @@ class WastedCall:
     time before, to this agent or another. `unchanged_retry`: it had ended in the same error.
     """
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     why: Waste
@@ -44,7 +44,7 @@ class ToolChain:
 
     def of(self, agent_id: str) -> Self:
         """The same of one agent."""
-        own = tuple(call for call in self.wasted if call.contribution.agent_id == agent_id)
+        own = tuple(call for call in self.wasted if call.interaction.agent_id == agent_id)
         return type(self)({agent_id: self.made.get(agent_id, 0)}, own)
 
     @property
@@ -53,13 +53,15 @@ class ToolChain:
         return 1 - len(self.wasted) / self.calls if self.calls else None
 
 
-def tool_chain(trajectory: Trajectory, parts: Sequence[Contribution], ignored: Sequence[IgnoredResult]) -> ToolChain:
+def tool_chain(
+    trajectory: Trajectory, parts: Sequence[SessionInteraction], ignored: Sequence[IgnoredResult]
+) -> ToolChain:
     """What the calls of a session came to, given the results that nobody used.
 
     A call is wasted once, for the first reason of `repeated_call`, `unchanged_retry`, `ignored_result`. The first
     failure of a call is no waste: it is a failure, and counted as such.
     """
-    unused = {(each.contribution.order, each.step) for each in ignored}
+    unused = {(each.interaction.order, each.step) for each in ignored}
     before: dict[CallKey, Step] = {}
     wasted: list[WastedCall] = []
     made: Counter[str] = Counter()

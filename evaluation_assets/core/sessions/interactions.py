@@ -8,7 +8,7 @@ from evaluation_assets.core.trajectories.model import Agent, Interaction, Step, 
 
 
 @dataclass(frozen=True)
-class Contribution:
+class SessionInteraction:
     """One interaction and where it stands: `turn` and `position` in the turn count from 0, `order` over the session."""
 
     trajectory: Trajectory
@@ -69,16 +69,16 @@ class Contribution:
         return self.trajectory.text[self.steps[0].start : self.steps[-1].end] if self.steps else self.messages
 
 
-def contributions(trajectory: Trajectory) -> list[Contribution]:
+def interactions_of(trajectory: Trajectory) -> list[SessionInteraction]:
     """Every interaction of a session in order."""
-    return list(_contributions(trajectory))
+    return list(_interactions(trajectory))
 
 
-def _contributions(trajectory: Trajectory) -> Iterator[Contribution]:
+def _interactions(trajectory: Trajectory) -> Iterator[SessionInteraction]:
     order = 0
     for number, turn in enumerate(trajectory.turns):
         for position, interaction in enumerate(turn.interactions):
-            yield Contribution(trajectory, number, position, order, interaction)
+            yield SessionInteraction(trajectory, number, position, order, interaction)
             order += 1
 
 
