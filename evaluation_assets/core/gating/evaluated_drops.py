@@ -74,7 +74,7 @@ def gate_drop(
     if baseline is not None:
         baseline = baseline.model_copy(update={"metrics": _without_judges(baseline.metrics)})
     outcome = decide(baseline, trusted, settings)
-    notes = [f"judge {judge} is disqualified since: {why}; evaluate again" for judge, why in counted.items()]
+    notes = [f"judge {judge} is disqualified: {why}; evaluate again" for judge, why in counted.items()]
     return outcome and outcome.model_copy(
         update={"reasons": outcome.reasons + notes, "judges_kept_out": {**outcome.judges_kept_out, **counted}}
     )

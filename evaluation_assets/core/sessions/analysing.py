@@ -37,7 +37,7 @@ from evaluation_assets.core.sessions.tool_validation import validity
 from evaluation_assets.core.trajectories.model import Trajectory
 
 PanelMeans = Mapping[str, Mapping[str, float]]
-"""What judges said: mean score by criterion, by subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
+"""Mean judged score by criterion, for each subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
 
 COORDINATION = ("coordination_boundaries", "coordination_context", "coordination_roles")
 
@@ -65,7 +65,7 @@ class _Part:
 
 
 def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> SessionAnalysis:
-    """The analysis of a session by judges whose verdicts average to `means`; facts need no judge."""
+    """Analyse a session, given the mean scores of its judges. Facts do not depend on judges."""
     trajectory = seen.trajectory
     parts = [_part(part, seen, means.get(part.name, {})) for part in seen.parts]
     drift, drift_source = _drift(seen, means)
@@ -136,7 +136,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
 
 
 def _part(part: SessionInteraction, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
-    """Judged scores; tool use is at most the share of valid calls, a hand-off nobody judged its completeness."""
+    """Scores of an interaction: tool use is capped at the share of valid calls; unjudged hand-offs use completeness."""
     found = seen.handoffs.get(part.order)
     return _Part(
         part,
@@ -148,7 +148,7 @@ def _part(part: SessionInteraction, seen: SessionEvidence, judged: Mapping[str, 
 
 
 def _means_of(parts: Sequence[_Part]) -> _Part:
-    """The parts of an agent averaged to one."""
+    """The mean scores over an agent's interactions."""
     return _Part(
         parts[0].interaction,
         mean_of([part.tool_use for part in parts]),
@@ -159,7 +159,7 @@ def _means_of(parts: Sequence[_Part]) -> _Part:
 
 
 def _detection(seen: SessionEvidence, turn: int, judged: Mapping[str, float]) -> Detection:
-    """Re-asking counts where the messages are alike enough, if the measure knows meaning and so can exclude it."""
+    """Detect a bad response. Re-asking is excluded if a semantic measure finds the two messages too dissimilar."""
     settled = judged.get("question_settled")
     if seen.measure.can_exclude and not _may_re_ask(seen, turn):
         settled = None
@@ -177,9 +177,9 @@ def _may_re_ask(seen: SessionEvidence, turn: int) -> bool:
 
 
 def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]:
-    """Judged drift where there is any, else likeness to the goal.
+    """Judged drift if available, otherwise drift by similarity to the goal.
 
-    Likeness of character n-grams is a hint only: its values are kept, and it has no score, change or kind.
+    Similarity of character n-grams is only a hint: it gives values per turn, but no score, change point or type.
     """
     judged = [means.get(part.name, {}).get("on_task") for part in seen.parts]
     if any(value is not None for value in judged):

@@ -17,7 +17,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 Distribution = Mapping[str, float]
 
 PRIOR = 1.0
-"""Evidence that every step has: without any other, all steps are equally likely."""
+"""Prior evidence of every step: without other evidence all steps are equally likely."""
 
 WEIGHTS: Mapping[str, float] = {
     "unauthorized_tool": 3.0,
@@ -32,12 +32,12 @@ WEIGHTS: Mapping[str, float] = {
     "refusal": 1.5,
     "unsound": 8.0,
 }
-"""How much each kind of evidence adds to a step. Judges' doubt counts most; an interaction's steps share it."""
+"""Weight of each kind of evidence. Low judged soundness counts most; the steps of an interaction share it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A step that may have decided the failure; `step` counts in its interaction."""
+    """A step that may have caused the failure; `step` is its position in the interaction."""
 
     interaction: SessionInteraction
     step: int
@@ -54,7 +54,7 @@ class Attribution:
 
     @property
     def agent(self) -> str | None:
-        """The most probable agent; the first of equals."""
+        """The most probable agent; ties go to the first."""
         return max(self.agents, key=lambda agent: self.agents[agent], default=None)
 
 
@@ -78,10 +78,10 @@ def attribute(
     handed_over: Sequence[HandoffFinding],
     soundness: Mapping[str, float],
 ) -> Attribution:
-    """Weigh all evidence against every step.
+    """Attribute the failure to agents and steps by weighing all evidence.
 
-    `soundness` is what the panel thinks of interactions, 0..1 by name: whether they are free of errors that later work
-    rests on. A step's probability is its evidence, with an equal share for every step, over that of all steps.
+    `soundness` is the panel's score of each interaction by name, 0..1: whether it is free of errors that later work
+    depends on. A step's probability is its evidence plus the prior, normalised over all steps.
     """
     parts = interactions_of(trajectory)
     cases: dict[tuple[int, int], _Case] = {
@@ -127,18 +127,18 @@ def _normalised(parts: Sequence[SessionInteraction], cases: Mapping[tuple[int, i
 
 
 def most_frequent_speaker(trajectory: Trajectory) -> Distribution:
-    """Baseline: all on the agent with the most steps; the first of equals."""
+    """Baseline: probability 1 for the agent with the most steps; ties go to the first."""
     counts = Counter(part.agent_id for part in interactions_of(trajectory) for _ in part.steps or (None,))
     return {counts.most_common(1)[0][0]: 1.0} if counts else {}
 
 
 def last_agent(trajectory: Trajectory) -> Distribution:
-    """Baseline: all on the agent that contributed last."""
+    """Baseline: probability 1 for the agent that acted last."""
     parts = interactions_of(trajectory)
     return {parts[-1].agent_id: 1.0} if parts else {}
 
 
 def random_agent(trajectory: Trajectory) -> Distribution:
-    """Baseline: every agent that contributed alike."""
+    """Baseline: equal probability for every agent that acted."""
     acted = speakers(trajectory)
     return {agent: 1 / len(acted) for agent in acted}

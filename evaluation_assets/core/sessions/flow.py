@@ -1,4 +1,4 @@
-"""Flow of a session: who spoke, hand-offs, latency and cost. Values that the source did not record stay missing."""
+"""Flow of a session: agents, hand-offs, latency and cost. Values that the source did not record stay missing."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

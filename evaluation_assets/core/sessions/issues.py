@@ -16,7 +16,7 @@ _QUOTED = 200
 def issues_of(
     seen: SessionEvidence, detections: Sequence[Detection], drift: Drift, drift_source: str | None
 ) -> list[Issue]:
-    """All issues of a session in the order of their turns and interactions."""
+    """All issues of a session, ordered by turn and interaction."""
     found = [
         *_tool_issues(seen),
         *_value_issues(seen),
@@ -31,7 +31,7 @@ def issues_of(
 
 
 def quoted(text: str | None) -> str | None:
-    """The beginning of a text on one line."""
+    """The beginning of a text, on one line."""
     if text is None:
         return None
     line = " ".join(text[: _QUOTED * 4].split())
@@ -76,7 +76,7 @@ def _value_issues(seen: SessionEvidence) -> list[Issue]:
 
 
 def _course_issues(seen: SessionEvidence) -> list[Issue]:
-    """Failures left open, ignored results, loops, hand-offs that lacked something."""
+    """Unresolved failures, ignored results, loops, and incomplete hand-offs."""
     found: list[Issue] = []
     for error in seen.progress.errors:
         if error.recovered_at is None:
@@ -121,7 +121,7 @@ _REPEATED = {
 
 
 def _retry_issues(seen: SessionEvidence) -> list[Issue]:
-    """The same call after the same error; the other wasted calls are issues of the course."""
+    """Unchanged retries after the same error. Other wasted calls are reported by `_course_issues`."""
     found: list[Issue] = []
     for wasted in seen.tool_chain.wasted:
         if wasted.why == "unchanged_retry":
@@ -134,7 +134,7 @@ def _retry_issues(seen: SessionEvidence) -> list[Issue]:
 
 
 def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
-    """Bad turns, at the agent that answered last."""
+    """Bad responses, attributed to the agent that answered last."""
     found: list[Issue] = []
     for turn, detected in enumerate(detections):
         if not detected.is_bad:
@@ -167,7 +167,7 @@ _BAD_TURNS = {
 
 
 def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> list[Issue]:
-    """Judged drift from a warning on; likeness by embeddings, which is rough, only where it is critical."""
+    """Drift above the warning level if judged, above the critical level if measured by embeddings, which is rough."""
     least = WARNING if source == PANEL else CRITICAL
     if drift.score is None or drift.score < least or drift.change_point is None:
         return []

@@ -12,27 +12,27 @@ from evaluation_assets.core.trajectories.words import words
 RepetitionKind = Literal["same_call", "duplicate_work", "retry", "same_message", "ping_pong"]
 
 LOOP = 3
-"""A call or message made so often is a loop."""
+"""Number of identical calls or messages that make a loop."""
 
 ROUNDS = 2
-"""So often two agents have to pass back and forth before it is ping-pong."""
+"""Number of alternations of two agents that make ping-pong."""
 
 NEWS = 0.2
-"""Share of new words from which a message brings something new to a conversation of two."""
+"""Minimum share of new words of a message that adds something new to a conversation of two agents."""
 
 _SHORTEST_MESSAGE = 24
-"""Shorter messages ("TERMINATE", "Thank you.") are said again for good reasons."""
+"""Shorter messages ("TERMINATE", "Thank you.") may be repeated for good reasons."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """Interactions that do the same. `places` are the orders of the interactions, the first time included.
+    """Interactions that repeat work. `places` are the `order`s of the interactions, including the first one.
 
-    `same_call`: one agent calls again what had worked. `retry`: it had failed. `duplicate_work`: another agent calls
-    it. `same_message`: an agent says the same again. `ping_pong`: two agents alternate, and neither they nor a tool
-    bring anything new.
+    `same_call`: an agent repeats a call that had worked. `retry`: it repeats a call that had failed. `duplicate_work`:
+    another agent repeats the call. `same_message`: an agent repeats a message. `ping_pong`: two agents alternate, and
+    neither messages nor tool results bring anything new.
     """
 
     kind: RepetitionKind
@@ -42,12 +42,12 @@ class Repetition:
 
     @property
     def is_loop(self) -> bool:
-        """Whether it goes round in circles."""
+        """Whether the repetition is a loop."""
         return self.kind == "ping_pong" or (self.kind != "retry" and len(self.places) >= LOOP)
 
 
 def repetitions(trajectory: Trajectory) -> list[Repetition]:
-    """Everything that is repeated in a session, in order of where it begins."""
+    """All repetitions in a session, ordered by their first interaction."""
     parts = interactions_of(trajectory)
     found = [*_calls(parts), *_messages(parts), *_ping_pongs(parts)]
     return sorted(found, key=lambda repetition: (repetition.places, repetition.kind, repetition.what))
@@ -83,9 +83,9 @@ def _messages(parts: Sequence[SessionInteraction]) -> list[Repetition]:
 
 
 def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
-    """Alternation of two agents within a turn, without a result of a tool and with nothing new to say.
+    """Alternations of two agents within a turn without tool results and without new words.
 
-    Two agents that tell each other something new every time are in a conversation.
+    Two agents that exchange something new each time are in a conversation, which is not ping-pong.
     """
     found: list[Repetition] = []
     for stretch in _stretches(parts, lambda part: None if _brought_something(part) else part.turn):
@@ -98,7 +98,7 @@ def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
 
 
 def _is_conversation(stretch: Sequence[SessionInteraction]) -> bool:
-    """Whether more than half of the messages after the first two bring new words."""
+    """Whether more than half of the messages after the first two have new words."""
     seen: set[str] = set()
     news: list[bool] = []
     for part in stretch:
@@ -113,7 +113,7 @@ def _brought_something(part: SessionInteraction) -> bool:
 
 
 def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Neighbours with the same key; items whose key is `None` are in none."""
+    """Groups of consecutive items with the same key; items with the key `None` are skipped."""
     found: list[list[T]] = []
     previous: Hashable = None
     for item in items:
@@ -128,7 +128,7 @@ def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]
 
 
 def alternations(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Maximal stretches `[start, end)` in which two different names take turns; each has two names at least."""
+    """Maximal ranges `[start, end)` in which two different names alternate; each has at least two names."""
     found: list[tuple[int, int]] = []
     start = 0
     for end in range(1, len(names) + 1):

@@ -21,15 +21,15 @@ _FAULTS: dict[DefectKind, ToolFault] = {
     "not_in_enum": "invalid_parameter",
     "invalid_value": "invalid_parameter",
 }
-"""What a defect of a call is called between agents."""
+"""Faults in sessions, by kind of defect."""
 
 _WRONG_PARAMETERS = 0.5
-"""What a call of the right tool with wrong parameters counts."""
+"""Credit of a call to the right tool with wrong parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolIssue:
-    """One thing wrong with one call; `step` counts in its interaction. `available` are the agent's tools."""
+    """A fault of a call; `step` is its position in the interaction. `available` are the agent's tools."""
 
     fault: ToolFault
     interaction: SessionInteraction
@@ -40,17 +40,17 @@ class ToolIssue:
 
     @property
     def severity(self) -> Severity:
-        """HIGH for a tool the agent does not have, MEDIUM for parameters."""
+        """HIGH for a tool that the agent does not have, MEDIUM for parameters."""
         return "HIGH" if self.fault == "unauthorized_tool" else "MEDIUM"
 
 
 def tool_issues(trajectory: Trajectory) -> list[ToolIssue]:
-    """Everything wrong with the calls of a session, in order."""
+    """All faults of the calls in a session, in order."""
     return [issue for interaction in interactions_of(trajectory) for issue in interaction_issues(interaction)]
 
 
 def interaction_issues(interaction: SessionInteraction) -> list[ToolIssue]:
-    """Everything wrong with the calls of one interaction; nothing where the agent's tools are unknown."""
+    """All faults of the calls in one interaction; empty if the agent's tools are unknown."""
     tools = _tools(interaction)
     if tools is None:
         return []
@@ -63,9 +63,9 @@ def interaction_issues(interaction: SessionInteraction) -> list[ToolIssue]:
 
 
 def validity(interaction: SessionInteraction) -> float | None:
-    """Share of right calls: a tool the agent lacks counts 0, wrong parameters count half.
+    """Share of valid calls: a tool that the agent does not have counts 0, wrong parameters count half.
 
-    `None` where the agent made no call, or its tools are unknown.
+    `None` if the agent made no call or its tools are unknown.
     """
     if _tools(interaction) is None or not interaction.calls:
         return None
@@ -84,7 +84,7 @@ def _tools(interaction: SessionInteraction) -> tuple[Tool, ...] | None:
 def _call_issues(
     interaction: SessionInteraction, number: int, call: ToolCall, tools: tuple[Tool, ...]
 ) -> Iterator[ToolIssue]:
-    """One issue for each fault, with the parameters that have it."""
+    """One issue per fault, with the affected parameters."""
     trajectory = interaction.trajectory
     given = trajectory.arguments(call) if trajectory.piece(call.raw).strip() else {}
     by_fault: dict[ToolFault, list[str]] = {}
