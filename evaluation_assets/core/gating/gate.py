@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.baselines import SERVED, Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.changed_judges import JUDGE_AGAIN, changed_judges, unknown_change
@@ -41,7 +42,7 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
     differs = _differences(baseline, current)
     if not tasks.common:
         differs["tasks"] = Difference(
-            baseline=f"{len(baseline.tasks)} tasks", current=f"{len(current.tasks)}, none of them the same"
+            baseline=counted(len(baseline.tasks), "task"), current=f"{len(current.tasks)}, none of them the same"
         )
     unknown = [words for words, asked in _unknown_changes(baseline, current) if asked]
     if differs or moved or unknown:
