@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.files.opening import COMPRESSIONS, EXTENSIONS
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
@@ -242,11 +243,10 @@ def not_read(root: UPath) -> str | None:
                 kinds[path.suffix.lower() or "without extension"] += 1
     if not kinds:
         return None
-    count = kinds.total()
     ranked = sorted(kinds.items(), key=lambda entry: (-entry[1], entry[0]))
     shown = [f"{times} {kind}" for kind, times in ranked[:_KINDS_NAMED]]
     rest = [f"{len(kinds) - _KINDS_NAMED} more kinds"] if len(kinds) > _KINDS_NAMED else []
-    return f"{count:,} file{'' if count == 1 else 's'} of unsupported types or hidden ({', '.join([*shown, *rest])})"
+    return f"{counted(kinds.total(), 'file')} of unsupported types or hidden ({', '.join([*shown, *rest])})"
 
 
 def find(root: UPath, key: str) -> Drop:
