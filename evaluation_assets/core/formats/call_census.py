@@ -5,6 +5,7 @@ mistakes. So calls are counted a second time, without knowing the format. The co
 repeated in the history of a later request counts once.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,7 +121,8 @@ def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
         yield identity
         return
     arguments = next((found for key in _ARGUMENTS for one in (inner, call) if (found := one.get(key)) is not None), "")
-    text = arguments if isinstance(arguments, str) else orjson.dumps(arguments, default=str).decode()
+    # Not orjson: records hold integers beyond 64 bits.
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
     yield f"{name or kind}\0{text}"
 
 
