@@ -12,7 +12,7 @@ from typing import Any
 from evaluation_assets.core.formats.coding_session import CodingSession
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.formats.untyped import as_object
+from evaluation_assets.core.formats.untyped import as_object, first_text
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Usage, json_object
 
@@ -34,6 +34,7 @@ _EXIT = re.compile(
 _NOT_RUN = re.compile(r"\A(?:Wall time: [^\n]*\n)?(?:aborted by user|unsupported call: |failed to parse )")
 _ITEMS = {"CommandExecution", "FileChange", "McpToolCall", "CollabAgentToolCall", "DynamicToolCall"}
 _ENDS = {"exec_command_end", "patch_apply_end", "mcp_tool_call_end"}
+_SHORT = 200
 _BESIDE = ("id", "status", "internal_chat_message_metadata_passthrough", "metadata", "phase")
 """Fields of every item."""
 
@@ -267,14 +268,17 @@ class Rollout:
             )
 
 
-def called_by(session: CodingSession, child: str) -> str | None:
-    """The call whose result names the thread of a sub-agent."""
-    for event in session.events:
-        if isinstance(event, Result) and child and child in event.content[:2000]:
-            result = json_object(event.content)
-            if result is not None and child in (result.get("agent_id"), result.get("thread_id")):
-                return event.call_id
-    return None
+def started_by(lines: Sequence[Any]) -> dict[str, str]:
+    """The calls whose results name the thread of a sub-agent, by thread."""
+    found: dict[str, str] = {}
+    for line in lines:
+        payload = line.get("payload") if isinstance(line, dict) and line.get("type") == "response_item" else None
+        output = payload.get("output") if isinstance(payload, dict) else None
+        if isinstance(payload, dict) and isinstance(output, str) and '"agent_id"' in output[:_SHORT]:
+            thread, call = first_text(json_object(output), "agent_id"), first_text(payload, "call_id")
+            if thread is not None and call is not None:
+                found.setdefault(thread, call)
+    return found
 
 
 def _text_of(part: Fields) -> str | None:

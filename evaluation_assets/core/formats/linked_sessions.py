@@ -5,12 +5,13 @@ its place, with one trajectory in memory at a time.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection
+from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection, Sample
 from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import attempted, usable
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -23,29 +24,38 @@ Unit = list[Record]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The ID of a session, that of the session that started it, and that of the call, as far as they are recorded."""
+    """The ID of a session, that of the session that started it, and the calls that started others, by their IDs."""
 
     id: str | None = None
     parent: str | None = None
-    call: str | None = None
+    started: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedFormat:
-    """How sessions are found and read: `units_of` splits a file, `link_of` looks at records without trusting them.
-
-    `called_by` names the call of a session that started another one, by the other one's ID.
-    """
+    """How sessions are found and read: `units_of` splits a file, `link_of` looks at records without trusting them."""
 
     name: str
     units_of: Callable[[DropFile], Iterator[Unit | Rejection]]
     link_of: Callable[[Sequence[Any]], Link]
     session_of: Callable[[Sequence[Any]], CodingSession]
-    called_by: Callable[[CodingSession, str], str | None]
 
 
 _Place = tuple[str, int]
 """File and line of the first record of a session."""
+
+
+def own_sessions(
+    files: Sequence[DropFile], detect: Callable[[Sample], bool], format_: LinkedFormat
+) -> Iterator[Trajectory | Rejection]:
+    """Like `read_linked`, for the files that are in the format."""
+    own: list[DropFile] = []
+    for file in own_files(files, detect, format_.name):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            own.append(file)
+    yield from read_linked(own, format_)
 
 
 def read_linked(files: Sequence[DropFile], format_: LinkedFormat) -> Iterator[Trajectory | Rejection]:
@@ -70,11 +80,13 @@ class _Reading:
         self._files = {file.source: file for file in files}
         self._format = format_
         self._links = dict(self._found(files))
+        callers = {child: link.id for link in self._links.values() for child in link.started if link.id}
         known = {link.id for link in self._links.values() if link.id is not None}
         self._children: dict[str, list[_Place]] = defaultdict(list)
         for place, link in self._links.items():
-            if link.parent in known and link.parent is not None and link.parent != link.id:
-                self._children[link.parent].append(place)
+            parent = link.parent or callers.get(link.id or "")
+            if parent in known and parent is not None and parent != link.id:
+                self._children[parent].append(place)
         self._inside = {place for places in self._children.values() for place in places}
         self._seen: set[_Place] = set()
 
@@ -106,8 +118,7 @@ class _Reading:
                 if isinstance(child, Rejection):
                     left_out.append(child)
                 else:
-                    own = self._links[place]
-                    session.join(child, own.call or self._format.called_by(session, own.id or ""))
+                    session.join(child, link.started.get(self._links[place].id or ""))
         return session
 
     def _child(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession | Rejection:

@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.codex_rollouts import Rollout, called_by
+from evaluation_assets.core.formats.codex_rollouts import Rollout, started_by
 from evaluation_assets.core.formats.codex_stream import Stream
 from evaluation_assets.core.formats.coding_session import CodingSession
 from evaluation_assets.core.formats.files.records import read_records
-from evaluation_assets.core.formats.files.samples import own_files
-from evaluation_assets.core.formats.linked_sessions import Link, LinkedFormat, Unit, read_linked
+from evaluation_assets.core.formats.linked_sessions import Link, LinkedFormat, Unit, own_sessions
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -34,13 +33,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per session, including the rollouts of its sub-agents."""
-    own: list[DropFile] = []
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-        else:
-            own.append(file)
-    yield from read_linked(own, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped), called_by))
+    yield from own_sessions(files, detect, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped)))
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
@@ -69,7 +62,7 @@ def _link_of(lines: Sequence[Any]) -> Link:
     meta = next((at(line, "payload") for line in lines if at(line, "type") == "session_meta"), None)
     spawned = at(at(at(meta, "source"), "subagent"), "thread_spawn")
     parent = first_text(meta, "parent_thread_id") or first_text(spawned, "parent_thread_id")
-    return Link(id=first_text(meta, "id"), parent=parent)
+    return Link(id=first_text(meta, "id"), parent=parent, started=started_by(lines))
 
 
 def _session_of(unmapped: UnmappedFields, lines: Sequence[Any]) -> CodingSession:

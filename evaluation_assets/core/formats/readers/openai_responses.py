@@ -343,4 +343,5 @@ def is_item(data: Any) -> bool:
         return any(key in data for key in ("call_id", "id", "name", "server_label"))
     if kind == "reasoning":
         return isinstance(data.get("summary"), list)
-    return kind == "message" and isinstance(data.get("role"), str) and "stop_reason" not in data and "content" in data
+    is_foreign = "stop_reason" in data or "timestamp" in data  # messages of Anthropic, events of Gemini CLI
+    return kind == "message" and isinstance(data.get("role"), str) and not is_foreign and "content" in data
