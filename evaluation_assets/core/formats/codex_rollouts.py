@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluation_assets.core.formats.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.formats.coding_session import CodingSession
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -19,18 +20,6 @@ from evaluation_assets.core.trajectories.model import Agent, JsonObject, Usage, 
 MAIN = "codex"
 """Id of the agent that talks to the user."""
 
-_CONTEXT = re.compile(
-    r"\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|INSTRUCTIONS|skill|user_shell_command|"
-    r"turn_aborted|subagent_notification|hook_prompt|codex_internal_context|goal_context|permissions instructions|"
-    r"collaboration_mode|realtime_conversation|personality_spec|recommended_plugins)\b|"
-    r"Warning: (?:apply_patch was requested via|The maximum number of unified exec processes|Your account was flagged))"
-)
-"""Beginnings of user messages that the CLI writes itself."""
-
-_EXIT = re.compile(
-    r"\A(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Warning)[^\n]*\n|Output:\n)*"
-    r"(?:Process exited with code|Exit code:) (-?\d+)"
-)
 _NOT_RUN = re.compile(r"\A(?:Wall time: [^\n]*\n)?(?:aborted by user|unsupported call: |failed to parse )")
 _ITEMS = {"CommandExecution", "FileChange", "McpToolCall", "CollabAgentToolCall", "DynamicToolCall"}
 _ENDS = {"exec_command_end", "patch_apply_end", "mcp_tool_call_end"}
@@ -170,7 +159,7 @@ class Rollout:
         if role == "assistant":
             self._reply.texts += texts
         elif role == "user":
-            prompt = [text for text in texts if not _CONTEXT.match(text)]
+            prompt = [text for text in texts if not is_client_context(text)]
             if len(prompt) < len(texts):
                 self._unmapped.count("response_item (context by the CLI)", len(texts) - len(prompt))
             if prompt:
@@ -305,8 +294,7 @@ def _output_of(output: Any) -> tuple[str, int | None]:
         content = "\n".join(texts)
     else:
         content = as_text(output)
-    found = _EXIT.match(content)
-    return content, None if found is None else int(found[1])
+    return content, exit_code_of(content)
 
 
 def _outcomes(lines: Sequence[Any]) -> dict[str, _Outcome]:

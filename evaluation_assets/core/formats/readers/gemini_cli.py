@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.client_context import is_client_context
 from evaluation_assets.core.formats.coding_session import SUB_AGENT, CodingSession
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.gemini_parts import parts_of, texts_in, usage_in
@@ -28,8 +29,8 @@ MAIN = "gemini-cli"
 """Id of the agent that talks to the user."""
 
 _TOKENS = ("input", "output", "thoughts", "cached", "total")
-_CONTEXT = ("<session_context>", "/", "?")
-"""Beginnings of user messages that are not prompts: the context that the CLI adds, and commands to the CLI."""
+_COMMAND = ("/", "?")
+"""Beginnings of user messages that are commands to the CLI."""
 
 
 def detect(sample: Sample) -> bool:
@@ -146,7 +147,7 @@ class _Stored:
         for result in results:  # repeats what stands at the call, if that is known
             if result.call_id not in self._called:
                 self.session.answered(result)
-        if text.lstrip().startswith(_CONTEXT):
+        if is_client_context(text) or text.lstrip().startswith(_COMMAND):
             self._unmapped.count("messages[] (context or command of the client)")
         else:
             self.session.asked(text)

@@ -19,6 +19,7 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.gemini_stream import is_init
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -47,7 +48,8 @@ _ITEMS = frozenset(
 
 def detect(sample: Sample) -> bool:
     """Whether a record is a response, has items, or is an item."""
-    return any(is_item(record) or _holds_items(record) for record in sample.records)
+    is_stream = any(is_init(record) for record in sample.records)  # of Gemini CLI, with messages as its events
+    return not is_stream and any(is_item(record) or _holds_items(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -343,5 +345,4 @@ def is_item(data: Any) -> bool:
         return any(key in data for key in ("call_id", "id", "name", "server_label"))
     if kind == "reasoning":
         return isinstance(data.get("summary"), list)
-    is_foreign = "stop_reason" in data or "timestamp" in data  # messages of Anthropic, events of Gemini CLI
-    return kind == "message" and isinstance(data.get("role"), str) and not is_foreign and "content" in data
+    return kind == "message" and isinstance(data.get("role"), str) and "stop_reason" not in data and "content" in data

@@ -190,7 +190,7 @@ def test_lines_without_a_session_id_are_a_session_of_their_own(tmp_path: Path) -
 
 def test_an_interruption_is_no_prompt(tmp_path: Path) -> None:
     note = {
-        "type": "user", "uuid": "u9", "sessionId": LINES[2]["sessionId"],
+        "type": "user", "uuid": "u99", "sessionId": LINES[2]["sessionId"],
         "message": {"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]},
     }  # fmt: skip
     before = trajectories(FIXTURE)[0]
