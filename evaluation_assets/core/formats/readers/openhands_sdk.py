@@ -18,7 +18,7 @@ from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line, total
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.formats.untyped import at, first_text, objects_in
+from evaluation_assets.core.formats.untyped import at, first_text, object_in, objects_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, Usage
 
@@ -27,7 +27,9 @@ DESCRIPTION = "OpenHands V1 (software-agent-sdk): events by kind, with base_stat
 DETECTION = "events with a kind such as ActionEvent, a source and a timestamp; or a state with an agent and stats"
 
 _FILE = re.compile(r"event-(\d{5,})-[0-9a-zA-Z-]+\.json|base_state\.json")
-_KINDS = ("SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "AgentErrorEvent", "ACPToolCallEvent")
+_KINDS = ("Condensation", "CondensationRequest", "UserRejectObservation")
+"""Kinds of events whose names do not end with `Event`."""
+
 _SILENT = (
     "CondensationRequest", "CondensationSummaryEvent", "ConversationStateUpdateEvent", "StreamingDeltaEvent",
     "TokenEvent", "LLMCompletionLogEvent", "HookExecutionEvent",
@@ -104,7 +106,7 @@ class _Conversation:
             self.session.about["cwd"] = folder
         self.session.stopped = fields.text("execution_status") == "stuck"
         totals: list[Usage | None] = []
-        for metrics in (fields.value("stats") or {}).get("usage_to_metrics", {}).values():
+        for metrics in object_in(at(fields.value("stats"), "usage_to_metrics")).values():
             totals.append(_counted(at(metrics, "accumulated_token_usage"), at(metrics, "accumulated_cost")))
             for request in objects_in(at(metrics, "token_usages")):
                 if (name := first_text(request, "response_id")) is not None:
@@ -145,7 +147,7 @@ class _Conversation:
 
     def _describe(self, fields: Fields) -> None:
         prompt = fields.object("system_prompt")
-        named = (first_text(tool, "name", "title") for tool in objects_in(fields.items("tools")))
+        named = (first_text(tool, "name", "title", "kind") for tool in objects_in(fields.items("tools")))
         tools = tuple(Tool(name=name) for name in named if name is not None)
         self.session.agent = replace(self.session.agent, description=prompt.text("text"), tools=tools or None)
         prompt.rest()
@@ -249,7 +251,9 @@ def _counted(tokens: Any, cost: Any) -> Usage | None:
 
 
 def _is_event(record: Any) -> bool:
-    return isinstance(record, dict) and record.get("kind") in _KINDS and {"source", "timestamp"} <= record.keys()
+    kind = at(record, "kind")
+    is_kind = isinstance(kind, str) and (kind.endswith("Event") or kind in _KINDS)
+    return is_kind and {"source", "timestamp"} <= record.keys()
 
 
 def _is_state(record: Any) -> bool:
