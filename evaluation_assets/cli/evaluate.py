@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import check_ledger, reading, refuse, warn, with_panel
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import check_ledger, reading, with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.counted import counted

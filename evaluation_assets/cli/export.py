@@ -8,8 +8,8 @@ import click
 import orjson
 from upath import UPath
 
-from evaluation_assets.cli.options import refuse, with_home
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.formats.writers import atif, openai_messages, otel_evaluations
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.installation import Installation

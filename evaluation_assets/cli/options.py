@@ -2,16 +2,15 @@
 
 import os
 import re
-import sys
 from contextlib import closing
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from upath import UPath
 
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
@@ -127,16 +126,6 @@ def check_ledger(home: Installation, panel: Panel) -> None:
             ledger.secret()
     except LedgerError as problem:
         refuse(str(problem))
-
-
-def warn(message: str) -> None:
-    """Print a warning; the command continues."""
-    echo(f"evaluation-assets: {message}", err=True)
-
-
-def refuse(message: str) -> NoReturn:
-    echo(f"evaluation-assets: {message}", err=True)
-    sys.exit(2)
 
 
 def _panel_of(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:

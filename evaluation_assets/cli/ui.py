@@ -12,8 +12,8 @@ import warnings
 
 import click
 
-from evaluation_assets.cli.options import refuse, with_home
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
