@@ -1,4 +1,4 @@
-"""Options that several commands share: the installation, the panel, the files to read."""
+"""Options shared by several commands: installation, panel, input files."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
 
 def together(*options: Any) -> Any:
-    """Several options as one decorator."""
+    """Combine several options into one decorator."""
 
     def apply(command: Any) -> Any:
         for option in reversed(options):
@@ -59,9 +59,15 @@ _judges = together(
     click.option("--model", help="Model of the judge (default: the provider's)."),
     click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge."),
     click.option(
-        "--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."
+        "--requests-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Maximum requests per minute, per model judge.",
     ),
-    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."),
+    click.option(
+        "--tokens-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Maximum tokens per minute, per model judge.",
+    ),
 )
 
 
