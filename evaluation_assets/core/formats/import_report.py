@@ -87,7 +87,8 @@ class ImportSummary(BaseModel):
             ),
             (
                 self.orphan_spans,
-                f"{counted(self.orphan_spans, 'span')} with a missing parent; evaluate all files of a trace as one drop",
+                f"{counted(self.orphan_spans, 'span')} with a missing parent; "
+                "evaluate all files of a trace as one drop",
             ),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
