@@ -28,6 +28,17 @@ _TYPES = frozenset(
 )  # fmt: skip
 """What parts and items that are calls name as their type."""
 
+_CODING = {
+    "tool": ("callID", "state"),
+    "toolRequest": ("id", "toolCall"),
+    "frontendToolRequest": ("id", "toolCall"),
+    "ActionEvent": ("tool_call_id", "tool_name"),
+    "command_execution": ("id", "aggregated_output"),
+    "file_change": ("id", "changes"),
+    "mcp_tool_call": ("id", "server"),
+}
+"""By type: the field with the ID of the call, and another one that only such a call has."""
+
 _KINDS = ("type", "part_kind")
 _IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
 _NAMES = ("name", "toolName", "tool_name", "function_name", "toolname")
@@ -94,6 +105,7 @@ def _without_scorers(events: list[Any]) -> list[Any]:
 
 def _calls_at(value: dict[str, Any]) -> Iterator[str]:
     """The calls that stand directly in an object."""
+    yield from _of_coding_agents(value)
     if any(value.get(kind) in _TYPES for kind in _KINDS if isinstance(value.get(kind), str)):
         yield from _mark(value, str(value.get("type")))
     for key in _LISTS:
@@ -107,6 +119,14 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
     for key, found in _attributes(value):
         if isinstance(found, str) and found and _FLAT_ID.search(key):
             yield found
+
+
+def _of_coding_agents(value: dict[str, Any]) -> Iterator[str]:
+    """Calls in shapes of their own: parts of opencode, content of Goose, events of OpenHands, items of Codex."""
+    kind = value.get("type") or value.get("kind")
+    key = _CODING.get(kind) if isinstance(kind, str) else None
+    if key is not None and key[1] in value and isinstance(found := value.get(key[0]), str):
+        yield found
 
 
 def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:

@@ -18,7 +18,9 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.gemini_stream import is_init
 from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
+from evaluation_assets.core.formats.readers.goose import has_tools
 from evaluation_assets.core.formats.readers.openai_responses import is_item
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -41,7 +43,7 @@ _PARTS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text"))
 
 def detect(sample: Sample) -> bool:
     """Whether a record has chat messages, or is one."""
-    return not any(is_item(record) for record in sample.records) and any(
+    return not any(is_item(record) or is_init(record) or has_tools(record) for record in sample.records) and any(
         _is_message(record) or _holds_messages(record) for record in sample.records
     )
 
