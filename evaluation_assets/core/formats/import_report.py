@@ -29,7 +29,8 @@ class ImportSummary(BaseModel):
     `calls_in_source` counts calls by their shape, without the reader (a lower bound); `rejected_calls` are those in
     rejected records. `unanswered_calls` have no result, calls that hand in the answer and a last call not counted.
     `stray_results` answer no call. `repeated_calls` have the id, tool and arguments of an earlier call of their
-    trajectory. `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
+    trajectory. `earlier_calls` are in the history of a trace whose earlier traces are not in the drop.
+    `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
     are spans of models or tools that recorded no messages, `orphan_spans` have a parent that is not in the drop.
     """
 
@@ -44,6 +45,7 @@ class ImportSummary(BaseModel):
     unanswered_calls: int = 0
     stray_results: int = 0
     repeated_calls: int = 0
+    earlier_calls: int = 0
     unknown_parts: Mapping[str, int] = {}
     spans_without_content: int = 0
     orphan_spans: int = 0
@@ -54,7 +56,7 @@ class ImportSummary(BaseModel):
     @property
     def calls_not_read(self) -> int:
         """Calls that the source holds and no trajectory does, at least."""
-        return max(0, self.calls_in_source - self.rejected_calls - self.calls)
+        return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.calls)
 
     @computed_field
     @property
@@ -87,6 +89,11 @@ class ImportSummary(BaseModel):
             (
                 self.orphan_spans,
                 f"{_times(self.orphan_spans, 'span')} with a missing parent; evaluate all files of a trace as one drop",
+            ),
+            (
+                self.earlier_calls,
+                f"{_times(self.earlier_calls, 'call')} of earlier turns, read as context; "
+                "evaluate all traces of a conversation as one drop",
             ),
             (self.unanswered_calls, f"{_times(self.unanswered_calls, 'call')} without a result"),
         )
@@ -172,6 +179,7 @@ class ImportReport:
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
             spans_without_content=sum(count for (kind, _), count in notes.items() if kind == "no_content"),
             orphan_spans=sum(count for (kind, _), count in notes.items() if kind == "orphan_span"),
+            earlier_calls=sum(count for (kind, _), count in notes.items() if kind == "earlier_call"),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),

@@ -15,8 +15,10 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import attempted, usable
+from evaluation_assets.core.formats.spans.history import CallLog
+from evaluation_assets.core.formats.spans.spool import SpanSpool, trace_in
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
-from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, Trace, trace_in, trace_of
+from evaluation_assets.core.formats.spans.tree import Event, Span, Trace, trace_of
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
@@ -41,6 +43,7 @@ class _Annotations:
 
     of: dict[str, JsonObject] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    log: CallLog = field(default_factory=CallLog)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -57,6 +60,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                     yield item
         for trace in spool.traces():
             yield usable(trace, lambda record: _labelled(trace_in(record), annotations, unmapped))
+    annotations.log.note_in(unmapped)
     for name in annotations.of:
         if name not in annotations.used:
             unmapped.count("annotations (of a trace that is not in the drop)")
@@ -153,9 +157,9 @@ def _flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
         resource.object("attributes").rest()
         resource.set_aside("schema_url")
         return Span(
-            id=context.name("span_id") or "",
-            trace_id=context.name("trace_id") or "",
-            parent_id=fields.name("parent_id"),
+            id=_bare(context.name("span_id")) or "",
+            trace_id=_bare(context.name("trace_id")) or "",
+            parent_id=_bare(fields.name("parent_id")),
             name=fields.text("name") or "",
             service=service or "",
             start_s=start,
@@ -164,6 +168,11 @@ def _flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
             attributes=attributes,
             events=events,
         )
+
+
+def _bare(name: str | None) -> str | None:
+    """An ID without the prefix that the console exporter writes and other exporters do not."""
+    return None if name is None else name.removeprefix("0x")
 
 
 def _event(fields: Fields) -> Event:
@@ -179,18 +188,20 @@ def _error(told: str | None, events: list[Event]) -> str:
 
 def _labelled(trace: Trace, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
     """Build the trajectory of a trace with its annotations."""
-    run = trajectory_of(trace, NAME, unmapped)
-    annotation = annotations.of.get(trace.id)
-    if annotation is None:
+    run = trajectory_of(trace, NAME, unmapped, annotations.log)
+    names = [name for name in run.extra.get("trace_ids", [trace.id]) if name in annotations.of]
+    if not names:
         return run
-    annotations.used.add(trace.id)
-    with unmapped.reading(annotation, "annotations[].") as fields:
-        fields.set_aside("trace_id")
-        steps = run.extra.get("spans", {})
-        errors = [
-            {**error, "step": steps.get(str(error.get("location")))} for error in objects_in(fields.items("errors"))
-        ]
-        scores = list(objects_in(fields.items("scores")))
+    annotations.used.update(names)
+    steps = run.extra.get("spans", {})
+    errors: list[JsonObject] = []
+    scores: list[JsonObject] = []
+    for name in names:
+        with unmapped.reading(annotations.of[name], "annotations[].") as fields:
+            fields.set_aside("trace_id")
+            found = objects_in(fields.items("errors"))
+            errors += [{**error, "step": steps.get(str(error.get("location")))} for error in found]
+            scores += objects_in(fields.items("scores"))
     labels = {"errors": errors, "scores": scores[0] if len(scores) == 1 else scores}
     return replace(run, labels={**run.labels, **labels})
 

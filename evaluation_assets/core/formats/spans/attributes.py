@@ -47,6 +47,7 @@ _KINDS: dict[str, Kind] = {
 }
 _MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name")
+_HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
 _ASKED_KEYS = (
     "task",
@@ -111,6 +112,12 @@ def kind_of(span: Span) -> Kind:
     if any(isinstance(attributes.get(key), str) for key in _TOOL_NAMES):
         return "tool"
     return "other"
+
+
+def hand_off_in(span: Span) -> str | None:
+    """The agent that a span of the OpenAI Agents SDK hands over to; `None` for any other span."""
+    found = _HAND_OFF.fullmatch(span.name)
+    return None if found is None or any(key in span.attributes for key in _TOOL_NAMES) else found[1]
 
 
 def grouped(attributes: JsonObject) -> JsonObject:

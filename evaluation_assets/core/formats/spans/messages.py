@@ -49,7 +49,7 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[Call] = []
-    for part in (*_parts(data.get("content")), *_parts(data.get("contents")), *_parts(data.get("parts"))):
+    for part in _parts_of(data):
         result = _response(part)
         if result is not None:
             yield result
@@ -75,6 +75,16 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
                 calls=tuple(calls),
                 call_id=call_id if isinstance(call_id, str) else None,
             )
+
+
+def _parts_of(data: JsonObject) -> Iterator[str | JsonObject]:
+    """The parts of a message. OpenInference writes a text both as `content` and as the only part of `contents`."""
+    content = list(_parts(data.get("content")))
+    yield from content
+    said = [_text_in(part) for part in content]
+    for part in (*_parts(data.get("contents")), *_parts(data.get("parts"))):
+        if not any(_text_in(part) in text for text in said) or not _text_in(part):
+            yield part
 
 
 def messages_in(value: Any, role: str = "user") -> Any:
