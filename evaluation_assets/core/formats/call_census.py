@@ -116,6 +116,9 @@ def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_tool_span(value: dict[str, Any]) -> bool:
+    if value.get("object") == "trace.span":  # of the OpenAI Agents SDK
+        data = value.get("span_data")
+        return isinstance(data, dict) and data.get("type") == "function"
     return any(_SPAN_KINDS.get(key) == found for key, found in _attributes(value) if isinstance(found, str))
 
 
