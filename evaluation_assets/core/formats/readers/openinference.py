@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import attempted, usable
 from evaluation_assets.core.formats.spans.history import CallLog
@@ -71,7 +71,7 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
     own: set[str] = set()
     annotations = _Annotations()
     for file in files:
-        for record in read_records(file):
+        for record in read_records(replace(file, watch=RecordWatch())):  # the second pass counts the records
             if isinstance(record, Rejection):
                 continue
             if _is_annotation(record.data):

@@ -1,5 +1,6 @@
 """Traces of OpenInference as trajectories, with what people said about them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, trajectories
+from evaluation_assets_tests.core.formats.spans.test_conversations import summary_of
 from evaluation_assets_tests.third_party import data
 
 OPENINFERENCE = FIXTURES / "openinference"
@@ -102,6 +104,46 @@ def test_spans_one_a_line_are_gathered_by_trace(tmp_path: Path) -> None:
     assert calls_of(run) == [("find", None, "It")]
     assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (5, 2)
     assert (run.format, run.duration_s) == ("openinference", 4.0)
+
+
+def test_spans_of_the_console_exporter_are_read_and_counted_once(tmp_path: Path) -> None:
+    """The shape of opentelemetry-sdk 1.45: pretty-printed objects one after another, with prefixed IDs."""
+
+    def printed(name: str, parent: str | None, attributes: dict[str, Any], second: int) -> str:
+        span = {
+            "name": name,
+            "context": {"trace_id": "0xt", "span_id": f"0x{name}", "trace_state": "[]"},
+            "kind": "SpanKind.INTERNAL",
+            "parent_id": parent,
+            "start_time": f"2026-01-05T10:00:0{second}.000000Z",
+            "end_time": f"2026-01-05T10:00:0{second + 1}.000000Z",
+            "status": {"status_code": "UNSET"},
+            "attributes": attributes,
+            "events": [],
+            "links": [],
+            "resource": {"attributes": {"service.name": "shop"}, "schema_url": ""},
+        }
+        return json.dumps(span, indent=4)
+
+    def message(role: str, **part: Any) -> str:
+        return json.dumps([{"role": role, "parts": [part]}])
+
+    asked = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": message("user", type="text", content="Find it"),
+        "gen_ai.output.messages": message("assistant", type="tool_call", id="c", name="find", arguments={}),
+    }
+    found = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "gen_ai.tool.call.id": "c",
+        "gen_ai.tool.call.result": "It",
+    }
+    path = tmp_path / "console.json"
+    path.write_text("\n".join([printed("a", "0xrun", asked, 1), printed("b", "0xrun", found, 3)]))
+    (run,) = trajectories(path)
+    assert (run.id, calls_of(run)) == ("t", [("find", {}, "It")])
+    assert summary_of(path).trust == "complete"
 
 
 @pytest.mark.parametrize("asked", [True, False])
