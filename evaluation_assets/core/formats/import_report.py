@@ -172,10 +172,11 @@ class ImportReport:
     def summary(self) -> ImportSummary:
         """What was read so far."""
         notes = self.unmapped.notes
+        twins = sum(count for (kind, _), count in notes.items() if kind == "twin_call")
         inputs, outputs, costs = zip(*self._tokens, strict=True) if self._tokens else ((), (), ())
         return ImportSummary(
             **{name: self._counts[name] for name in self._counts if name != "marks"},
-            calls_in_source=max(self._counts["marks"], self._tool_spans),
+            calls_in_source=max(self._counts["marks"], self._tool_spans - twins),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
             spans_without_content=sum(count for (kind, _), count in notes.items() if kind == "no_content"),
             orphan_spans=sum(count for (kind, _), count in notes.items() if kind == "orphan_span"),

@@ -7,10 +7,9 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import is_document, read_items, read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
-from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.spans.history import CallLog
-from evaluation_assets.core.formats.spans.spool import SpanSpool, trace_in
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
 from evaluation_assets.core.formats.spans.tree import Event, Span
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
@@ -32,7 +31,6 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace."""
-    log = CallLog()
     with SpanSpool() as spool:
         for file in own_files(files, detect, NAME):
             if isinstance(file, Rejection):
@@ -42,9 +40,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                 kept = record if isinstance(record, Rejection) else attempted(record, partial(_keep, spool, unmapped))
                 if kept is not None:
                     yield kept
-        for trace in spool.traces():
-            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, unmapped, log))
-    log.note_in(unmapped)
+        yield from trajectories_in(spool, NAME, unmapped)
 
 
 def _traces(file: DropFile) -> Iterator[Record | Rejection]:

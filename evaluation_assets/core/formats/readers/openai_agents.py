@@ -14,10 +14,9 @@ import orjson
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
-from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.spans.history import CallLog
-from evaluation_assets.core.formats.spans.spool import SpanSpool, trace_in
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
 from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import list_in
@@ -37,16 +36,13 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace, in order of their first span."""
-    log = CallLog()
     with SpanSpool() as spool:
         for file in own_files(files, detect, NAME):
             for record in [file] if isinstance(file, Rejection) else read_records(file):
                 kept = record if isinstance(record, Rejection) else attempted(record, partial(_keep, spool, unmapped))
                 if kept is not None:
                     yield kept
-        for trace in spool.traces():
-            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, unmapped, log))
-    log.note_in(unmapped)
+        yield from trajectories_in(spool, NAME, unmapped)
 
 
 def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:

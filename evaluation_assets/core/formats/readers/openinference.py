@@ -15,7 +15,7 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.spans.history import CallLog
+from evaluation_assets.core.formats.spans.drop_log import DropLog
 from evaluation_assets.core.formats.spans.spool import SpanSpool, trace_in
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of
 from evaluation_assets.core.formats.spans.tree import Event, Span, Trace, trace_of
@@ -43,7 +43,7 @@ class _Annotations:
 
     of: dict[str, JsonObject] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
-    log: CallLog = field(default_factory=CallLog)
+    drop: DropLog = field(default_factory=DropLog)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -60,7 +60,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                     yield item
         for trace in spool.traces():
             yield usable(trace, lambda record: _labelled(trace_in(record), annotations, unmapped))
-    annotations.log.note_in(unmapped)
+    annotations.drop.calls.note_in(unmapped)
     for name in annotations.of:
         if name not in annotations.used:
             unmapped.count("annotations (of a trace that is not in the drop)")
@@ -188,7 +188,7 @@ def _error(told: str | None, events: list[Event]) -> str:
 
 def _labelled(trace: Trace, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
     """Build the trajectory of a trace with its annotations."""
-    run = trajectory_of(trace, NAME, unmapped, annotations.log)
+    run = trajectory_of(trace, NAME, unmapped, annotations.drop)
     names = [name for name in run.extra.get("trace_ids", [trace.id]) if name in annotations.of]
     if not names:
         return run

@@ -13,10 +13,9 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.json_values import as_line
 from evaluation_assets.core.formats.files.records import is_document, read_parts, read_records
 from evaluation_assets.core.formats.files.samples import own_files
-from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.spans.history import CallLog
-from evaluation_assets.core.formats.spans.spool import SpanSpool, trace_in
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
 from evaluation_assets.core.formats.spans.tree import Event, Span
 from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
@@ -44,7 +43,6 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace, in order of their first span."""
-    log = CallLog()
     with SpanSpool() as spool:
         for file in own_files(files, detect, NAME):
             if isinstance(file, Rejection):
@@ -59,9 +57,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                     yield kept
             if is_empty:
                 yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
-        for trace in spool.traces():
-            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, unmapped, log))
-    log.note_in(unmapped)
+        yield from trajectories_in(spool, NAME, unmapped)
 
 
 @dataclass(frozen=True, slots=True)

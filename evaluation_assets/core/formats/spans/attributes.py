@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from evaluation_assets.core.formats.spans.langchain_dumps import agent_in, tool_message_in
 from evaluation_assets.core.formats.spans.messages import (
     Message,
     arguments_of,
@@ -22,7 +23,7 @@ from evaluation_assets.core.formats.spans.messages import (
 from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import Call, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields
-from evaluation_assets.core.formats.untyped import at, decoded, object_in
+from evaluation_assets.core.formats.untyped import at, decoded, first_text, object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Usage
 
@@ -120,6 +121,16 @@ def hand_off_in(span: Span) -> str | None:
     return None if found is None or any(key in span.attributes for key in _TOOL_NAMES) else found[1]
 
 
+def agent_named_in(span: Span) -> str | None:
+    """The agent that a span says it belongs to, in any attribute for it."""
+    named = (
+        span.attributes.get(key) for key in ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name")
+    )
+    return next((one for one in named if isinstance(one, str) and one), None) or agent_in(
+        span.attributes.get("metadata")
+    )
+
+
 def grouped(attributes: JsonObject) -> JsonObject:
     """Convert numbered attributes (`a.0.b`, `a.1.b`) to lists of objects (`a: [{b}, {b}]`)."""
     plain: JsonObject = {}
@@ -196,11 +207,12 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
         found = "\n\n".join(as_text(at(document, "document.content")) for document in documents)
     result, failed = result_of(found)
     error = span.error or _text(fields, "error.message", "error.type")
+    call_id = _text(fields, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
     return ToolRun(
         call=Call(
             name=name,
             arguments=arguments,
-            id=_text(fields, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"),
+            id=call_id or first_text(tool_message_in(found), "tool_call_id"),
         ),
         result=error if result is None else result,
         error=error or failed,

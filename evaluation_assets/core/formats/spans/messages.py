@@ -1,11 +1,13 @@
 """Parse messages, calls, tools and results from the values of span attributes."""
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.formats.spans.langchain_dumps import message_in, tool_message_in
 from evaluation_assets.core.formats.tool_definitions import tools_in
-from evaluation_assets.core.formats.transcript import Call, as_text
+from evaluation_assets.core.formats.transcript import Call, as_text, one_line
 from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
@@ -176,13 +178,26 @@ def tools_from(value: Any) -> tuple[Tool, ...]:
 def arguments_of(value: Any) -> Any:
     """The arguments of a call; arguments of a Python function by name, if all have one."""
     data = decoded(value)
+    if isinstance(data, dict) and isinstance(data.get("input_str"), str):  # of LangChain's callbacks
+        return _python_value(data["input_str"])
     if isinstance(data, dict) and data.keys() <= {"args", "kwargs", "sanitize_inputs_outputs"} and "kwargs" in data:
         return data["kwargs"] if not data.get("args") else {"args": data["args"], **object_in(data["kwargs"])}
     return data
 
 
+def _python_value(text: str) -> Any:
+    """A value as Python prints it; the text if it is something else."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
 def result_of(value: Any) -> tuple[str | None, str | None]:
-    """The output of a tool as text, and its error; MCP results are unwrapped."""
+    """The output of a tool as text, and its error; results of MCP and messages of LangChain are unwrapped."""
+    if (message := tool_message_in(value)) is not None:
+        text = "\n".join(map(_text_in, _parts(message["content"])))
+        return text, one_line(text) or "error" if message.get("status") == "error" else None
     data = decoded(value)
     if isinstance(data, dict) and isinstance(data.get("content"), list):
         texts = [
@@ -196,9 +211,9 @@ def result_of(value: Any) -> tuple[str | None, str | None]:
 
 def plain_text(value: Any, keys: tuple[str, ...], depth: int = 0) -> str | None:
     """The text of a recorded input or output: the value itself, or that of a known field."""
-    data = decoded(value)
+    data = message_in(value) or decoded(value)
     if isinstance(data, str):
-        return data if data.strip() else None
+        return data if data.strip() not in ("", "null") else None
     if isinstance(data, list) and data and depth < _DEEPEST:
         return plain_text(data[-1], keys, depth + 1)
     if isinstance(data, dict) and depth < _DEEPEST:

@@ -36,6 +36,7 @@ class _Spooled:
     line: int
     begin: float | None = None
     end: float | None = None
+    spans: int = 0
     conversation: tuple[int, str] | None = None
 
 
@@ -70,6 +71,7 @@ class SpanSpool:
             end = span.start_s + (span.duration_ms or 0) / 1000
             trace.begin = span.start_s if trace.begin is None else min(trace.begin, span.start_s)
             trace.end = end if trace.end is None else max(trace.end, end)
+        trace.spans += 1
         trace.conversation = min(filter(None, (trace.conversation, _conversation(span))), default=None)
         self._places.append((trace.number, self._end, len(content)))
         self._file.write(content)
@@ -82,15 +84,18 @@ class SpanSpool:
     def traces(self) -> Iterator[Record]:
         """Yield each trace, or all traces of a conversation, located at its first span.
 
-        They come in the order of their first spans; `trace_in` returns the spans.
+        They come in the order of their first spans, traces that begin with their only span after the others;
+        `trace_in` returns the spans.
         """
         first = self._first_of_conversation()
         spooled = list(self._traces.values())
         names = list(self._traces)
-        places = sorted((first[number], start, length) for number, start, length in self._places)
-        for number, group in groupby(places, key=itemgetter(0)):
+        places = sorted(
+            (spooled[first[number]].spans == 1, first[number], start, length) for number, start, length in self._places
+        )
+        for (_, number), group in groupby(places, key=itemgetter(0, 1)):
             trace = spooled[number]
-            lines = (self._line(start, length) for _, start, length in group)
+            lines = (self._line(start, length) for _, _, start, length in group)
             yield Record(trace.source, trace.line, names[number], b"[" + b",".join(lines) + b"]")
 
     def _first_of_conversation(self) -> list[int]:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evaluation_assets.core.formats.spans.attributes import (
     ModelCall,
     ToolRun,
+    agent_named_in,
     agent_run,
     grouped,
     hand_off_in,
@@ -14,13 +16,16 @@ from evaluation_assets.core.formats.spans.attributes import (
     model_call,
     tool_run,
 )
-from evaluation_assets.core.formats.spans.history import CallLog, History, as_context, end_of_context
+from evaluation_assets.core.formats.spans.drop_log import DropLog
+from evaluation_assets.core.formats.spans.history import History, as_context, end_of_context
 from evaluation_assets.core.formats.spans.messages import Message
 from evaluation_assets.core.formats.spans.participants import Participants
 from evaluation_assets.core.formats.spans.pending import PendingEvents, Place
 from evaluation_assets.core.formats.spans.tree import Span
-from evaluation_assets.core.formats.transcript import Call, Result, Said, hands_in, one_line, total
+from evaluation_assets.core.formats.spans.twins import Twins
+from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, hands_in, one_line, total
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.formats.untyped import decoded
 from evaluation_assets.core.trajectories.model import Agent, Tool, Usage
 
 SESSION = (
@@ -47,28 +52,37 @@ _PROMPTS = ("system", "developer", "tool-call")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Within:
-    """Where a span is: whose work it is, who called that agent, the model span around it, and whether in a tool."""
+    """Where a span is: whose work it is, who called that agent, the model span around it, and whether in a tool.
+
+    It is `outermost` if no agent around it, nor a tool, says what it was asked.
+    """
 
     agent_id: str = _NOBODY
     caller: str | None = None
     wrapper: Span | None = None
     in_tool: bool = False
+    outermost: bool = True
 
 
 class Telling:
     """Converts the spans of a trace, or of the traces of one conversation, to events, in order."""
 
-    def __init__(self, unmapped: UnmappedFields, log: CallLog) -> None:
+    def __init__(self, unmapped: UnmappedFields, drop: DropLog) -> None:
         self._unmapped = unmapped
-        self._history = History(log)
+        self._history = History(drop.calls)
+        self._model_twins = drop.twins
+        self._tool_twins = Twins()
         self._participants = Participants()
         self._model_usage: list[Usage | None] = []
         self._agent_usage: list[Usage | None] = []
         self._trace_id: str | None = None
         self._asked: str | None = None
+        self._root_began = 0
         self.events = PendingEvents()
         self.task: str | None = None
         self.answer: str | None = None
+        self.twins = 0
+        """Spans of work that another instrumentation recorded, too."""
         self.places: dict[str, Place] = {}
 
     def tell(self, root: Span) -> None:
@@ -76,6 +90,7 @@ class Telling:
         if root.trace_id != self._trace_id:
             self._trace_id, self._asked = root.trace_id, None
             self._history.begin_again()
+        self._root_began = len(self.events)
         open_spans = [self._span(root, Within())]
         while open_spans:
             child = next(open_spans[-1], None)
@@ -127,8 +142,11 @@ class Telling:
         with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             run = agent_run(span, fields)
             fields.set_aside(*SESSION)
+        if not _works(span) and run.answered in (None, run.asked):  # a step of a framework's loop
+            self._unmapped.count("spans[] (agent that did nothing)")
+            return within, None
         caller = within.agent_id
-        outermost = caller == _NOBODY
+        outermost = within.outermost and (caller == _NOBODY or len(self.events) == self._root_began)
         self._participants.introduce(run.name, description=run.description, tools=run.tools)
         if run.asked is not None:
             if outermost:
@@ -142,7 +160,11 @@ class Telling:
         if outermost:
             self._agent_usage.append(run.usage)
             self.answer = run.answered or self.answer
-        return replace(within, agent_id=run.name, caller=None if outermost else caller), run.answered
+        silent = run.asked is None and run.answered is None
+        inside = replace(
+            within, agent_id=run.name, caller=None if outermost else caller, outermost=outermost and silent
+        )
+        return inside, run.answered
 
     def _ask(self, text: str) -> None:
         """Start a turn."""
@@ -158,10 +180,12 @@ class Telling:
     def _model(self, span: Span, within: Within) -> None:
         with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             call = model_call(span, fields)
-            named = fields.text("gen_ai.agent.name")
-            fields.set_aside(*SESSION, "gen_ai.agent.description", "gen_ai.agent.id")
-        if within.agent_id == _NOBODY and named:
+            fields.set_aside(*SESSION, "gen_ai.agent.name", "gen_ai.agent.description", "gen_ai.agent.id", "metadata")
+        if within.agent_id == _NOBODY and (named := agent_named_in(span)) is not None:
             within = replace(within, agent_id=named)
+        if self._model_twins.of_model(span, call.outputs):
+            self.twins += 1
+            return
         self._model_usage.append(call.usage)
         prompt = next((message.text for message in call.inputs if message.role == "system"), None)
         self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)
@@ -259,6 +283,17 @@ class Telling:
         with self._unmapped.reading(grouped(span.attributes), "spans[].") as fields:
             run = tool_run(span, fields)
             fields.set_aside(*SESSION)
+        has_agent = any(kind_of(child) == "agent" for child in span.walk())
+        inside = replace(
+            within, agent_id=agent_id if has_agent else run.call.name, caller=agent_id, in_tool=True, outermost=False
+        )
+        twin = self._tool_twins.of_tool(span, run.call.name, None)
+        if twin is not None:
+            self.twins += 1
+            self._unmapped.note("twin_call", run.call.name)
+            if run.result is not None and twin in [place for place, _ in self.events.open_calls()]:
+                self.events.answer(twin, Result(content=run.result, error=one_line(run.error)))
+            return inside
         to = hand_off_in(span)
         place = self._asked_for(run) if to is None else self._hand_off_to(to)
         if place is None:
@@ -275,9 +310,9 @@ class Telling:
                 place, Result(content=run.result, error=one_line(run.error), latency_ms=span.duration_ms)
             )
         self.places[span.id] = place
+        self._tool_twins.of_tool(span, run.call.name, place)
         self._participants.introduce(agent_id, tools=(Tool(name=called, description=run.description or ""),))
-        has_agent = any(kind_of(child) == "agent" for child in span.walk())
-        return replace(within, agent_id=agent_id if has_agent else called, caller=agent_id, in_tool=True)
+        return inside
 
     def _asked_for(self, run: ToolRun) -> Place | None:
         """The pending call of this tool run, by id or by tool name."""
@@ -286,10 +321,13 @@ class Telling:
             for place, call in calls:
                 if call.id == run.call.id:
                     return place
-        for place, call in calls:
-            if call.name == run.call.name and (call.id is None or run.call.id is None):
-                return place
-        return None
+        same = [
+            (place, call)
+            for place, call in calls
+            if call.name == run.call.name and (call.id is None or run.call.id is None)
+        ]
+        exact = (place for place, call in same if _are_same(call.arguments, run.call.arguments))
+        return next(exact, same[0][0] if same else None)
 
     def _hand_off_to(self, agent: str) -> Place | None:
         """The pending call that hands over to an agent: the one that names it, or the last one."""
@@ -334,6 +372,19 @@ def _merged(span: Span, wrapper: Span | None) -> Span:
     if wrapper is None:
         return span
     return replace(span, attributes={**wrapper.attributes, **span.attributes}, events=[*wrapper.events, *span.events])
+
+
+def _works(span: Span) -> bool:
+    """Whether a span has a model, a tool or an agent below it."""
+    return any(kind_of(below) in ("model", "tool", "agent") for child in span.children for below in child.walk())
+
+
+def _are_same(given: Any, run: Any) -> bool:
+    """Whether the arguments of a call are those of a run, which may be recorded as the only value."""
+    arguments, recorded = decoded(given), decoded(run)
+    if isinstance(arguments, dict) and not isinstance(recorded, dict):
+        return len(arguments) == 1 and as_text(next(iter(arguments.values()))) == as_text(recorded)
+    return arguments == recorded
 
 
 def _plain(name: str) -> str:

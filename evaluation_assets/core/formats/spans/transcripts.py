@@ -8,8 +8,10 @@ at its first occurrence.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import UnusableRecord
-from evaluation_assets.core.formats.spans.history import CallLog
+from evaluation_assets.core.formats.base import Rejection, UnusableRecord
+from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.spans.drop_log import DropLog
+from evaluation_assets.core.formats.spans.spool import SpanSpool, trace_in
 from evaluation_assets.core.formats.spans.telling import SESSION, Telling
 from evaluation_assets.core.formats.spans.tree import Span, Trace
 from evaluation_assets.core.formats.times import as_utc
@@ -19,24 +21,42 @@ from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
+_RECORDED_TWICE = "recorded_twice"
 _EVALUATION = "gen_ai.evaluation.result"
 
 
-def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, log: CallLog) -> Trajectory:
-    """Build the trajectory of a trace, or of the joined traces of a conversation. `log` is that of the drop.
+def trajectories_in(spool: SpanSpool, name: str, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per conversation of a drop.
+
+    A trace of one span may be what a provider's client recorded of another trace: it is read last, and then left out.
+    """
+    drop = DropLog()
+    for record in spool.traces():
+        item = usable(record, lambda record: trajectory_of(trace_in(record), name, unmapped, drop))
+        if not isinstance(item, Rejection) or item.reason != _RECORDED_TWICE:
+            yield item
+    drop.calls.note_in(unmapped)
+
+
+def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropLog) -> Trajectory:
+    """Build the trajectory of a trace, or of the joined traces of a conversation. `drop` is that of all its traces.
 
     Raises:
         UnusableRecord: no span has a model message or a tool call.
     """
-    telling = Telling(unmapped, log)
+    telling = Telling(unmapped, drop)
     for root in trace.roots:
         telling.tell(root)
     if trace.repeated:
         unmapped.count("spans[] (exported twice)", trace.repeated)
+    if telling.twins:
+        unmapped.count("spans[] (recorded by two instrumentations)", telling.twins)
     unmapped.note("orphan_span", "spans[]", trace.orphans)
     transcript = Transcript()
     steps = telling.events.write(transcript)
     text, turns = transcript.finished()
+    if telling.twins and not telling.events.speakers():
+        raise UnusableRecord(_RECORDED_TWICE, "all of the trace is in another one, of another instrumentation")
     if not any(turn.interactions for turn in turns):
         raise UnusableRecord("no_trajectory_text", "no span of the trace has a model message or a tool call")
     spans = list(trace.walk())

@@ -24,14 +24,14 @@ def summary_of(path: Path) -> ImportSummary:
     return report.summary
 
 
-def first_turn(**more: Any) -> list[dict[str, Any]]:
+def first_turn(more: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         span("m1", chat(FIRST[:1], [asked_for("c1", "look_up", order=17)], **more), start=1),
         span("m2", chat(FIRST, [ANSWER], **more), start=3),
     ]
 
 
-def second_turn(start: int = 10, **more: Any) -> list[dict[str, Any]]:
+def second_turn(more: dict[str, Any], start: int = 10) -> list[dict[str, Any]]:
     last = [*SECOND, asked_for("c2", "look_up", order=18), returned("c2", "sent")]
     return [
         span("m3", chat(SECOND, [asked_for("c2", "look_up", order=18)], **more), start=start, trace="t2"),
@@ -41,7 +41,7 @@ def second_turn(start: int = 10, **more: Any) -> list[dict[str, Any]]:
 
 def test_traces_of_a_conversation_are_one_trajectory_in_time_order(tmp_path: Path) -> None:
     one = {"gen_ai.conversation.id": "conversation"}
-    path = otlp(tmp_path / "spans.jsonl", *second_turn(**one), *first_turn(**one))
+    path = otlp(tmp_path / "spans.jsonl", *second_turn(one), *first_turn(one))
     (run,) = trajectories(path)
     check(run)
     assert [turn.user_message for turn in run.turns] == ["Order 17?", "Order 18?"]
@@ -52,21 +52,19 @@ def test_traces_of_a_conversation_are_one_trajectory_in_time_order(tmp_path: Pat
 
 
 def test_traces_of_a_conversation_in_two_files_are_joined(tmp_path: Path) -> None:
-    otlp(tmp_path / "a.jsonl", *first_turn(**{"session.id": "s"}))
-    otlp(tmp_path / "b.jsonl", *second_turn(**{"session.id": "s"}))
+    otlp(tmp_path / "a.jsonl", *first_turn({"session.id": "s"}))
+    otlp(tmp_path / "b.jsonl", *second_turn({"session.id": "s"}))
     (run,) = trajectories(tmp_path)
     assert len(run.turns) == 2
 
 
 def test_traces_of_a_session_that_overlap_are_no_conversation(tmp_path: Path) -> None:
-    path = otlp(
-        tmp_path / "spans.jsonl", *first_turn(**{"session.id": "s"}), *second_turn(start=2, **{"session.id": "s"})
-    )
+    path = otlp(tmp_path / "spans.jsonl", *first_turn({"session.id": "s"}), *second_turn({"session.id": "s"}, start=2))
     assert len(trajectories(path)) == 2
 
 
 def test_history_without_a_conversation_id_is_context(tmp_path: Path) -> None:
-    first, second = trajectories(otlp(tmp_path / "spans.jsonl", *first_turn(), *second_turn()))
+    first, second = trajectories(otlp(tmp_path / "spans.jsonl", *first_turn({}), *second_turn({})))
     assert calls_of(first) == [("look_up", {"order": 17}, "late")]
     assert calls_of(second) == [("look_up", {"order": 18}, "sent")]
     (turn,) = second.turns
@@ -77,7 +75,7 @@ def test_history_without_a_conversation_id_is_context(tmp_path: Path) -> None:
 
 
 def test_calls_of_a_turn_that_is_not_in_the_drop_are_named(tmp_path: Path) -> None:
-    summary = summary_of(otlp(tmp_path / "spans.jsonl", *second_turn()))
+    summary = summary_of(otlp(tmp_path / "spans.jsonl", *second_turn({})))
     assert (summary.calls, summary.earlier_calls, summary.calls_in_source) == (1, 1, 2)
     assert (summary.calls_not_read, summary.trust) == (0, "partial")
     assert "1 call of earlier turns" in summary.sentence
