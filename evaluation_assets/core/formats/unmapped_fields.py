@@ -84,6 +84,10 @@ class Fields:
         """Whether the field is an object, for fields with several representations."""
         return isinstance(self._data.get(key), dict)
 
+    def is_text(self, key: str) -> bool:
+        """Whether the field is a text."""
+        return isinstance(self._data.get(key), str)
+
     def is_list(self, key: str) -> bool:
         """Whether the field is a list."""
         return isinstance(self._data.get(key), list)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import orjson
+
 from evaluation_assets.core.formats.spans.langchain_dumps import agent_in, tool_message_in
 from evaluation_assets.core.formats.spans.messages import (
     Message,
@@ -40,6 +42,7 @@ _OPERATIONS: dict[str, Kind] = {
 _KINDS: dict[str, Kind] = {
     "LLM": "model",
     "TOOL": "tool",
+    "CHAT_MODEL": "model",
     "RETRIEVER": "tool",
     "AGENT": "agent",
     "CHAIN": "chain",
@@ -104,6 +107,8 @@ def kind_of(span: Span) -> Kind:
     for key, kinds in (("openinference.span.kind", _KINDS), ("traceloop.span.kind", _KINDS)):
         if isinstance(named := attributes.get(key), str):
             return kinds.get(named.upper(), "other")
+    if isinstance(named := _quoted(attributes.get("mlflow.spanType")), str):
+        return _KINDS.get(named.upper(), "other")
     if isinstance(operation := attributes.get("gen_ai.operation.name"), str):
         return _OPERATIONS.get(operation, "other")
     if any(key.startswith(_MODEL_SIGNS) for key in attributes) or "llm.request.type" in attributes:
@@ -154,14 +159,16 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
         _value(fields, "llm.input_messages", "gen_ai.prompt"),
         decoded(_value(fields, "gen_ai.input.messages", "ai.prompt.messages", "gen_ai.request.messages")),
         at(request, "contents"),
-        messages_in(decoded(_value(fields, "input.value", "traceloop.entity.input"))),
+        messages_in(decoded(_value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs"))),
     ]
     said = [
         _value(fields, "llm.output_messages", "gen_ai.completion"),
         decoded(_value(fields, "gen_ai.output.messages", "gen_ai.response.messages")),
         _vercel(fields),
         at(response, "content"),
-        messages_in(decoded(_value(fields, "output.value", "traceloop.entity.output")), role="assistant"),
+        messages_in(
+            _quoted(_value(fields, "output.value", "traceloop.entity.output", "mlflow.spanOutputs")), role="assistant"
+        ),
     ]
     inputs += _first(given, "user") if not inputs else []
     outputs += _first(said, "assistant") if not outputs else []
@@ -170,7 +177,9 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
     )
     if prompt and not any(message.role == "system" for message in inputs):
         inputs = [*messages_from({"role": "system", "content": prompt}, "system"), *inputs]
-    definitions = _value(fields, "llm.tools", "llm.request.functions", "gen_ai.tool.definitions", "ai.prompt.tools")
+    definitions = _value(
+        fields, "llm.tools", "mlflow.chat.tools", "llm.request.functions", "gen_ai.tool.definitions", "ai.prompt.tools"
+    )
     fields.set_aside(
         "openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "llm.request.type",
         "input.mime_type", "output.mime_type", "llm.is_streaming", "llm.headers", "llm.provider", "llm.system",
@@ -196,12 +205,15 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
         _value(fields,
             "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args",
             "tool_call.function.arguments", "tool_arguments", "traceloop.entity.input", "input.value",
+            "mlflow.spanInputs",
         )
     )  # fmt: skip
     found = _value(fields,
         "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "tool_response",
-        "traceloop.entity.output", "output.value",
+        "traceloop.entity.output", "output.value", "mlflow.spanOutputs",
     )  # fmt: skip
+    if isinstance(found, str) and "mlflow.spanOutputs" in span.attributes:
+        found = _quoted(found)
     documents = fields.items("retrieval.documents")
     if found is None and documents:
         found = "\n\n".join(as_text(at(document, "document.content")) for document in documents)
@@ -232,9 +244,13 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
         description=_text(fields, "gen_ai.agent.description", "agent.description"),
-        asked=asked or plain_text(_value(fields, "input.value", "traceloop.entity.input"), _ASKED_KEYS),
+        asked=asked
+        or plain_text(_value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs"), _ASKED_KEYS),
         answered=answered
-        or plain_text(_value(fields, "output.value", "final_result", "traceloop.entity.output"), _ANSWERED_KEYS),
+        or plain_text(
+            _quoted(_value(fields, "output.value", "final_result", "traceloop.entity.output", "mlflow.spanOutputs")),
+            _ANSWERED_KEYS,
+        ),
         tools=tools_from(_value(fields, "gen_ai.tool.definitions", "llm.tools")),
         usage=usage_in(fields),
     )
@@ -245,6 +261,9 @@ def usage_in(fields: Fields) -> Usage | None:
     fields.set_aside(
         "llm.token_count.total", "llm.usage.total_tokens", "gen_ai.usage.total_tokens", "gen_ai.usage.reasoning_tokens"
     )
+    mlflow = object_in(decoded(fields.value("mlflow.chat.tokenUsage")))
+    if isinstance(mlflow.get("input_tokens"), int) and isinstance(mlflow.get("output_tokens"), int):
+        return usage(input_tokens=mlflow["input_tokens"], output_tokens=mlflow["output_tokens"])
     return usage(
         input_tokens=_whole(
             fields, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"
@@ -260,6 +279,16 @@ def usage_in(fields: Fields) -> Usage | None:
             "llm.token_count.prompt_details.cache_read",
         ),
     )
+
+
+def _quoted(value: Any) -> Any:
+    """A value that may be JSON, even of a text: MLflow writes all attributes so."""
+    if isinstance(value, str) and value.startswith('"'):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return decoded(value)
 
 
 def _value(fields: Fields, *keys: str) -> Any:

@@ -5,7 +5,7 @@ unmapped, by the library that wrote them. Each model call receives the whole his
 at its first occurrence.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import Rejection, UnusableRecord
@@ -25,17 +25,23 @@ _RECORDED_TWICE = "recorded_twice"
 _EVALUATION = "gen_ai.evaluation.result"
 
 
-def trajectories_in(spool: SpanSpool, name: str, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation of a drop.
+def trajectories_in(
+    spool: SpanSpool,
+    name: str,
+    unmapped: UnmappedFields,
+    drop: DropLog | None = None,
+    labelled: Callable[[Trajectory], Trajectory] = lambda run: run,
+) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory or rejection per conversation of a drop, `labelled` if its reader knows more of it.
 
     A trace of one span may be what a provider's client recorded of another trace: it is read last, and then left out.
     """
-    drop = DropLog()
+    log = drop or DropLog()
     for record in spool.traces():
-        item = usable(record, lambda record: trajectory_of(trace_in(record), name, unmapped, drop))
+        item = usable(record, lambda record: labelled(trajectory_of(trace_in(record), name, unmapped, log)))
         if not isinstance(item, Rejection) or item.reason != _RECORDED_TWICE:
             yield item
-    drop.calls.note_in(unmapped)
+    log.calls.note_in(unmapped)
 
 
 def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropLog) -> Trajectory:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
@@ -144,6 +146,73 @@ def test_spans_of_the_console_exporter_are_read_and_counted_once(tmp_path: Path)
     (run,) = trajectories(path)
     assert (run.id, calls_of(run)) == ("t", [("find", {}, "It")])
     assert summary_of(path).trust == "complete"
+
+
+PHOENIX: list[dict[str, Any]] = [
+    {
+        "name": "ask",
+        "span_kind": "LLM",
+        "parent_id": None,
+        "start_time": "2026-01-05T10:00:01+00:00",
+        "end_time": "2026-01-05T10:00:02+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "events": [],
+        "context.span_id": "a",
+        "context.trace_id": "t",
+        "attributes.llm.input_messages": [{"message.role": "user", "message.content": "Find it"}],
+        "attributes.llm.output_messages": [
+            {
+                "message.role": "assistant",
+                "message.tool_calls": [{"tool_call.id": "c", "tool_call.function.name": "find"}],
+            }
+        ],
+    },
+    {
+        "name": "find",
+        "span_kind": "RETRIEVER",
+        "parent_id": "a",
+        "start_time": "2026-01-05T10:00:03+00:00",
+        "end_time": "2026-01-05T10:00:04+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "events": [],
+        "context.span_id": "b",
+        "context.trace_id": "t",
+        "attributes.retrieval.documents": [{"document.content": "It"}],
+    },
+]
+"""Rows of a table of spans, as Phoenix's `get_spans_dataframe` gives them."""
+
+
+@pytest.mark.parametrize("kind", ["parquet", "lines", "pandas lines", "answer"])
+def test_spans_of_phoenix_are_read(tmp_path: Path, kind: str) -> None:
+    if kind == "parquet":
+        columns = sorted({key for row in PHOENIX for key in row})
+        table = pa.table({key: [row.get(key) for row in PHOENIX] for key in columns})
+        pq.write_table(table, tmp_path / "spans.parquet")
+    elif kind == "answer":
+        kept = ("name", "span_kind", "parent_id", "start_time", "end_time", "status_code", "status_message", "events")
+        spans = [
+            {
+                **{key: row[key] for key in kept},
+                "context": {"span_id": row["context.span_id"], "trace_id": row["context.trace_id"]},
+                "attributes": {
+                    key.removeprefix("attributes."): value
+                    for key, value in row.items()
+                    if key.startswith("attributes.")
+                },
+            }
+            for row in PHOENIX
+        ]
+        (tmp_path / "spans.json").write_bytes(orjson.dumps({"data": spans, "next_cursor": None}))
+    else:
+        times = {"start_time": 1767607201000, "end_time": 1767607202000} if kind == "pandas lines" else {}
+        (tmp_path / "spans.jsonl").write_bytes(b"\n".join(orjson.dumps(row | times) for row in PHOENIX))
+    (run,) = trajectories(tmp_path)
+    check(run)
+    assert calls_of(run) == [("find", None, "It")]
+    assert run.started_at == "2026-01-05T10:00:01+00:00"
 
 
 @pytest.mark.parametrize("asked", [True, False])

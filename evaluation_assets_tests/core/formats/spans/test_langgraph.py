@@ -1,7 +1,7 @@
 """Spans of LangGraph, by one instrumentation or two.
 
 The shapes are those of langgraph 1.x with openinference-instrumentation-langchain and
-opentelemetry-instrumentation-langchain (OpenLLMetry), as `benchmarks/frameworks/langgraph` makes them.
+opentelemetry-instrumentation-langchain (OpenLLMetry), as `benchmarks/frameworks/langgraph_otel` makes them.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Run the scenario with LangGraph: `make.py OUT_DIR BASE_URL`."""
+"""Run the scenario with LangGraph under two OpenTelemetry instrumentations: `make.py OUT_DIR BASE_URL`."""
 
 import os
 import subprocess
