@@ -119,7 +119,10 @@ def _is_tool_span(value: dict[str, Any]) -> bool:
     if value.get("object") == "trace.span":  # of the OpenAI Agents SDK
         data = value.get("span_data")
         return isinstance(data, dict) and data.get("type") == "function"
-    return any(_SPAN_KINDS.get(key) == found for key, found in _attributes(value) if isinstance(found, str))
+    attributes = [(key, found) for key, found in _attributes(value) if isinstance(found, str)]
+    if ("gen_ai.tool.name", "(merged tools)") in attributes:  # Google ADK: the results of parallel calls together
+        return False
+    return any(_SPAN_KINDS.get(key) == found for key, found in attributes)
 
 
 def _is_attribute(key: str) -> bool:

@@ -31,7 +31,8 @@ class ImportSummary(BaseModel):
     `stray_results` answer no call. `repeated_calls` have the id, tool and arguments of an earlier call of their
     trajectory. `earlier_calls` are in the history of a trace whose earlier traces are not in the drop.
     `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
-    are spans of models or tools that recorded no messages, `orphan_spans` have a parent that is not in the drop.
+    are spans of models or tools that recorded no messages, `content_settings` would make their instrumentations
+    record them, `orphan_spans` have a parent that is not in the drop.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -48,6 +49,7 @@ class ImportSummary(BaseModel):
     earlier_calls: int = 0
     unknown_parts: Mapping[str, int] = {}
     spans_without_content: int = 0
+    content_settings: tuple[str, ...] = ()
     orphan_spans: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -84,7 +86,7 @@ class ImportSummary(BaseModel):
             (
                 self.spans_without_content,
                 f"{_times(self.spans_without_content, 'span')} without messages; "
-                "enable message content in the instrumentation",
+                f"{_set(self.content_settings) or 'enable message content in the instrumentation'}",
             ),
             (
                 self.orphan_spans,
@@ -179,6 +181,7 @@ class ImportReport:
             calls_in_source=max(self._counts["marks"], self._tool_spans - twins),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
             spans_without_content=sum(count for (kind, _), count in notes.items() if kind == "no_content"),
+            content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
             orphan_spans=sum(count for (kind, _), count in notes.items() if kind == "orphan_span"),
             earlier_calls=sum(count for (kind, _), count in notes.items() if kind == "earlier_call"),
             input_tokens=sum_of(inputs),
@@ -219,3 +222,7 @@ class ImportReport:
 
 def _times(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _set(settings: Sequence[str]) -> str:
+    return f"set {', '.join(settings)}" if settings else ""

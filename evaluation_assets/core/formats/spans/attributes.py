@@ -51,6 +51,9 @@ _KINDS: dict[str, Kind] = {
 }
 _MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name")
+_MERGED = "(merged tools)"
+"""What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
+
 _HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
 _ASKED_KEYS = (
@@ -110,6 +113,8 @@ def kind_of(span: Span) -> Kind:
     if isinstance(named := _quoted(attributes.get("mlflow.spanType")), str):
         return _KINDS.get(named.upper(), "other")
     if isinstance(operation := attributes.get("gen_ai.operation.name"), str):
+        if attributes.get("gen_ai.tool.name") == _MERGED:
+            return "other"
         return _OPERATIONS.get(operation, "other")
     if any(key.startswith(_MODEL_SIGNS) for key in attributes) or "llm.request.type" in attributes:
         return "model"
@@ -212,12 +217,17 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
         "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "tool_response",
         "traceloop.entity.output", "output.value", "mlflow.spanOutputs",
     )  # fmt: skip
+    if arguments is None:
+        arguments = decoded(_event_value(span, "gen_ai.tool.message", "content"))
+    if found is None and isinstance(said := decoded(_event_value(span, "gen_ai.choice", "message")), str | list):
+        found = said if isinstance(said, str) else {"content": said}
     if isinstance(found, str) and "mlflow.spanOutputs" in span.attributes:
         found = _quoted(found)
     documents = fields.items("retrieval.documents")
     if found is None and documents:
         found = "\n\n".join(as_text(at(document, "document.content")) for document in documents)
     result, failed = result_of(found)
+    failed = failed or (result or "error" if fields.text("gen_ai.tool.status") == "error" else None)
     error = span.error or _text(fields, "error.message", "error.type")
     call_id = _text(fields, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
     return ToolRun(
@@ -237,9 +247,11 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     fields.set_aside("openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "gen_ai.system")
     fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.provider.name", "gen_ai.agent.id")
     given = list(messages_of(decoded(_value(fields, "gen_ai.input.messages")), "user"))
+    given = given or list(_event_messages(span, inputs=True))
     said = list(messages_of(decoded(_value(fields, "gen_ai.output.messages")), "assistant"))
+    said = said or list(_event_messages(span, inputs=False))
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
-    answered = next((message.text for message in reversed(said) if message.text), None)
+    answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
     name = _text(fields, "gen_ai.agent.name", "agent.name", "agent_name", "traceloop.entity.name", "graph.node.id")
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
@@ -324,7 +336,8 @@ def _event_messages(span: Span, *, inputs: bool) -> Iterator[Message]:
         elif event.name == "gen_ai.choice" and not inputs:
             data = _decoded(event.attributes)
             message = data.pop("message", None)
-            yield from messages_from({**data, **object_in(message), "role": "assistant"}, "assistant")
+            said = message if isinstance(message, dict) else {"content": message}
+            yield from messages_from({**data, **said, "role": "assistant"}, "assistant")
         elif event.name == "gen_ai.content.prompt" and inputs:
             yield from messages_of(decoded(event.attributes.get("gen_ai.prompt")), "user")
         elif event.name == "gen_ai.content.completion" and not inputs:
@@ -332,6 +345,11 @@ def _event_messages(span: Span, *, inputs: bool) -> Iterator[Message]:
         elif event.name == "gen_ai.client.inference.operation.details":
             key, default = ("gen_ai.input.messages", "user") if inputs else ("gen_ai.output.messages", "assistant")
             yield from messages_of(decoded(event.attributes.get(key)), default)
+
+
+def _event_value(span: Span, name: str, key: str) -> Any:
+    """A value of the last event with this name."""
+    return next((event.attributes.get(key) for event in reversed(span.events) if event.name == name), None)
 
 
 def _decoded(attributes: JsonObject) -> JsonObject:

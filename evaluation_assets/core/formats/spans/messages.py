@@ -8,11 +8,12 @@ from typing import Any
 from evaluation_assets.core.formats.spans.langchain_dumps import message_in, tool_message_in
 from evaluation_assets.core.formats.tool_definitions import tools_in
 from evaluation_assets.core.formats.transcript import Call, as_text, one_line
-from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in
+from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "tool-response": "tool"}
 _TEXT_KEYS = ("content", "text", "value")
+_PARTS_IN_TEXT = ('[{"type"', '[{"text"', '[{"toolUse"', '[{"toolResult"', '[{"reasoningContent"')
 _DEEPEST = 6
 
 
@@ -103,7 +104,7 @@ def messages_in(value: Any, role: str = "user") -> Any:
 
 def _parts(value: Any) -> Iterator[str | JsonObject]:
     if isinstance(value, str):
-        found = decoded(value) if value.lstrip().startswith(('[{"type"', '[{"text"')) else value
+        found = decoded(value) if value.lstrip().startswith(_PARTS_IN_TEXT) else value
         if isinstance(found, list):
             yield from _parts(found)
         elif value:
@@ -133,7 +134,10 @@ def _response(part: str | JsonObject) -> Message | None:
     if isinstance(part, str):
         return None
     response = part.get("function_response") or part.get("functionResponse")
-    if isinstance(response, dict):
+    if isinstance(result := part.get("toolResult"), dict):
+        response = result
+        text = "\n".join(_text_in(item) or as_text(item.get("json")) for item in objects_in(result.get("content")))
+    elif isinstance(response, dict):
         text, _ = result_of(response.get("response"))
     elif part.get("type") in ("tool_call_response", "tool_result", "tool-result"):
         response = part
@@ -141,7 +145,7 @@ def _response(part: str | JsonObject) -> Message | None:
         text, _ = result_of(next((part[key] for key in keys if part.get(key) is not None), None))
     else:
         return None
-    name = next((response[key] for key in ("id", "tool_use_id", "toolCallId") if response.get(key)), None)
+    name = next((response[key] for key in ("id", "tool_use_id", "toolCallId", "toolUseId") if response.get(key)), None)
     return Message(role="tool", text=text or "", call_id=name if isinstance(name, str) else None)
 
 
@@ -149,7 +153,7 @@ def _part_call(part: str | JsonObject) -> Call | None:
     """Parse a tool call part of a message."""
     if isinstance(part, str):
         return None
-    inner = part.get("function_call") or part.get("functionCall")
+    inner = part.get("function_call") or part.get("functionCall") or part.get("toolUse")
     if isinstance(inner, dict):
         return _call(inner)
     return _call(part) if part.get("type") in ("tool_call", "tool_use", "tool-call") else None
@@ -162,7 +166,7 @@ def _call(value: Any) -> Call:
         data = {**data, **function}
     names = ("function.name", "name", "toolName", "tool_name")
     keys = ("function.arguments", "arguments", "args", "input")
-    call_id = data.get("id") or data.get("toolCallId")
+    call_id = data.get("id") or data.get("toolCallId") or data.get("toolUseId")
     return Call(
         name=first_text(data, *names) or "unknown",
         arguments=next((data[key] for key in keys if data.get(key) is not None), None),

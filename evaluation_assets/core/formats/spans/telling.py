@@ -16,6 +16,7 @@ from evaluation_assets.core.formats.spans.attributes import (
     model_call,
     tool_run,
 )
+from evaluation_assets.core.formats.spans.content_settings import content_setting
 from evaluation_assets.core.formats.spans.drop_log import DropLog
 from evaluation_assets.core.formats.spans.history import History, as_context, end_of_context
 from evaluation_assets.core.formats.spans.messages import Message
@@ -72,6 +73,7 @@ class Telling:
         self._history = History(drop.calls)
         self._model_twins = drop.twins
         self._tool_twins = Twins()
+        self._ran: set[Place] = set()
         self._participants = Participants()
         self._model_usage: list[Usage | None] = []
         self._agent_usage: list[Usage | None] = []
@@ -251,7 +253,7 @@ class Telling:
         else:
             del self.places[span.id]
             self._unmapped.count("spans[] (model without its words)")
-            self._unmapped.note("no_content", span.name)
+            self._unmapped.note("no_content", content_setting(span.scope))
 
     def _given(self, message: Message, within: Within, *, is_first: bool) -> None:
         """Add an input message of the model."""
@@ -294,6 +296,8 @@ class Telling:
             if run.result is not None and twin in [place for place, _ in self.events.open_calls()]:
                 self.events.answer(twin, Result(content=run.result, error=one_line(run.error)))
             return inside
+        if run.call.arguments is None and run.result is None and content_setting(span.scope):
+            self._unmapped.note("no_content", content_setting(span.scope))
         to = hand_off_in(span)
         place = self._asked_for(run) if to is None else self._hand_off_to(to)
         if place is None:
@@ -302,6 +306,7 @@ class Telling:
             place = (len(self.events), 0)
             self.events.say(Said(agent_id=agent_id, calls=(run.call,)))
             self._history.note_call(run.call)
+        self._ran.add(place)
         called = self.events.call_at(place).name
         if run.result is None:
             self.events.took(place, span.duration_ms)
@@ -315,19 +320,19 @@ class Telling:
         return inside
 
     def _asked_for(self, run: ToolRun) -> Place | None:
-        """The pending call of this tool run, by id or by tool name."""
+        """The pending call of this tool run: by ID, by tool and arguments, or by tool if one of the two has no ID."""
         calls = self.events.open_calls()
         if run.call.id is not None:
             for place, call in calls:
                 if call.id == run.call.id:
                     return place
-        same = [
-            (place, call)
-            for place, call in calls
-            if call.name == run.call.name and (call.id is None or run.call.id is None)
-        ]
-        exact = (place for place, call in same if _are_same(call.arguments, run.call.arguments))
-        return next(exact, same[0][0] if same else None)
+        same = [(place, call) for place, call in calls if call.name == run.call.name and place not in self._ran]
+        exact = run.call.arguments and next(
+            (place for place, call in same if _are_same(call.arguments, run.call.arguments)), None
+        )
+        if exact:  # Google ADK numbers the calls of a model, and names them anew when it runs them
+            return exact
+        return next((place for place, call in same if call.id is None or run.call.id is None), None)
 
     def _hand_off_to(self, agent: str) -> Place | None:
         """The pending call that hands over to an agent: the one that names it, or the last one."""
