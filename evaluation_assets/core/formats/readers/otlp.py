@@ -36,12 +36,17 @@ _OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_
 _DEEPEST = 60
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
 _PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.", "trace.") for resources in _RESOURCES)
+_LOG_RECORDS = "scopeLogs.item.logRecords.item"
+_LOG_PLACES = tuple(f"{start}resourceLogs.item.{_LOG_RECORDS}" for start in ("", "item."))
+_GEN_AI = "gen_ai."
 _PARTS = ("resource", *(f"{scopes}.item.{part}" for scopes in _SCOPES for part in ("scope", "spans.item")))
 
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(_holds_spans(record) or _holds_spans(at(record, "trace")) for record in sample.records)
+    return any(
+        _holds_spans(record) or _holds_spans(at(record, "trace")) or _holds_events(record) for record in sample.records
+    )
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -70,6 +75,15 @@ def _holds_spans(data: Any) -> bool:
     )
 
 
+def _holds_events(data: Any) -> bool:
+    return any(
+        _is_told(record)
+        for resource in objects_in(at(data, "resourceLogs"))
+        for group in objects_in(resource.get("scopeLogs"))
+        for record in objects_in(group.get("logRecords"))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Given:
     """A raw span with the names of its library and service."""
@@ -82,6 +96,9 @@ class _Given:
 def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
     """Spool a span."""
     given: _Given = record.data
+    if _is_told(given.span):
+        spool.add(_log_record(given.span, unmapped), record.source, record.line)
+        return
     spool.add(_span(given.span, given.scope, given.service, unmapped), record.source, record.line)
 
 
@@ -89,13 +106,13 @@ def _of_document(file: DropFile) -> Iterator[Record]:
     """Read the spans of one large document. Exporters write the resource and scope before their spans."""
     service = scope = ""
     number = 0
-    places = [f"{start}.{part}" for start in _PLACES for part in _PARTS]
+    places = [*(f"{start}.{part}" for start in _PLACES for part in _PARTS), *_LOG_PLACES]
     for place, value in read_parts(file.path, file.source, *places):
         if place.endswith(".resource"):
             service, scope = _service(value), ""
         elif place.endswith(".scope"):
             scope = _scope(value)
-        else:
+        elif not place.endswith(_LOG_RECORDS) or _is_told(value):
             number += 1
             yield Record(file.source, number, _Given(value, scope, service), as_line(value))
 
@@ -113,7 +130,12 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
             yield record.rejected(UnusableRecord("wrong_type", f"expected an object with resourceSpans, got {found}"))
             continue
         spans = 0
+        for resource in objects_in(record.data.get("resourceLogs")):
+            for group in objects_in(resource.get("scopeLogs")):
+                for value in filter(_is_told, objects_in(group.get("logRecords"))):
+                    yield replace(record, data=_Given(value, "", ""))
         with unmapped.reading(record.data) as batch:
+            batch.set_aside(*_OTHER_SIGNALS)
             for resource in batch.objects(*_RESOURCES):
                 resource.set_aside("schemaUrl", "schema_url")
                 service = _service(resource.value("resource"))
@@ -158,6 +180,35 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
             error=failure if code in (2, "2", "STATUS_CODE_ERROR", "ERROR") else None,
             attributes=_attributes(fields.items("attributes")),
             events=events,
+        )
+
+
+def _is_told(record: Any) -> bool:
+    """Whether a log record is an event of a span of a model: what was said, in conventions that log it."""
+    return isinstance(record, dict) and "spanId" in record and "name" not in record and _event_name(record) is not None
+
+
+def _event_name(record: JsonObject) -> str | None:
+    named = record.get("eventName") or _attributes(record.get("attributes")).get("event.name")
+    return named if isinstance(named, str) and named.startswith(_GEN_AI) else None
+
+
+def _log_record(data: JsonObject, unmapped: UnmappedFields) -> Span:
+    """A log record as the event of its span."""
+    with unmapped.reading(data, "logRecords[].") as fields:
+        name, trace_id = _id(fields, "spanId"), _id(fields, "traceId")
+        if name is None or trace_id is None:
+            raise UnusableRecord("wrong_type", "the log record has no spanId or no traceId")
+        body = _plain(fields.value("body"))
+        attributes = _attributes(fields.items("attributes")) | (body if isinstance(body, dict) else {"content": body})
+        time = _nanoseconds(fields, unmapped, "timeUnixNano", "observedTimeUnixNano")
+        fields.rest()
+        return Span(
+            id=name,
+            trace_id=trace_id,
+            start_s=None if time is None else time / 1e9,
+            events=[Event(name=_event_name(data) or "", attributes=attributes)],
+            log=True,
         )
 
 

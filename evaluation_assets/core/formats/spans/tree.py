@@ -19,7 +19,8 @@ class Event:
 class Span:
     """One operation. Times are seconds since 1970 and milliseconds; `error` is the reason of a failure.
 
-    `scope` is the library that recorded it. `logs` are bodies of log records that belong to it.
+    `scope` is the library that recorded it. `logs` are bodies of log records that belong to it. A span that is only a
+    `log` has the event of a log record, for the span with the same ID.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Span:
     attributes: JsonObject = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     logs: list[Any] = field(default_factory=list)
+    log: bool = False
     children: list["Span"] = field(default_factory=list)
 
     def walk(self) -> Iterator["Span"]:
@@ -67,13 +69,24 @@ class Trace:
 def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
     """Build the tree of a trace's spans, given in any order. A span that was exported twice counts once.
 
-    A span whose parent is missing is a root, as is the first span of a cycle.
+    A span whose parent is missing is a root, as is the first span of a cycle. Log records add their events to their
+    spans; one whose span is missing counts as an orphan.
     """
     by_id: dict[str, Span] = {}
     given = 0
+    logged: list[Span] = []
     for span in spans:
+        if span.log:
+            logged.append(span)
+            continue
         given += 1
         by_id.setdefault(span.id, span)
+    lost = 0
+    for record in sorted(logged, key=_begin):
+        if (span := by_id.get(record.id)) is None:
+            lost += 1
+        else:
+            span.events += record.events
     roots: list[Span] = []
     missing: list[str] = []
     for span in by_id.values():
@@ -87,7 +100,7 @@ def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
     for span in by_id.values():
         span.children.sort(key=_begin)
     whole = len(missing) == len(roots) and len(set(missing)) == 1
-    return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id), 0 if whole else len(missing))
+    return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id), (0 if whole else len(missing)) + lost)
 
 
 def joined(traces: Sequence[Trace]) -> Trace:

@@ -7,6 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.core.formats.reading import calls_of, check, trajectories
 from evaluation_assets_tests.core.formats.spans.making import asked_for, chat, otlp, returned, said, span
 from evaluation_assets_tests.core.formats.spans.test_conversations import summary_of
@@ -91,3 +94,33 @@ def test_spans_without_content_name_the_setting_and_keep_each_call(tmp_path: Pat
     summary = summary_of(path)
     assert (summary.trust, summary.spans_without_content) == ("partial", 3)
     assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY" in summary.sentence
+
+
+def logged(span_id: str, name: str, body: dict[str, Any], second: int) -> dict[str, Any]:
+    """A log record, as opentelemetry-instrumentation-openai-v2 emits what was said."""
+    pairs = [{"key": key, "value": {"stringValue": value}} for key, value in body.items()]
+    record = {
+        "timeUnixNano": str(second * 10**9),
+        "traceId": "t1",
+        "spanId": span_id,
+        "eventName": name,
+        "body": {"kvlistValue": {"values": pairs}},
+    }
+    return {"resourceLogs": [{"resource": {}, "scopeLogs": [{"scope": {}, "logRecords": [record]}]}]}
+
+
+@pytest.mark.parametrize("name", ["logs.jsonl", "logs.json"])
+def test_messages_in_log_records_of_another_file_belong_to_their_spans(tmp_path: Path, name: str) -> None:
+    otlp(tmp_path / "traces.jsonl", span("m1", {"gen_ai.operation.name": "chat"}))
+    records = [
+        logged("m1", "gen_ai.user.message", {"content": "Hi"}, 1),
+        logged("m1", "gen_ai.choice", {"message": json.dumps({"role": "assistant", "content": "Hello"})}, 2),
+        logged("m9", "gen_ai.user.message", {"content": "of a span that is not here"}, 3),
+    ]
+    lines = [json.dumps(record) for record in records]
+    (tmp_path / name).write_text("\n".join(lines) if name.endswith("l") else f"[{','.join(lines)}]")
+    unmapped = UnmappedFields()
+    (run,) = trajectories(tmp_path, unmapped=unmapped)
+    check(run)
+    assert (run.task, run.final_answer) == ("Hi", "Hello")
+    assert unmapped.notes["orphan_span", "spans[]"] == 1
