@@ -91,7 +91,8 @@ class ImportSummary(BaseModel):
             ),
             (
                 self.orphan_spans,
-                f"{counted(self.orphan_spans, 'span')} with a missing parent; evaluate all files of a trace as one drop",
+                f"{counted(self.orphan_spans, 'span')} with a missing parent; "
+                "evaluate all files of a trace as one drop",
             ),
             (
                 self.earlier_calls,
