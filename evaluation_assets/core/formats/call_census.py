@@ -137,7 +137,13 @@ def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_tool_span(value: dict[str, Any]) -> bool:
-    return any(_SPAN_KINDS.get(key) == found for key, found in _attributes(value) if isinstance(found, str))
+    if value.get("object") == "trace.span":  # of the OpenAI Agents SDK
+        data = value.get("span_data")
+        return isinstance(data, dict) and data.get("type") == "function"
+    attributes = [(key, found) for key, found in _attributes(value) if isinstance(found, str)]
+    if ("gen_ai.tool.name", "(merged tools)") in attributes:  # Google ADK: the results of parallel calls together
+        return False
+    return any(_SPAN_KINDS.get(key) == found for key, found in attributes)
 
 
 def _is_attribute(key: str) -> bool:

@@ -4,6 +4,8 @@ The spans of a trace may be spread over batches, lines and files. They are spool
 time.
 """
 
+import base64
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,31 +15,33 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.json_values import as_line
 from evaluation_assets.core.formats.files.records import is_document, read_parts, read_records
 from evaluation_assets.core.formats.files.samples import own_files
-from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
-from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, trace_in
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.formats.spans.tree import Event, Span
 from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.formats.untyped import at, list_in, objects_in
+from evaluation_assets.core.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"
 DESCRIPTION = "OpenTelemetry traces as OTLP JSON, with GenAI, OpenLLMetry or OpenInference attributes"
-DETECTION = "records with resourceSpans"
+DETECTION = "records with resourceSpans, or with batches of spans as Tempo answers"
 
-_RESOURCES = ("resourceSpans", "resource_spans")
+_RESOURCES = ("resourceSpans", "resource_spans", "batches")
 _SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")
 _OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics")
 """Other signals that collectors write to the same files; they contain no spans."""
 
 _DEEPEST = 60
-_PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.") for resources in _RESOURCES)
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
+_PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.", "trace.") for resources in _RESOURCES)
 _PARTS = ("resource", *(f"{scopes}.item.{part}" for scopes in _SCOPES for part in ("scope", "spans.item")))
 
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(sample.has(key) for key in _RESOURCES)
+    return any(_holds_spans(record) or _holds_spans(at(record, "trace")) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -56,8 +60,14 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                     yield kept
             if is_empty:
                 yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
-        for trace in spool.traces():
-            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, unmapped))
+        yield from trajectories_in(spool, NAME, unmapped)
+
+
+def _holds_spans(data: Any) -> bool:
+    batches = list_in(at(data, "batches"))
+    return any(key in object_in(data) for key in _RESOURCES[:2]) or any(
+        key in object_in(batch) for batch in batches for key in _SCOPES
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,8 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
         if isinstance(record, Rejection):
             yield record
             continue
+        if _holds_spans(trace := at(record.data, "trace")):
+            record = replace(record, data=trace)
         if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
             found = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"
             yield record.rejected(UnusableRecord("wrong_type", f"expected an object with resourceSpans, got {found}"))
@@ -119,7 +131,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"expected a span object, got {type_name(data)}")
     with unmapped.reading(data, "spans[].") as fields:
-        name, trace_id = fields.name("spanId", "span_id"), fields.name("traceId", "trace_id")
+        name, trace_id = _id(fields, "spanId", "span_id"), _id(fields, "traceId", "trace_id")
         if name is None or trace_id is None:
             raise UnusableRecord("wrong_type", "the span has no spanId or no traceId")
         fields.set_aside("kind", "flags", "links", "traceState", "trace_state", "droppedAttributesCount")
@@ -137,7 +149,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
         return Span(
             id=name,
             trace_id=trace_id,
-            parent_id=fields.name("parentSpanId", "parent_span_id"),
+            parent_id=_id(fields, "parentSpanId", "parent_span_id"),
             name=fields.text("name") or "",
             scope=scope,
             service=service,
@@ -147,6 +159,14 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
             attributes=_attributes(fields.items("attributes")),
             events=events,
         )
+
+
+def _id(fields: Fields, *keys: str) -> str | None:
+    """An ID; one in base64, as protobuf's own JSON and Tempo have it, in the usual hexadecimal form."""
+    name = fields.name(*keys)
+    if name is None or _BASE64.fullmatch(name) is None:
+        return name
+    return base64.b64decode(name).hex()
 
 
 def _nanoseconds(fields: Fields, unmapped: UnmappedFields, *keys: str) -> float | None:

@@ -1,18 +1,10 @@
-"""Format-independent spans, span trees, and on-disk grouping of spans by trace."""
+"""Format-independent spans and span trees."""
 
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
-from typing import IO, Any, Self
+from typing import Any
 
-import orjson
-
-from evaluation_assets.core.formats.base import Record, UnusableRecord
 from evaluation_assets.core.trajectories.model import JsonObject
-
-_SPOOL_BYTES = 8 << 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,6 +90,17 @@ def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
     return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id), 0 if whole else len(missing))
 
 
+def joined(traces: Sequence[Trace]) -> Trace:
+    """The traces of a conversation as one, in time order, with the ID of the first. Span IDs may repeat."""
+    ordered = sorted(traces, key=lambda trace: min((_begin(span) for span in trace.walk()), default=float("inf")))
+    return Trace(
+        ordered[0].id,
+        tuple(root for trace in ordered for root in trace.roots),
+        sum(trace.repeated for trace in ordered),
+        sum(trace.orphans for trace in ordered),
+    )
+
+
 def _begin(span: Span) -> float:
     return float("inf") if span.start_s is None else span.start_s
 
@@ -111,59 +114,3 @@ def _is_below(span: Span | None, above: Span, by_id: dict[str, Span]) -> bool:
         visited.add(span.id)
         span = by_id.get(span.parent_id or "")
     return False
-
-
-class SpanSpool:
-    """Spools spans until a trace is complete, in memory while they are few, then in a temporary file."""
-
-    def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
-        self._numbers: dict[str, int] = {}
-        self._starts: list[tuple[str, int]] = []
-        self._places: list[tuple[int, int, int]] = []
-        self._end = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def add(self, span: Span, source: str, line: int) -> None:
-        """Add a span, read from this record of the file `source`.
-
-        Raises:
-            UnusableRecord: its attributes are nested too deeply.
-        """
-        try:
-            content = orjson.dumps(span)
-        except orjson.JSONEncodeError as problem:
-            raise UnusableRecord("bad_json", f"span {span.id} cannot be stored: {problem}") from problem
-        number = self._numbers.setdefault(span.trace_id, len(self._numbers))
-        if number == len(self._starts):
-            self._starts.append((source, line))
-        self._places.append((number, self._end, len(content)))
-        self._file.write(content)
-        self._end += len(content)
-
-    def traces(self) -> Iterator[Record]:
-        """Yield each trace in order of its first span, located at that span; `trace_in` returns the spans."""
-        names = list(self._numbers)
-        for number, places in groupby(sorted(self._places), key=itemgetter(0)):
-            source, line = self._starts[number]
-            lines = (self._line(start, length) for _, start, length in places)
-            yield Record(source, line, names[number], b"[" + b",".join(lines) + b"]")
-
-    def _line(self, start: int, length: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(length)
-
-
-def trace_in(record: Record) -> Trace:
-    """Load the trace of a spool record."""
-    return trace_of(record.data, map(_span_of, orjson.loads(record.raw)))
-
-
-def _span_of(data: JsonObject) -> Span:
-    data["events"] = [Event(**event) for event in data["events"]]
-    return Span(**data)
