@@ -8,15 +8,17 @@ record. Names are in camel or snake case. Scores become labels: those of an eval
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
-from evaluation_assets.core.formats.isolation import attempted, usable
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
 from evaluation_assets.core.formats.spans.stored import attributes_of, usage_attributes
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
-from evaluation_assets.core.formats.spans.tree import Span, SpanSpool, trace_in
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import as_text
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in, objects_in
@@ -54,8 +56,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                 )
                 if kept is not None:
                     yield kept
-        for trace in spool.traces():
-            yield usable(trace, lambda record: _labelled(record, about, unmapped))
+        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about))
 
 
 @dataclass(slots=True)
@@ -84,10 +85,12 @@ def _keep(record: Record, spool: SpanSpool, about: _Traces, unmapped: UnmappedFi
         beside = objects_in(data.get("scores")) if download else ()
         for score in (*objects_in(trace.get("scores")), *beside):
             about.scores.setdefault(name, []).append(score)
+    session = first_text(trace, "sessionId")
     for observation in observations:
         span = _span(_camel(observation), name, unmapped)
-        session = first_text(_camel(observation), "sessionId")
+        session = first_text(_camel(observation), "sessionId") or session
         if session is not None:
+            spool.belongs(span.trace_id, session)
             about.fields.setdefault(span.trace_id, {}).setdefault("sessionId", session)
         spool.add(span, record.source, record.line)
 
@@ -164,14 +167,14 @@ def _without_tools(given: Any) -> tuple[Any, list[Any]]:
     return (rest, tools) if tools else (given, [])
 
 
-def _labelled(record: Record, about: _Traces, unmapped: UnmappedFields) -> Trajectory:
-    trace = trace_in(record)
-    run = trajectory_of(trace, NAME, unmapped)
-    known = about.fields.get(trace.id, {})
+def _labelled(about: _Traces, run: Trajectory) -> Trajectory:
+    """The trajectory with what is known of its trace, or of all traces of its session."""
+    traces = run.extra.get("trace_ids", [run.id])
+    known = about.fields.get(run.id, {})
     session = {"session_id": known.get("sessionId"), "trace_name": known.get("name"), "tags": known.get("tags")}
     return replace(
         run,
-        labels={**run.labels, **_scored(about.scores.get(trace.id, []))},
+        labels={**run.labels, **_scored([score for trace in traces for score in about.scores.get(trace, [])])},
         extra={**run.extra, **{key: value for key, value in session.items() if value}},
     )
 

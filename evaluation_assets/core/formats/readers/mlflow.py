@@ -14,6 +14,7 @@ import orjson
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.context import reference
 from evaluation_assets.core.formats.isolation import each_own_record
+from evaluation_assets.core.formats.spans.drop_log import DropLog
 from evaluation_assets.core.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.formats.spans.transcripts import trajectory_of as told
 from evaluation_assets.core.formats.spans.tree import Event, Span, trace_of
@@ -38,10 +39,12 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace."""
-    return each_own_record(files, detect, NAME, partial(trajectory_of, unmapped))
+    drop = DropLog()
+    yield from each_own_record(files, detect, NAME, partial(trajectory_of, unmapped, drop))
+    drop.calls.note_in(unmapped)
 
 
-def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, drop: DropLog, record: Record) -> Trajectory:
     """Build the trajectory of a trace.
 
     Raises:
@@ -55,7 +58,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
         raise UnusableRecord("no_trajectory_text", "the trace has no spans")
     name = first_text(info, "trace_id", "request_id") or "trace"
     made = [_span(span, name, unmapped) for span in spans]
-    run = told(trace_of(name, [span for span in made if span is not None]), NAME, unmapped)
+    run = told(trace_of(name, [span for span in made if span is not None]), NAME, unmapped, drop)
     metadata = {**object_in(info.get("request_metadata")), **object_in(info.get("trace_metadata"))}
     session = {"session_id": metadata.get("mlflow.trace.session")}
     labels, expected = _assessed(list_in(info.get("assessments")))
