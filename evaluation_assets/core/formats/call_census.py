@@ -27,6 +27,9 @@ _TYPES = frozenset(
 )  # fmt: skip
 """What parts and items that are calls name as their type."""
 
+_LISTED = ("ToolCallRequestEvent", "AssistantMessage")
+"""Types of AutoGen messages whose content is a list of calls."""
+
 _KINDS = ("type", "part_kind")
 _IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
 _NAMES = ("name", "toolName", "tool_name", "function_name", "toolname")
@@ -83,6 +86,13 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
     for key in _OBJECTS:
         if isinstance(item := value.get(key), dict):
             yield from _mark(item)
+    if value.get("type") in _LISTED:
+        items = value.get("content")
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, dict) and "arguments" in item:
+                yield from _mark(item)
+    if isinstance(shown := value.get("toolCallId"), str) and shown and ("input" in value or "args" in value):
+        yield shown
     for key, found in _attributes(value):
         if isinstance(found, str) and found and _FLAT_ID.search(key):
             yield found

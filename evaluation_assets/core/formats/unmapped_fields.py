@@ -191,9 +191,13 @@ class Fields:
 
         Without a name, the kind is the first field that holds something.
         """
-        kind = kind or next((key for key, value in self._data.items() if _is_something(value)), "empty")
+        kind = kind or next(self.filled(), "empty")
         self._unknown_parts[kind] += 1
         return kind
+
+    def filled(self) -> Iterator[str]:
+        """The names of the fields that hold something."""
+        yield from (key for key, value in self._data.items() if _is_something(value))
 
     def rest(self) -> dict[str, Any]:
         """Take all remaining fields with a value, unchanged."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import content_of, first_line, part_kinds, part_text
+from evaluation_assets.core.formats.chat import content_of, first_line, has_parts_of_others, part_kinds, part_text
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -53,6 +53,8 @@ def is_anthropic(data: Any) -> bool:
     if not roles or not roles <= {"user", "assistant"}:
         return False
     if any("tool_calls" in message or "type" in message for message in messages if isinstance(message, dict)):
+        return False
+    if has_parts_of_others(messages):
         return False
     system = request.get("system")
     return not part_kinds(messages).isdisjoint(_BLOCKS) or (isinstance(system, str | list) and bool(system))

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import ROLES, events_of, part_kinds, system_of
+from evaluation_assets.core.formats.chat import ROLES, events_of, has_parts_of_others, system_of
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -32,8 +32,6 @@ DETECTION = "messages (or traj, conversation, conversations) with roles and text
 _LISTS = ("messages", "traj", "conversation", "conversations")
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
 """Fields of more specific formats whose records also have messages."""
-
-_PARTS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text"))
 
 
 def detect(sample: Sample) -> bool:
@@ -133,7 +131,7 @@ def _are_messages(messages: list[Any]) -> bool:
         any(_is_message(message) or _is_shared(message) for message in messages)
         and not is_anthropic({"messages": messages})
         and not any(is_item(message) for message in messages)
-        and part_kinds(messages).isdisjoint(_PARTS_OF_OTHERS)
+        and not has_parts_of_others(messages)
     )
 
 
@@ -145,7 +143,7 @@ def _is_message(data: Any) -> bool:
         and not any(key in data for key in (*_LISTS, *_OTHERS))
         and (isinstance(data.get("content"), str | list) or any(key in data for key in ("tool_calls", "function_call")))
         and not is_anthropic({"messages": [data]})
-        and part_kinds([data]).isdisjoint(_PARTS_OF_OTHERS)
+        and not has_parts_of_others([data])
     )
 
 
