@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from evaluation_assets.core.formats.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.chat import ROLES, events_of, has_parts_of_others, system_of
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
@@ -73,7 +74,11 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         cut_off = any(is_limit(choice.text("finish_reason")) for choice in choices)
         context = merged(context, Context(model=response.text("model"), cut_off=cut_off))
         conversation = Conversation(
-            events=tuple(events_of([*messages, *answers], usages=_usages(records))),
+            events=tuple(
+                ag2_events(messages)
+                if not answers and is_ag2(_request_messages(data))
+                else events_of([*messages, *answers], usages=_usages(records))
+            ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, "tools", "functions", "tool_definitions"),
             usage=usage_of(fields.object("usage")),
