@@ -32,3 +32,8 @@ def written(folder: Path, *records: Any) -> Path:
     path = folder / "drop.jsonl"
     path.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
     return path
+
+
+def files_of_all(*folders: Path) -> list[Path]:
+    """All files of these folders."""
+    return [path for folder in folders for path in sorted(folder.iterdir())]

@@ -1,4 +1,4 @@
-"""Messages that agent frameworks keep: Pydantic AI, AutoGen AgentChat."""
+"""Messages that agent frameworks keep: Pydantic AI, AutoGen AgentChat, smolagents."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from evaluation_assets.core.trajectories.model import Usage
 from evaluation_assets_tests.core.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.formats.reading import FIXTURES, trajectories
 
-PYDANTIC, AUTOGEN = FIXTURES / "pydantic_ai", FIXTURES / "autogen"
+PYDANTIC, AUTOGEN, SMOLAGENTS = FIXTURES / "pydantic_ai", FIXTURES / "autogen", FIXTURES / "smolagents"
 
 
 def test_calls_of_pydantic_ai_have_their_results_and_retries_are_errors() -> None:
@@ -90,8 +90,57 @@ def test_lists_of_messages_as_an_array_are_one_conversation(tmp_path: Path) -> N
     assert (len(run.turns), len(run.calls)) == (2, 4)
 
 
-@pytest.mark.parametrize("path", [path for folder in (PYDANTIC, AUTOGEN) for path in sorted(folder.iterdir())], ids=str)
+@pytest.mark.parametrize(
+    "path", [path for folder in (PYDANTIC, AUTOGEN, SMOLAGENTS) for path in sorted(folder.iterdir())], ids=str
+)
 def test_the_import_report_has_no_doubts(path: Path) -> None:
     found = summary_of(path)
     assert (found.trust, found.calls_not_read) == ("complete", 0)
     assert found.calls_in_source >= found.calls - 1  # code that ran has no marks
+
+
+def test_tools_of_smolagents_are_calls_and_a_failed_step_has_its_calls_in_the_answer_of_the_model() -> None:
+    """`RunResult.dict()` of a ToolCallingAgent, smolagents 1.26: `tool_calls` is empty where a tool failed."""
+    (run,) = trajectories(SMOLAGENTS / "tool_calling.json")
+    assert calls_and_errors(run)[:3] == [
+        ('{"item":"pen"}', None),
+        ('{"item":"cap"}', None),
+        (
+            '{"item":"ink"}',
+            "Error executing tool 'stock' with arguments {'item': 'ink'}: ValueError: no such shelf "
+            "Please try again or use another tool",
+        ),
+    ]
+    assert [run.piece(step.result.content) for step in run.calls if step.result][:2] == ["4", "9"]
+    assert (run.final_answer, run.usage) == ("4 pens", Usage(input_tokens=30, output_tokens=6))
+    assert run.calls[0].latency_ms == 500
+
+
+def test_code_of_smolagents_is_a_call_of_the_interpreter() -> None:
+    """`agent.memory.get_full_steps()` of a CodeAgent, smolagents 1.26."""
+    (run,) = trajectories(SMOLAGENTS / "code.jsonl")
+    assert calls_and_errors(run) == [("print(stock('pen'))", None), ("final_answer(4)", None)]
+    assert run.piece(run.calls[0].thought) == "look."
+    assert (run.final_answer, len(run.turns)) == ("4", 1)
+    assert "Your code snippet is invalid." in run.text
+
+
+def test_one_text_for_several_calls_is_the_result_of_the_last(tmp_path: Path) -> None:
+    steps = orjson.loads((SMOLAGENTS / "tool_calling.json").read_bytes())["steps"]
+    steps[1]["observations"] = "4\nof which\n2 are red"
+    path = written(tmp_path, {"steps": steps})
+    (run,) = trajectories(path)
+    assert [step.result and run.piece(step.result.content) for step in run.calls][:2] == [
+        None,
+        "4\nof which\n2 are red",
+    ]
+    assert summary_of(path).trust == "partial"
+
+
+def test_a_smolagents_run_that_reached_its_limit_is_cut_off(tmp_path: Path) -> None:
+    steps = orjson.loads((SMOLAGENTS / "tool_calling.json").read_bytes())["steps"]
+    last = steps[3] | {"tool_calls": [], "error": {"type": "AgentMaxStepsError", "message": "Reached max steps."}}
+    last |= {"action_output": "About 4.", "model_output_message": None}
+    (run,) = trajectories(written(tmp_path, {"state": "max_steps_error", "steps": [*steps[:3], last]}))
+    assert "step_limit" in run.flags
+    assert run.text.rstrip().endswith("About 4.\n</message>")

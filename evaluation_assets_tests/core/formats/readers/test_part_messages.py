@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from evaluation_assets.core.trajectories.model import Usage
-from evaluation_assets_tests.core.formats.readers.summaries import calls_and_errors, summary_of, written
+from evaluation_assets_tests.core.formats.readers.summaries import calls_and_errors, files_of_all, summary_of, written
 from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, trajectories
 
 BEDROCK, VERCEL = FIXTURES / "bedrock_converse", FIXTURES / "vercel_ai"
@@ -134,9 +134,7 @@ def test_an_adk_session_has_its_agents_calls_and_usage(name: str) -> None:
     assert (len(run.turns), run.final_answer) == (1, "Room A is booked.")
 
 
-@pytest.mark.parametrize(
-    "path", [path for folder in (BEDROCK, VERCEL, GEMINI, ADK) for path in sorted(folder.iterdir())], ids=str
-)
+@pytest.mark.parametrize("path", files_of_all(BEDROCK, VERCEL, GEMINI, ADK), ids=str)
 def test_the_import_report_has_no_doubts(path: Path) -> None:
     found = summary_of(path)
     assert found.doubts == ()
