@@ -81,6 +81,9 @@ class MessageShape:
             data = {"messages": data}
         if not isinstance(data, dict):
             raise not_a_record(data, "an object or a list of messages")
+        given = self._messages(data)
+        if given and not any(map(self.is_message, given)):
+            raise UnusableRecord("not_this_format", f"the messages of the record are not in format {self.name}")
         with unmapped.reading(data) as fields:
             paths = (("messages",), *self.messages_at)
             holder, messages = _objects_at(fields, paths)
@@ -89,7 +92,7 @@ class MessageShape:
             if not spoken:
                 wanted = ", ".join(".".join(path) for path in self.messages_at)
                 raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {wanted}")
-            usages, whole = self._usages(records), self._usage_in(fields)
+            usages, whole = self._usages(unmapped, records), self._usage_in(fields)
             conversation = Conversation(
                 events=tuple(self.events(spoken, usages)),
                 system=self.system(holder, spoken),
@@ -103,12 +106,12 @@ class MessageShape:
             context = merged(context, Context(model=self.model(fields, spoken)))
             return trajectory_from(self.name, conversation, context)
 
-    def _usages(self, records: Sequence[Any]) -> dict[int, Usage]:
+    def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
         """Usage of each answer in a log, by the index of the message: that after those of its request."""
         found: dict[int, Usage] = {}
         for data in records:
             if isinstance(data, dict) and self._answers(data):
-                with UnmappedFields().reading(data) as fields:
+                with unmapped.peeking(data) as fields:
                     used = self._usage_in(fields)
                 if used is not None:
                     found[sum(isinstance(message, dict) for message in self._messages(data))] = used

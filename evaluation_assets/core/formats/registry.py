@@ -106,6 +106,17 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
     raise UnreadableDrop(why_unrecognised(strange))
 
 
+def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
+    """Whether one of the first files of a drop is recognised by a format; a format can be given by name."""
+    for file in files[:_LOOKED_AT]:
+        try:
+            if chosen.detect(sample_of(file)):
+                return True
+        except UnreadableDrop:
+            continue
+    return False
+
+
 def _check_first_record(file: DropFile) -> None:
     """Refuse a file that is not recognised because its first record exceeds a limit."""
     first = next(read_records(file), None)

@@ -42,6 +42,13 @@ class UnmappedFields:
         self.notes.update(other.notes)
 
     @contextmanager
+    def peeking(self, data: Mapping[str, Any]) -> Iterator["Fields"]:
+        """The fields of an object of which little is wanted: what was not taken is not counted, what is odd is."""
+        fields = Fields(data, "", {})
+        yield fields
+        self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+
+    @contextmanager
     def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
         """The fields of one record; fields that were not taken are counted if the record was read without an error."""
         fields = Fields(data, path, {})

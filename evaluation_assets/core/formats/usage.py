@@ -54,4 +54,6 @@ def usage(
 
 def _tokens(fields: Fields, *keys: str) -> int | None:
     found = fields.whole(*keys)
+    if found is None and (strange := next((key for key in keys if key in fields), None)) is not None:
+        fields.note_unknown(strange)  # an unknown count is no count of 0
     return found if found is not None and 0 <= found < _TOO_MANY else None

@@ -25,6 +25,15 @@ from evaluation_assets.core.formats.unrecognised import why_unrecognised
         ("d.jsonl", b'{"a": 1}\nnot json\n', "(fields of the first record: 'a')."),
         ("d.json", b"[1, 2]", "(content: JSON without records)"),
         ("d.txt", b"some words", "(content: plain text)"),
+        ("d.txt", b"2025 was a year\nof words", "(content: plain text)"),
+        (
+            "d.log",
+            b"2025-01-01 12:00:00 ERROR foo: lost\n2025-01-01 12:00:01 ERROR foo: lost\n",
+            "the log of a program",
+        ),
+        ("d.log", b"2025-01-01T12:00:00.5Z INFO a: x\nValueError: y\n  at z\n12:00:01,5 [main] WARN b\n", "the log of"),
+        ("d.txt", b"ERROR: failed\nWARNING: slow\nERROR: failed\nWARNING: slow\n", "the log of a program"),
+        ("d.txt", b"ValueError: a\nKeyError: b\nValueError: a\nKeyError: b\n", "(content: plain text)"),
         ("d.json", b"[" * 100_000, "is in no supported format"),
     ],
 )

@@ -95,7 +95,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             model, stopped = response.text("model") or model, response.text("stop_reason")
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
         conversation = Conversation(
-            events=tuple(_events([*messages, *answer], _usages(records))),
+            events=tuple(_events([*messages, *answer], _usages(unmapped, records))),
             system=content_of_system(request),
             tools=tools_of(request, "tools"),
             usage=usage_of(fields.object("usage")) if response is not fields else None,
@@ -205,13 +205,13 @@ def _text(block: Fields) -> str:
     return as_text(block.rest())
 
 
-def _usages(records: Sequence[Any]) -> dict[int, Usage]:
+def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
     """Usage of each answer in a log by message index. The answer is the message after those of its request."""
     found: dict[int, Usage] = {}
     for data in records:
         if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
             continue
-        with UnmappedFields().reading(data) as fields:
+        with unmapped.peeking(data) as fields:
             response = _response_of(fields)
             usage = None if response is None else usage_of(response.object("usage"))
         if usage is not None:

@@ -55,11 +55,6 @@ def _is_typical(data: Any) -> bool:
     return any(are_parts(content) for content in (data, at(data, "content"), *candidates))
 
 
-def _is_answer(data: Any) -> bool:
-    """Whether a value is a message or a candidate of a response."""
-    return _is_message(data) or are_parts(at(data, "content"))
-
-
 def _continues(earlier: Any, later: Any) -> bool:
     """Whether two lines belong together: not those of two responses."""
     if not (_is_response(earlier) and _is_response(later)):

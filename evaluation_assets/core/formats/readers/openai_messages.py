@@ -77,7 +77,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             events=tuple(
                 ag2_events(messages)
                 if not answers and is_ag2(_request_messages(data))
-                else events_of([*messages, *answers], usages=_usages(records))
+                else events_of([*messages, *answers], usages=_usages(unmapped, records))
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, "tools", "functions", "tool_definitions"),
@@ -95,13 +95,13 @@ def _response_of(fields: Fields) -> Fields:
     return response if "choices" in response else response.object("body")
 
 
-def _usages(records: Sequence[Any]) -> dict[int, Usage]:
+def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
     """Usage of each answer in a log by message index. The answer is the message after those of its request."""
     found: dict[int, Usage] = {}
     for data in records:
         if not isinstance(data, dict):
             continue
-        with UnmappedFields().reading(data) as fields:
+        with unmapped.peeking(data) as fields:
             usage = usage_of(_response_of(fields).object("usage"))
         if usage is not None:
             found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage

@@ -75,7 +75,7 @@ def _pieces(message: Fields) -> Iterator[Piece]:
         if isinstance(part, str):
             yield part
             continue
-        kind = part.text("type") or "text"
+        kind = part.text("type") or ("text" if "text" in part else next(part.filled(), "text"))
         part.set_aside("state", "providerMetadata", "providerOptions", "callProviderMetadata", "providerExecuted")
         if kind == "text":
             yield as_text(part.value("text"))
