@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     each_conversation,
     goes_on,
+    joined,
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.transcript import Event
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at
@@ -69,6 +72,17 @@ class MessageShape:
     def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
         """Yield one trajectory or rejection per conversation."""
         return each_conversation(files, self._belongs, partial(self._trajectory, unmapped))
+
+    def read_as_one(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        """Yield the trajectory or rejection of one conversation whose messages are in files of their own."""
+        messages: list[Record] = []
+        for item in (item for file in files for item in read_records(file)):
+            if isinstance(item, Rejection):
+                yield item
+            else:
+                messages.append(item)
+        if messages:
+            yield usable(joined(messages), lambda record: self._trajectory(unmapped, record.data))
 
     def _trajectory(self, unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
         """Build the trajectory of one conversation from messages, or from requests of which the last is complete.

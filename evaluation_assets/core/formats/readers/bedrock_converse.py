@@ -3,11 +3,13 @@
 Parts are objects with one field that names their kind: `text`, `toolUse`, `toolResult`, `reasoningContent`.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.formats.chat import first_line
+from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.message_lists import MessageShape
 from evaluation_assets.core.formats.message_pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.formats.tool_definitions import tools_of
@@ -20,6 +22,10 @@ from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
 NAME = "bedrock_converse"
 DESCRIPTION = "Amazon Bedrock Converse messages, with or without requests and responses; messages of Strands agents"
 DETECTION = "messages whose parts are objects such as toolUse, toolResult, reasoningContent, or text without a type"
+
+_OWN_FILE = re.compile(r"(.*/)?message_(\d+)\.json")
+_BESIDE = ("session.json", "agent.json")
+"""Files of a Strands session: a message each, and the state beside them."""
 
 _MEDIA = ("image", "document", "video", "audio")
 _KINDS = frozenset(
@@ -36,8 +42,22 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation."""
-    return _SHAPE.read(files, unmapped)
+    """Yield one trajectory or rejection per conversation; messages in files of their own are one per folder."""
+    alone = {
+        file.source: int(found[2])
+        for file in files
+        if (found := _OWN_FILE.fullmatch(file.source)) is not None and sample_of(file).has("message_id", "message")
+    }
+    folders: dict[str, list[DropFile]] = {}
+    for file in sorted((file for file in files if file.source in alone), key=lambda file: alone[file.source]):
+        folders.setdefault(file.source.rpartition("/")[0], []).append(file)
+    for folder in folders.values():
+        yield from _SHAPE.read_as_one(folder, unmapped)
+    for file in files:
+        if folders and file.source.rpartition("/")[2] in _BESIDE:
+            unmapped.count(file.source.rpartition("/")[2])
+        elif file.source not in alone:
+            yield from _SHAPE.read([file], unmapped)
 
 
 def _is_message(data: Any) -> bool:

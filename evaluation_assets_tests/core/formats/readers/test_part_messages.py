@@ -48,6 +48,22 @@ def test_messages_of_a_strands_session_are_one_conversation(tmp_path: Path) -> N
     assert (len(run.turns), len(run.calls)) == (2, 2)
 
 
+def test_the_files_of_a_strands_session_are_one_conversation_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    messages = orjson.loads((BEDROCK / "messages.json").read_bytes())
+    folder = tmp_path / "session_1" / "agents" / "agent_desk" / "messages"
+    folder.mkdir(parents=True)
+    (tmp_path / "session_1" / "session.json").write_bytes(orjson.dumps({"session_id": "1", "session_type": "AGENT"}))
+    for number in range(12):
+        message = (
+            messages[number] if number < len(messages) else {"role": "assistant", "content": [{"text": f"m{number}"}]}
+        )
+        stored = orjson.dumps({"message": message, "message_id": number}, option=orjson.OPT_INDENT_2)
+        (folder / f"message_{number}.json").write_bytes(stored)
+    (run,) = trajectories(tmp_path)
+    assert (len(run.turns), len(run.calls)) == (2, 2)
+    assert run.text.index("m9") < run.text.index("m10")
+
+
 def test_a_part_of_bedrock_that_nobody_knows_is_named(tmp_path: Path) -> None:
     messages = [
         {"role": "user", "content": [{"text": "Go"}]},
