@@ -31,7 +31,30 @@ def are_parts(content: Any) -> bool:
     )
 
 
-def pieces_of(content: Fields) -> Iterator[Piece]:
+class Pairs:
+    """Gives calls without an ID one, and their results the same: by name, in order, among the calls of one answer."""
+
+    def __init__(self) -> None:
+        self._made = 0
+        self._waiting: dict[str, list[str]] = {}
+
+    def next_answer(self) -> None:
+        """Forget calls that have no result: results follow the answer that made the calls."""
+        self._waiting = {}
+
+    def made(self, name: str) -> str:
+        """The ID of a call of this function."""
+        self._made += 1
+        self._waiting.setdefault(name, []).append(f"{name}-{self._made}")
+        return self._waiting[name][-1]
+
+    def answered(self, name: str) -> str | None:
+        """The ID of the call that a result of this function answers."""
+        waiting = self._waiting.get(name)
+        return waiting.pop(0) if waiting else None
+
+
+def pieces_of(content: Fields, pairs: Pairs) -> Iterator[Piece]:
     """The pieces of a content's parts."""
     for part in content.parts("parts"):
         if isinstance(part, str):
@@ -42,18 +65,20 @@ def pieces_of(content: Fields) -> Iterator[Piece]:
             if call.items("partialArgs", "partial_args"):
                 call.note_unknown("partialArgs")
             call.set_aside("willContinue", "will_continue")
-            yield Call(name=call.text("name") or "unnamed", arguments=call.value("args"), id=call.name("id"))
+            name = call.text("name") or "unnamed"
+            yield Call(name=name, arguments=call.value("args"), id=call.name("id") or pairs.made(name))
         elif (response := _inner(part, "functionResponse", "function_response")) is not None:
-            yield _result(response)
+            yield _result(response, pairs)
         elif (code := _inner(part, "executableCode", "executable_code")) is not None:
-            yield Call(name=_CODE, arguments={"code": code.value("code"), "language": code.value("language")})
+            written = {"code": code.value("code"), "language": code.value("language")}
+            yield Call(name=_CODE, arguments=written, id=pairs.made(_CODE))
             code.set_aside("id")
         elif (outcome := _inner(part, "codeExecutionResult", "code_execution_result")) is not None:
             failed = outcome.text("outcome")
             output = outcome.text("output") or ""
             outcome.set_aside("id")
             error = None if failed in (None, "OUTCOME_OK") else one_line(output) or failed
-            yield Result(content=output, error=error)
+            yield Result(content=output, call_id=pairs.answered(_CODE), error=error)
         elif (media := _inner(part, "inlineData", "inline_data", "fileData", "file_data")) is not None:
             yield f"[{(media.text('mimeType', 'mime_type') or 'media').partition('/')[0]}]"
             media.rest()
@@ -99,12 +124,13 @@ def _inner(part: Fields, *keys: str) -> Fields | None:
     return next((part.object(key) for key in keys if part.is_object(key)), None)
 
 
-def _result(response: Fields) -> Result:
+def _result(response: Fields, pairs: Pairs) -> Result:
     """The result of a function. The API has no field for failure; by convention it is `error` alone."""
     told = response.value("response")
-    response.set_aside("name", "willContinue", "will_continue", "scheduling", "parts")
+    call_id = response.name("id") or pairs.answered(response.text("name") or "unnamed")
+    response.set_aside("willContinue", "will_continue", "scheduling", "parts")
     fields = object_in(told)
     error = fields.get("error") if len(fields) == 1 else None
     alone = next((fields[key] for key in ("result", "output", "error") if set(fields) == {key}), told)
     failed = None if error in (None, "", False) else one_line(as_text(error))
-    return Result(content=as_text(alone), call_id=response.name("id"), error=failed)
+    return Result(content=as_text(alone), call_id=call_id, error=failed)

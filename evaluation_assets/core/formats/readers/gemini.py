@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.gemini_parts import are_parts, merged, pieces_of, usage_of_gemini
+from evaluation_assets.core.formats.gemini_parts import Pairs, are_parts, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.formats.message_lists import MessageShape
 from evaluation_assets.core.formats.message_pieces import agent_events, user_events
 from evaluation_assets.core.formats.tool_definitions import tools_of
@@ -67,12 +67,13 @@ def _continues(earlier: Any, later: Any) -> bool:
 
 
 def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator[Event]:
+    pairs = Pairs()
     chunks: list[Fields] = []
     used: Usage | None = None
     for index, message in enumerate(messages):
         is_chunk = message.is_list("candidates")
         if chunks and not is_chunk:
-            yield from _answer(chunks, used)
+            yield from _answer(chunks, used, pairs)
             chunks, used = [], None
         if is_chunk:
             chunks.append(_first_content(message))
@@ -80,14 +81,14 @@ def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator
             message.set_aside("responseId", "response_id", "createTime", "create_time", "sdkHttpResponse", "parsed")
         elif message.is_object("content"):
             if not message.whole("index"):  # the others are alternatives
-                yield from _answer([_content_of(message)], usages.get(index))
+                yield from _answer([_content_of(message)], usages.get(index), pairs)
         elif message.text("role") == "model":
-            yield from _answer([message], usages.get(index))
+            yield from _answer([message], usages.get(index), pairs)
         else:
             message.set_aside("role")
-            yield from user_events(merged(pieces_of(message)))
+            yield from user_events(merged(pieces_of(message, pairs)))
     if chunks:
-        yield from _answer(chunks, used)
+        yield from _answer(chunks, used, pairs)
 
 
 def _first_content(response: Fields) -> Fields:
@@ -103,10 +104,12 @@ def _content_of(candidate: Fields) -> Fields:
     return candidate.object("content")
 
 
-def _answer(contents: Sequence[Fields], used: Usage | None) -> Iterator[Event]:
+def _answer(contents: Sequence[Fields], used: Usage | None, pairs: Pairs) -> Iterator[Event]:
+    pairs.next_answer()
     for content in contents:
         content.set_aside("role")
-    return agent_events(merged(chain.from_iterable(map(pieces_of, contents))), usage=used)
+    pieces = chain.from_iterable(pieces_of(content, pairs) for content in contents)
+    return agent_events(merged(pieces), usage=used)
 
 
 def _system(request: Fields, _: Sequence[Fields]) -> str | None:
@@ -120,7 +123,7 @@ def _system(request: Fields, _: Sequence[Fields]) -> str | None:
         if holder.is_object(key):
             inner = holder.object(key)
             inner.set_aside("role")
-            return "\n".join(piece for piece in pieces_of(inner) if isinstance(piece, str)) or None
+            return "\n".join(piece for piece in pieces_of(inner, Pairs()) if isinstance(piece, str)) or None
         return holder.text(key)
     return None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.gemini_parts import merged, pieces_of, usage_of_gemini
+from evaluation_assets.core.formats.gemini_parts import Pairs, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.formats.message_lists import MessageShape
 from evaluation_assets.core.formats.message_pieces import agent_events, user_events
 from evaluation_assets.core.formats.transcript import Event, Result
@@ -43,6 +43,7 @@ def _is_event(data: Any) -> bool:
 
 
 def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]:
+    pairs = Pairs()
     for event in events:
         author = event.text("author") or "agent"
         is_partial = event.flag("partial") is True  # a later event repeats the text in whole
@@ -50,7 +51,7 @@ def _events(events: Sequence[Fields], _: Mapping[int, Usage]) -> Iterator[Event]
         used = usage_of_gemini(event.object("usageMetadata", "usage_metadata"))
         content = event.object("content")
         content.set_aside("role")
-        pieces = list(merged(pieces_of(content)))
+        pieces = list(merged(pieces_of(content, pairs)))
         if is_partial:
             continue
         if author == "user" or (pieces and all(isinstance(piece, Result) for piece in pieces)):

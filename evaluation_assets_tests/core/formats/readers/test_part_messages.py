@@ -1,6 +1,7 @@
 """Messages whose parts name their kind in a way of their own: Bedrock, the AI SDK, Gemini, Google ADK."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -134,6 +135,32 @@ def test_chunks_of_a_gemini_response_are_one_answer_and_responses_are_apart() ->
     assert first.piece(first.calls[0].message) == "I measure. "
     assert first.usage == Usage(input_tokens=30, output_tokens=6)
     assert second.final_answer == "74 m."
+
+
+def test_results_of_gemini_answer_the_call_of_their_name_whatever_their_order(tmp_path: Path) -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"functionCall": {"name": name, "args": {}}}
+
+    def result(name: str) -> dict[str, Any]:
+        return {"functionResponse": {"name": name, "response": {"result": f"of {name}"}}}
+
+    contents = [
+        {"role": "user", "parts": [{"text": "Go"}]},
+        {"role": "model", "parts": [call("b")]},
+        {"role": "user", "parts": [{"text": "Stop, go on"}]},
+        {"role": "model", "parts": [call("a"), call("b"), call("a")]},
+        {"role": "user", "parts": [result("b"), result("a"), result("a")]},
+        {"role": "model", "parts": [{"text": "Done"}]},
+    ]
+    path = written(tmp_path, {"contents": contents})
+    (run,) = trajectories(path)
+    assert [(name, found) for name, _, found in calls_of(run)] == [
+        ("b", None),
+        ("a", "of a"),
+        ("b", "of b"),
+        ("a", "of a"),
+    ]
+    assert summary_of(path).repeated_calls == 0
 
 
 def test_code_that_gemini_runs_is_a_call_with_its_output() -> None:
