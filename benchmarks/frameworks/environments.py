@@ -38,7 +38,7 @@ def python_of(name: str, requirements: Path) -> Path:
 
 def version_of(python: Path, requirements: Path) -> str:
     """The installed version of the first requirement."""
-    package = requirements.read_text().splitlines()[0].partition("[")[0].strip()
+    package = requirements.read_text().splitlines()[0].partition("<")[0].partition("[")[0].strip()
     code = f"from importlib.metadata import version; print(version({package!r}))"
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 

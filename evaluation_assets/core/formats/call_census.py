@@ -38,6 +38,8 @@ _CODING = {
     "mcp_tool_call": ("id", "server"),
 }
 """By type: the field with the ID of the call, and another one that only such a call has."""
+_LISTED = ("ToolCallRequestEvent", "AssistantMessage")
+"""Types of AutoGen messages whose content is a list of calls."""
 
 _KINDS = ("type", "part_kind")
 _IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
@@ -116,6 +118,13 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
     for key in _OBJECTS:
         if isinstance(item := value.get(key), dict):
             yield from _mark(item)
+    if value.get("type") in _LISTED:
+        items = value.get("content")
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, dict) and "arguments" in item:
+                yield from _mark(item)
+    if isinstance(shown := value.get("toolCallId"), str) and shown and ("input" in value or "args" in value):
+        yield shown
     for key, found in _attributes(value):
         if isinstance(found, str) and found and _FLAT_ID.search(key):
             yield found

@@ -26,6 +26,10 @@ _MEDIA = {
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
 
+_KINDS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text", "tool-call", "tool-result"))
+_UNTYPED_KINDS = frozenset(("text", "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent"))
+"""Types of parts of the Responses API and the AI SDK, and fields that name the kind of a part of Bedrock."""
+
 
 def role_of(message: Any) -> str | None:
     """Normalise a message's `role`, or its `type` (LangChain) or `from` (ShareGPT)."""
@@ -44,6 +48,18 @@ def part_kinds(messages: Iterable[Any]) -> set[str]:
         for part in message["content"]
         if isinstance(part, dict) and isinstance(part.get("type"), str)
     }
+
+
+def has_parts_of_others(messages: Iterable[Any]) -> bool:
+    """Whether messages have content parts of an API that has a format of its own."""
+    objects = [message for message in messages if isinstance(message, dict)]
+    contents = [content for message in objects if isinstance(content := message.get("content"), list)]
+    untyped = [part for content in contents for part in content if isinstance(part, dict) and "type" not in part]
+    return (
+        any(isinstance(message.get(key), list) for message in objects for key in ("parts", "toolInvocations"))
+        or any(len(part.keys() & _UNTYPED_KINDS) == 1 for part in untyped)
+        or not part_kinds(objects).isdisjoint(_KINDS_OF_OTHERS)
+    )
 
 
 def events_of(

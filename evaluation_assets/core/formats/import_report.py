@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, computed_field
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.formats.call_census import census_of
-from evaluation_assets.core.formats.registry import read_by
+from evaluation_assets.core.formats.registry import looks_like, read_by
 from evaluation_assets.core.formats.transcript import hands_in
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.nullable import sum_of
@@ -34,6 +34,9 @@ class ImportSummary(BaseModel):
     `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
     are spans of models or tools that recorded no messages, `content_settings` would make their instrumentations
     record them, `orphan_spans` have a parent that is not in the drop.
+    trajectory. `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
+    are spans of models or tools that recorded no messages, `orphan_spans` have a parent that is not in the drop.
+    `forced_format` is the format that the files were read in although none of them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,6 +58,7 @@ class ImportSummary(BaseModel):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    forced_format: str | None = None
 
     @property
     def calls_not_read(self) -> int:
@@ -68,6 +72,7 @@ class ImportSummary(BaseModel):
         kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
         unknown = sum(self.unknown_parts.values())
         found = (
+            (self.forced_format, f"no file looks like {self.forced_format}; let the format be detected"),
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
             (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
@@ -158,6 +163,7 @@ class ImportReport:
     _calls_now: set[str] = field(default_factory=set)
     _calls_before: set[str] = field(default_factory=set)
     _tool_spans: int = 0
+    _forced_format: str | None = None
 
     def read(self, chosen: Format, files: Sequence[DropFile]) -> Iterator[Trajectory | Rejection]:
         """The trajectories and rejections of a drop, by a format's reader, counted on their way.
@@ -165,6 +171,7 @@ class ImportReport:
         Raises:
             UnreadableDrop: a file turns out damaged half way.
         """
+        self._forced_format = None if looks_like(chosen, files) else chosen.name
         for item in read_by(chosen, files, self.unmapped, self._handed):
             if isinstance(item, Rejection):
                 self._rejected(item)
@@ -189,6 +196,7 @@ class ImportReport:
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),
+            forced_format=self._forced_format,
         )
 
     def _handed(self, record: Record) -> None:

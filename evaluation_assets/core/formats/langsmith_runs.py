@@ -138,6 +138,8 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
             unmapped.count(f"child_runs[] ({kind})")
             run.rest()
         run.set_aside(*_PLUMBING)
+    if not told.ran:
+        told.ended_with(inputs, outputs, asked)
     final = _final_of(outputs)
     whole = _own_usage(root)
     error = root.text("error")
@@ -169,6 +171,7 @@ class _Story:
         self.system: str | None = None
         self.model: str | None = None
         self.counted = False
+        self.ran = False
         self._open: list[tuple[str, str]] = []
         self._named = 0
 
@@ -177,8 +180,26 @@ class _Story:
         said = next((event for event in reversed(self.events) if isinstance(event, Said)), None)
         return said is not None and (said.message or "").strip() == final.strip()
 
+    def ended_with(self, inputs: Fields, outputs: Fields, asked: str | None) -> None:
+        """Add what a run did that was exported without its child runs: the messages in its output.
+
+        They may repeat those of the input, and with a memory all that came before; this run starts with its input.
+        """
+        messages = _flat_messages(outputs)
+        keys = [_key(message) for message in messages]
+        given = [_key(message) for message in _flat_messages(inputs)] or [("user", (asked or "").strip())]
+        places = range(len(keys) - len(given), -1, -1)
+        start = next((place for place in places if keys[place : place + len(given)] == given), None)
+        for message in messages:
+            set_copies_aside(message)
+        added = list(events_of(messages[start or 0 :]))
+        self.events = added if start is not None else [*self.events, *added]
+        self.system = system_of(messages)
+        self.counted = any(isinstance(event, Said) and event.usage is not None for event in added)
+
     def model_ran(self, run: Fields) -> None:
         """Add an LLM run; input messages that were added before are skipped."""
+        self.ran = True
         given = _flat_messages(run.object("inputs"))
         self.system = self.system or system_of(given)
         if not self.events:
@@ -212,6 +233,7 @@ class _Story:
 
     def tool_ran(self, run: Fields) -> None:
         """Add a tool or retriever run, as the result of a model's call or as a call of its own."""
+        self.ran = True
         name = run.text("name") or "unnamed"
         inputs, outputs, extra = run.object("inputs"), run.object("outputs"), run.object("extra")
         arguments = inputs.rest()
@@ -292,6 +314,10 @@ def _answers(outputs: Fields, agent: str) -> Iterator[Said]:
             for event in events_of(read.objects("messages"), agent):
                 if isinstance(event, Said):
                     yield replace(event, agent_id=agent)
+
+
+def _key(message: Fields) -> tuple[str | None, str]:
+    return role_of({"role": message.text("role", "type")}), content_of(message).strip()
 
 
 def _final_of(outputs: Fields) -> str | None:

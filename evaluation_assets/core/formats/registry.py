@@ -12,11 +12,15 @@ from evaluation_assets.core.formats.readers import (
     agent_session,
     anthropic_messages,
     atif,
+    autogen,
+    bedrock_converse,
     canonical,
     claude_code,
     codex,
     dialogue,
+    gemini,
     gemini_cli,
+    google_adk,
     goose,
     inspect_ai,
     jaeger,
@@ -32,11 +36,14 @@ from evaluation_assets.core.formats.readers import (
     openhands_sdk,
     openinference,
     otlp,
+    pydantic_ai,
     qwen_code,
+    smolagents,
     swe_agent,
     tagged,
     tau2_bench,
     tau_bench,
+    vercel_ai,
     who_and_when,
 )
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
@@ -79,6 +86,13 @@ FORMATS: dict[str, Format] = {
         langchain,
         openai_responses,
         who_and_when,
+        bedrock_converse,
+        vercel_ai,
+        google_adk,
+        gemini,
+        pydantic_ai,
+        autogen,
+        smolagents,
         anthropic_messages,
         openai_messages,
         dialogue,
@@ -108,6 +122,17 @@ def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:
     for file in (file for file, sample in strange if len(sample.text) >= WHOLE):
         _check_first_record(file)
     raise UnreadableDrop(why_unrecognised(strange))
+
+
+def looks_like(chosen: Format, files: Sequence[DropFile]) -> bool:
+    """Whether one of the first files of a drop is recognised by a format; a format can be given by name."""
+    for file in files[:_LOOKED_AT]:
+        try:
+            if chosen.detect(sample_of(file)):
+                return True
+        except UnreadableDrop:
+            continue
+    return False
 
 
 def _check_first_record(file: DropFile) -> None:

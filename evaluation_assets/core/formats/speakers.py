@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evaluation_assets.core.formats.program_logs import is_fault, is_program_log
+
 Kind = Literal["message", "thought", "arguments", "result", "nobody"]
 
 _SEEN = 300
@@ -103,7 +105,7 @@ def markers_in(text: str) -> list[Marker]:
             plain.append(_plain(named, start))
     if any(marker.kind != "nobody" for marker in clear):
         return clear
-    return _repeated(plain)
+    return [] if is_program_log(text) else _repeated(plain)
 
 
 def is_user(speaker: str) -> bool:
@@ -153,6 +155,8 @@ def _repeated(markers: list[Marker]) -> list[Marker]:
     """Names that are roles or occur repeatedly; none if there is only one, since a dialogue needs two."""
     times = Counter(marker.speaker for marker in markers)
     speakers = {
-        name for name, count in times.items() if name.lower() in _ROLES or (count > 1 and name.lower() not in _NO_NAMES)
+        name
+        for name, count in times.items()
+        if name.lower() in _ROLES or (count > 1 and name.lower() not in _NO_NAMES and not is_fault(name))
     }
     return [marker for marker in markers if marker.speaker in speakers] if len(speakers) > 1 else []

@@ -43,6 +43,13 @@ class UnmappedFields:
         self.notes.update(other.notes)
 
     @contextmanager
+    def peeking(self, data: Mapping[str, Any]) -> Iterator["Fields"]:
+        """The fields of an object of which little is wanted: what was not taken is not counted, what is odd is."""
+        fields = Fields(data, "", {})
+        yield fields
+        self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+
+    @contextmanager
     def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
         """The fields of one record; fields that were not taken are counted if the record was read without an error."""
         fields = Fields(data, path, {})
@@ -196,9 +203,13 @@ class Fields:
 
         Without a name, the kind is the first field that holds something.
         """
-        kind = kind or next((key for key, value in self._data.items() if _is_something(value)), "empty")
+        kind = kind or next(self.filled(), "empty")
         self._unknown_parts[kind] += 1
         return kind
+
+    def filled(self) -> Iterator[str]:
+        """The names of the fields that hold something."""
+        yield from (key for key, value in self._data.items() if _is_something(value))
 
     def rest(self) -> dict[str, Any]:
         """Take all remaining fields with a value, unchanged."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from evaluation_assets.core.formats.base import DropFile, Sample
+from evaluation_assets.core.formats.program_logs import is_program_log
 
 _SHOWN = 8
 _UNSUPPORTED = (
@@ -30,6 +31,13 @@ def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
         return 1, file.source, f"is an archive in no supported format. {formats}"
     if not sample.text.strip() and not sample.records:
         return 2, file.source, "is empty. Export it again, or remove it."
+    if is_program_log(sample.text):
+        return (
+            1,
+            file.source,
+            "is the log of a program (lines with times and levels), which does not record the steps of an agent. "
+            f"Export the messages or spans of the agent instead. {formats}",
+        )
     broken = _broken_json(file.source, sample.text)
     if broken is not None:
         return 0, file.source, f"is not valid JSON: {broken}. Export it again, or remove it."
@@ -46,7 +54,8 @@ def _reason(file: DropFile, sample: Sample) -> tuple[int, str, str]:
             file.source,
             f"is in no supported format (fields of the first record: {names}{more}). {formats}",
         )
-    what = "plain text" if first is None else "JSON without records"
+    is_text = first is None or (not isinstance(first, list) and _problem(sample.text) is not None)  # `12:00 ...`
+    what = "plain text" if is_text else "JSON without records"
     return 1, file.source, f"is in no supported format (content: {what}). {formats}"
 
 

@@ -8,18 +8,19 @@ _TOO_MANY = 10**12
 
 
 def usage_of(fields: Fields) -> Usage | None:
-    """Read an OpenAI, Anthropic or LangChain usage object; `None` if it has no figures.
+    """Read an OpenAI, Anthropic, Bedrock, AI SDK or LangChain usage object; `None` if it has no figures.
 
-    Anthropic counts cached tokens separately from the input, others include them; here they are always included.
+    Anthropic and Bedrock count cached tokens separately from the input, others include them; here they are always
+    included.
     """
-    input_tokens = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens")
-    output_tokens = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens")
+    input_tokens = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
+    output_tokens = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details")
     cached = _tokens(details, "cached_tokens", "cache_read")
     if cached is None:
-        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens")
-    read = _tokens(fields, "cache_read_input_tokens")
-    written = _tokens(fields, "cache_creation_input_tokens")
+        cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens")
+    read = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
+    written = _tokens(fields, "cache_creation_input_tokens", "cacheWriteInputTokens")
     if read is not None or written is not None:
         cached = read
         input_tokens = None if input_tokens is None else input_tokens + (read or 0) + (written or 0)
@@ -53,4 +54,6 @@ def usage(
 
 def _tokens(fields: Fields, *keys: str) -> int | None:
     found = fields.whole(*keys)
+    if found is None and (strange := next((key for key in keys if key in fields), None)) is not None:
+        fields.note_unknown(strange)  # an unknown count is no count of 0
     return found if found is not None and 0 <= found < _TOO_MANY else None

@@ -1,6 +1,7 @@
 """The import report says so when a reading loses calls, doubles them, or does not understand a part of a message."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.call_census import census_of
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
-from evaluation_assets.core.formats.registry import format_of
+from evaluation_assets.core.formats.registry import FORMATS, format_of
 from evaluation_assets_tests.core.formats.reading import FIXTURES, files_of
 
 Written = tuple[dict[str, Any], dict[str, Any]]
@@ -150,3 +152,45 @@ def test_the_count_of_calls_is_a_lower_bound_in_every_format(name: str) -> None:
 )
 def test_any_json_can_be_counted(data: Any) -> None:
     assert census_of(data).tool_spans >= 0
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in FIXTURES.iterdir()))
+def test_a_format_that_the_files_do_not_have_is_rejected_or_doubtful(folder: str) -> None:
+    files = files_of(FIXTURES / folder)
+    for name in FORMATS.keys() - {folder}:
+        report = ImportReport()
+        with suppress(UnreadableDrop):
+            list(report.read(format_of(files, name), files))
+            assert report.summary.trust == "doubtful" or report.summary.trajectories == 0
+
+
+def test_a_format_that_is_given_and_fits_is_no_doubt() -> None:
+    files = files_of(FIXTURES / "openai_messages")
+    report = ImportReport()
+    list(report.read(format_of(files, "openai_messages"), files))
+    assert report.summary.doubts == ()
+
+
+@pytest.mark.parametrize("count", ["many", True, [1]])
+def test_a_token_count_that_is_no_number_is_a_doubt_and_not_a_count(tmp_path: Path, count: Any) -> None:
+    path = tmp_path / "d.jsonl"
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Hi"}}], "usage": {"prompt_tokens": count}}
+    path.write_bytes(orjson.dumps({"messages": [{"role": "user", "content": "Hi"}], "response": answer}))
+    found = summary_of(path)
+    assert (found.trust, found.unknown_parts) == ("doubtful", {"prompt_tokens": 1})
+    assert found.input_tokens is None
+
+
+def test_records_in_another_shape_than_the_first_are_rejected_or_doubtful(tmp_path: Path) -> None:
+    records = [
+        conversation(bedrock("1")),
+        conversation(openai("2")),
+        conversation(vercel("3")),
+        conversation(gemini("4")),
+    ]
+    for first in range(len(records)):
+        path = tmp_path / f"{first}.jsonl"
+        path.write_bytes(b"\n".join(map(orjson.dumps, records[first:] + records[:first])))
+        found = summary_of(path)
+        assert found.calls + found.calls_not_read + found.rejected_calls == 4
+        assert found.trust != "complete"

@@ -27,6 +27,15 @@ from evaluation_assets.core.formats.unrecognised import why_unrecognised
         ("d.txt", b"some words", "(content: plain text)"),
         ("d.json", b'[{"root_span_id": "r", "span_attributes": {}, "span_parents": []}]', "is an export of Braintrust"),
         ("d.jsonl", b'{"op_name": "weave:///x", "inputs": {}, "started_at": ""}', "is an export of W&B Weave"),
+        ("d.txt", b"2025 was a year\nof words", "(content: plain text)"),
+        (
+            "d.log",
+            b"2025-01-01 12:00:00 ERROR foo: lost\n2025-01-01 12:00:01 ERROR foo: lost\n",
+            "the log of a program",
+        ),
+        ("d.log", b"2025-01-01T12:00:00.5Z INFO a: x\nValueError: y\n  at z\n12:00:01,5 [main] WARN b\n", "the log of"),
+        ("d.txt", b"ERROR: failed\nWARNING: slow\nERROR: failed\nWARNING: slow\n", "the log of a program"),
+        ("d.txt", b"ValueError: a\nKeyError: b\nValueError: a\nKeyError: b\n", "(content: plain text)"),
         ("d.json", b"[" * 100_000, "is in no supported format"),
     ],
 )

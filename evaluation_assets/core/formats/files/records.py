@@ -32,6 +32,8 @@ from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLa
 _LINES = {".jsonl", ".ndjson"}
 _PRINTED = re.compile(rb'(?:\{[ \t\r]*\n\s*"|\[[ \t\r]*\n)')
 """Start of a pretty-printed document, whatever the name of the file."""
+_MESSAGES = frozenset(("messages", "conversation", "conversations", "traj", "contents", "history", "input", "output"))
+"""Columns that tables often have as JSON in a text, since not all tools can write nested columns."""
 
 
 def read_records(file: DropFile) -> Iterator[Record | Rejection]:
@@ -188,11 +190,22 @@ def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Reje
 
 
 def parquet_rows(path: UPath, source: str) -> Iterator[Record]:
-    """Convert types that JSON lacks (decimals, bytes, durations) to text."""
+    """Convert types that JSON lacks (decimals, bytes, durations) to text; parse messages that are JSON in a text."""
     number = 0
     with path.open("rb") as raw:
         for batch in pq.ParquetFile(raw).iter_batches(batch_size=64):
             for row in batch.to_pylist():
                 number += 1
-                line = orjson.dumps(row, default=str)
+                line = orjson.dumps({key: _messages_in(key, value) for key, value in row.items()}, default=str)
                 yield Record(source, number, orjson.loads(line), line)
+
+
+def _messages_in(column: str, value: Any) -> Any:
+    """The list of objects in a JSON text, in a column that other files have as a list; other values unchanged."""
+    if column not in _MESSAGES or not isinstance(value, str) or not value.lstrip().startswith("["):
+        return value
+    try:
+        found = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return value
+    return found if isinstance(found, list) and any(isinstance(item, dict) for item in found) else value

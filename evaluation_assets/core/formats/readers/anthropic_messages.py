@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import content_of, first_line, part_kinds, part_text
+from evaluation_assets.core.formats.chat import content_of, first_line, has_parts_of_others, part_kinds, part_text
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -55,6 +55,8 @@ def is_anthropic(data: Any) -> bool:
         return False
     if any("tool_calls" in message or "type" in message for message in messages if isinstance(message, dict)):
         return False
+    if has_parts_of_others(messages):
+        return False
     system = request.get("system")
     return not part_kinds(messages).isdisjoint(_BLOCKS) or (isinstance(system, str | list) and bool(system))
 
@@ -96,7 +98,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             model, stopped = response.text("model") or model, response.text("stop_reason")
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
         conversation = Conversation(
-            events=tuple(_events([*messages, *answer], _usages(records))),
+            events=tuple(_events([*messages, *answer], _usages(unmapped, records))),
             system=content_of_system(request),
             tools=tools_of(request, "tools"),
             usage=usage_of(fields.object("usage")) if response is not fields else None,
@@ -206,13 +208,13 @@ def _text(block: Fields) -> str:
     return as_text(block.rest())
 
 
-def _usages(records: Sequence[Any]) -> dict[int, Usage]:
+def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
     """Usage of each answer in a log by message index. The answer is the message after those of its request."""
     found: dict[int, Usage] = {}
     for data in records:
         if not isinstance(data, dict) or (_is_message(data) and not _is_response(data)):
             continue
-        with UnmappedFields().reading(data) as fields:
+        with unmapped.peeking(data) as fields:
             response = _response_of(fields)
             usage = None if response is None else usage_of(response.object("usage"))
         if usage is not None:

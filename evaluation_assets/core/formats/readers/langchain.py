@@ -49,6 +49,7 @@ _REPR = re.compile(
 _ACTION = re.compile(r"^[ \t]*(?:Action\s*\d*\s*:|Invoking: |```)", re.MULTILINE)
 """Separates the reasoning of a log from the call."""
 
+_UNNAMED = "unnamed"
 _DEEPEST = 200
 
 
@@ -108,7 +109,10 @@ def _result(fields: Fields) -> Trajectory:
     if asked:
         events.append(Asked(text=asked))
     for step in fields.items("intermediate_steps"):
-        events += _acted(*_step(step))
+        made = list(_acted(*_step(step)))
+        if not any(isinstance(event, Said) and event.calls and event.calls[0].name != _UNNAMED for event in made):
+            fields.note_unknown("intermediate_steps")
+        events += made
     if output:
         events.append(Said(message=output))
     context = context_of(fields)
@@ -133,7 +137,7 @@ def _acted(action: Any, observation: Any) -> Iterator[Event]:
     log = action.get("log")
     thought = _thought_in(log) if isinstance(log, str) else None
     tool = action.get("tool")
-    name = tool if isinstance(tool, str) and tool else "unnamed"
+    name = tool if isinstance(tool, str) and tool else _UNNAMED
     yield Said(thought=thought, calls=(Call(name=name, arguments=action.get("tool_input")),))
     if observation is not None:
         content = observation.get("content", observation) if isinstance(observation, dict) else observation
@@ -143,7 +147,7 @@ def _acted(action: Any, observation: Any) -> Iterator[Event]:
 def _printed_action(text: str) -> JsonObject:
     found = _REPR.search(text)
     if found is None:
-        return {"tool": "unnamed", "tool_input": text}
+        return {"tool": _UNNAMED, "tool_input": text}
     return {name: _literal(found[group]) for name, group in (("tool", "tool"), ("tool_input", "input"), ("log", "log"))}
 
 
@@ -247,8 +251,13 @@ def _messages_of(data: Any) -> list[Any]:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines form one conversation."""
-    return (
-        _is_message(earlier)
-        and isinstance(later, dict)
-        and later.get("type", "lc" in later) in (*_ROLES, "constructor")
-    )
+    return _is_line(earlier) and _is_line(later)
+
+
+def _is_line(data: Any) -> bool:
+    """Whether a value is a message; those of tools and systems look like records of other formats on their own."""
+    if _is_message(data):
+        return True
+    if not isinstance(data, dict) or "role" in data or data.get("type") not in _ROLES:
+        return False
+    return "content" in data or isinstance(data.get("data"), dict)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from evaluation_assets.core.formats.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import ROLES, events_of, part_kinds, system_of
+from evaluation_assets.core.formats.chat import ROLES, events_of, has_parts_of_others, system_of
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -37,8 +38,6 @@ _REQUESTS, _RESPONSES = ("request", "body", "request_body"), ("response", "respo
 
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
 """Fields of more specific formats whose records also have messages."""
-
-_PARTS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text"))
 
 
 def detect(sample: Sample) -> bool:
@@ -80,7 +79,11 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         cut_off = any(is_limit(choice.text("finish_reason")) for choice in choices)
         context = merged(context, Context(model=response.text("model"), cut_off=cut_off))
         conversation = Conversation(
-            events=tuple(events_of([*messages, *answers], usages=_usages(records))),
+            events=tuple(
+                ag2_events(messages)
+                if not answers and is_ag2(_request_messages(data))
+                else events_of([*messages, *answers], usages=_usages(unmapped, records))
+            ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, "tools", "functions", "tool_definitions"),
             usage=usage_of(fields.object("usage")),
@@ -97,13 +100,13 @@ def _response_of(fields: Fields) -> Fields:
     return response if "choices" in response else response.object("body")
 
 
-def _usages(records: Sequence[Any]) -> dict[int, Usage]:
+def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
     """Usage of each answer in a log by message index. The answer is the message after those of its request."""
     found: dict[int, Usage] = {}
     for data in records:
         if not isinstance(data, dict):
             continue
-        with UnmappedFields().reading(data) as fields:
+        with unmapped.peeking(data) as fields:
             usage = usage_of(_response_of(fields).object("usage"))
         if usage is not None:
             found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage
@@ -140,7 +143,7 @@ def _are_messages(messages: list[Any]) -> bool:
         any(_is_message(message) or _is_shared(message) for message in messages)
         and not is_anthropic({"messages": messages})
         and not any(is_item(message) for message in messages)
-        and part_kinds(messages).isdisjoint(_PARTS_OF_OTHERS)
+        and not has_parts_of_others(messages)
     )
 
 
@@ -152,7 +155,7 @@ def _is_message(data: Any) -> bool:
         and not any(key in data for key in (*_LISTS, *_OTHERS))
         and (isinstance(data.get("content"), str | list) or any(key in data for key in ("tool_calls", "function_call")))
         and not is_anthropic({"messages": [data]})
-        and part_kinds([data]).isdisjoint(_PARTS_OF_OTHERS)
+        and not has_parts_of_others([data])
     )
 
 

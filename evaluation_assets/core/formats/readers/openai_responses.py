@@ -41,6 +41,7 @@ _HOSTED = {
 }  # fmt: skip
 """Hosted tool calls: the item includes the result, if it is reported."""
 
+_NOT_SAID = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "item_reference", "compaction")
 _ITEMS = frozenset(
     (*_CALLS, *(f"{kind}_output" for kind in _CALLS), *_HOSTED, "mcp_list_tools", "mcp_approval_request")
 )
@@ -63,7 +64,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     Raises:
         UnusableRecord: there are no items, or no agent message or tool call.
     """
-    if _is_line(records[0]):
+    if _is_line(records[0]) or _is_strange_item(records[0]):
         records = [{"items": list(records)}]
     events: list[Event] = []
     context = Context()
@@ -144,6 +145,8 @@ def _events(items: Iterable[str | Fields], usage: Usage | None) -> Iterator[Even
         elif kind.endswith("_output"):
             yield from gathered.told()
             yield _result(item)
+        elif kind not in _NOT_SAID:
+            item.note_unknown(kind)
     yield from gathered.told()
 
 
@@ -308,8 +311,8 @@ def _response_in(data: Any) -> dict[str, Any]:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-item lines, or a response that names or repeats the previous one."""
-    if _is_line(earlier):
-        return _is_line(later)
+    if _is_line(earlier) or _is_strange_item(earlier):
+        return _is_line(later) or _is_strange_item(later)
     if not isinstance(earlier, dict) or not isinstance(later, dict):
         return False
     request = next((request for key in ("request", "body") if isinstance(request := later.get(key), dict)), later)
@@ -337,10 +340,17 @@ def _is_line(data: Any) -> bool:
     return is_item(data) or (isinstance(role := data.get("role"), str) and role in ROLES and "content" in data)
 
 
+def _is_strange_item(data: Any) -> bool:
+    """Whether a value is an item of a type that this reader does not know, and holds no items itself."""
+    return isinstance(data, dict) and isinstance(data.get("type"), str) and not is_item(data) and not _holds_items(data)
+
+
 def is_item(data: Any) -> bool:
     """Whether an item is specific to Responses, by its type or its message parts."""
     if not isinstance(data, dict) or not isinstance(kind := data.get("type"), str):
         return False
+    if kind in _HOSTED:
+        return "role" not in data
     if kind in _ITEMS:
         return any(key in data for key in ("call_id", "id", "name", "server_label"))
     if kind == "reasoning":

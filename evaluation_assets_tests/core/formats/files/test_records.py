@@ -96,6 +96,19 @@ def test_joined_compressed_files_are_read_to_the_end() -> None:
     assert len(read(zstd(LINES) + zstd(LINES), "drop.jsonl.zst")) == 6
 
 
+@pytest.mark.parametrize("column", ["messages", "conversations"])
+def test_messages_in_a_text_column_of_parquet_are_read(tmp_path: Path, column: str) -> None:
+    calls = [{"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}]
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "tool_calls": calls}]
+    rows = [{column: json.dumps(messages)}, {column: "[not JSON"}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "d.parquet")
+    drop = [DropFile(UPath(tmp_path / "d.parquet"), "d.parquet")]
+    run, rejected = read_trajectories(drop, UnmappedFields())
+    assert isinstance(run, Trajectory)
+    assert len(run.calls) == 1
+    assert isinstance(rejected, Rejection)
+
+
 def test_compressed_parquet_is_read_or_told(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "d.parquet")
     content = gzip.compress((tmp_path / "d.parquet").read_bytes())

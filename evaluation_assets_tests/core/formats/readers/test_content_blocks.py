@@ -1,12 +1,15 @@
 """Anthropic messages and OpenAI Responses: blocks and items with tools that run at the client or at the provider."""
 
 from pathlib import Path
+from typing import Any
 
 import orjson
+import pytest
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets_tests.core.formats.readers.summaries import summary_of
 from evaluation_assets_tests.core.formats.reading import FIXTURES, trajectories
 
 ANTHROPIC = FIXTURES / "anthropic_messages"
@@ -96,3 +99,41 @@ def test_an_input_that_repeats_output_is_told_once(tmp_path: Path) -> None:
     path.write_bytes(b"".join(orjson.dumps(exchange) + b"\n" for exchange in exchanges))
     runs = trajectories(path)
     assert [(len(run.calls), len(run.turns), run.final_answer) for run in runs] == [(1, 1, "Sunny.")]
+
+
+def _items() -> list[dict[str, Any]]:
+    """Items that clients keep without their IDs, as `to_input_list` of a run with `store=False`."""
+    return [
+        {"role": "user", "content": "Rates?"},
+        {"type": "reasoning", "summary": []},
+        {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "rates"}},
+        {"type": "file_search_call", "status": "completed", "queries": ["rates"], "results": [{"text": "2 %"}]},
+        {"type": "code_interpreter_call", "status": "completed", "code": "1+1", "outputs": []},
+        {"type": "function_call", "name": "rate", "arguments": "{}", "call_id": "c1"},
+        {"type": "function_call_output", "call_id": "c1", "output": "2 %"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "2 %."}]},
+    ]
+
+
+@pytest.mark.parametrize("layout", ["array", "lines"])
+def test_items_without_ids_are_one_run(tmp_path: Path, layout: str) -> None:
+    path = tmp_path / "drop.json"
+    path.write_bytes(orjson.dumps(_items()) if layout == "array" else b"\n".join(map(orjson.dumps, _items())))
+    (run,) = trajectories(path)
+    assert [step.call.name for step in run.calls if step.call] == [
+        "web_search",
+        "file_search",
+        "code_interpreter",
+        "rate",
+    ]
+    assert run.final_answer == "2 %."
+    assert summary_of(path).doubts == ()
+
+
+def test_an_item_that_nobody_knows_is_named_and_splits_no_run(tmp_path: Path) -> None:
+    path = tmp_path / "drop.json"
+    items = _items()
+    path.write_bytes(orjson.dumps([*items[:2], {"type": "teleport_call", "to": "x"}, *items[2:]]))
+    (run,) = trajectories(path)
+    assert len(run.calls) == 4
+    assert summary_of(path).unknown_parts == {"teleport_call": 1}

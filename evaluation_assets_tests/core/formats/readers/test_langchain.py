@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import orjson
 import pytest
 
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Usage
+from evaluation_assets_tests.core.formats.readers.summaries import calls_and_errors, summary_of, written
 from evaluation_assets_tests.core.formats.reading import FIXTURES, trajectories
 
 DROP = FIXTURES / "langchain"
@@ -81,3 +83,82 @@ def test_flat_runs_are_traces_whatever_their_order(tmp_path: Path) -> None:
 def test_a_tool_that_failed_says_why() -> None:
     run = next(run for run in trajectories(DROP) if run.id == "f1")
     assert [step.result.error for step in run.calls if step.result] == ["TimeoutError: no answer"]
+
+
+def _messages() -> list[dict[str, Any]]:
+    """Messages as `model_dump` writes them, langchain-core 1.x."""
+    call = {"name": "tide", "args": {"port": "Brest"}, "id": "c1", "type": "tool_call"}
+    other = {"name": "tide", "args": {"port": "Calais"}, "id": "c2", "type": "tool_call"}
+    usage = {"input_tokens": 20, "output_tokens": 5, "total_tokens": 25}
+    return [
+        {"type": "system", "content": "You know tides."},
+        {"type": "human", "content": "Tides?"},
+        {"type": "ai", "content": "", "tool_calls": [call, other], "name": "desk", "usage_metadata": usage},
+        {"type": "tool", "content": "high", "tool_call_id": "c1", "status": "success"},
+        {"type": "tool", "content": "no gauge", "tool_call_id": "c2", "status": "error"},
+        {"type": "ai", "content": "High in Brest.", "name": "desk", "usage_metadata": usage},
+    ]
+
+
+@pytest.mark.parametrize("form", ["model_dump", "messages_to_dict", "dumpd"])
+@pytest.mark.parametrize("layout", ["array", "lines"])
+def test_messages_on_their_own_are_one_run_in_any_form(tmp_path: Path, form: str, layout: str) -> None:
+    classes = {"system": "SystemMessage", "human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+    messages = [
+        message
+        if form == "model_dump"
+        else {"type": message["type"], "data": message}
+        if form == "messages_to_dict"
+        else {
+            "lc": 1,
+            "type": "constructor",
+            "id": ["langchain", classes[message["type"]]],
+            "kwargs": message,
+        }
+        for message in _messages()
+    ]
+    path = tmp_path / "drop.json"
+    lines = b"\n".join(map(orjson.dumps, messages))
+    path.write_bytes(lines if layout == "lines" else orjson.dumps(messages))
+    (run,) = trajectories(path)
+    assert calls_and_errors(run) == [('{"port":"Brest"}', None), ('{"port":"Calais"}', "no gauge")]
+    assert (len(run.turns), run.final_answer) == (1, "High in Brest.")
+    assert run.usage == Usage(input_tokens=40, output_tokens=10)
+
+
+def _root(inputs: Any, messages: Any, trace: str = "t1") -> dict[str, Any]:
+    run = {"id": trace, "trace_id": trace, "run_type": "chain", "name": "LangGraph"}
+    return {**run, "inputs": inputs, "outputs": {"messages": messages}}
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"messages": [{"role": "user", "content": "Tides?"}]},
+        {"messages": [["user", "Tides?"]]},
+        {"messages": _messages()[:2]},
+        {"input": "Tides?"},
+        {"topic": "tides"},
+    ],
+)
+def test_a_root_run_without_its_children_is_read_from_the_messages_of_its_output(tmp_path: Path, inputs: Any) -> None:
+    (run,) = trajectories(written(tmp_path, _root(inputs, _messages())))
+    assert calls_and_errors(run) == [('{"port":"Brest"}', None), ('{"port":"Calais"}', "no gauge")]
+    assert (len(run.turns), run.final_answer) == (1, "High in Brest.")
+    assert run.usage == Usage(input_tokens=40, output_tokens=10)
+    assert summary_of(tmp_path / "drop.jsonl").trust == "complete"
+
+
+def test_a_root_run_with_a_memory_counts_what_came_before_in_the_earlier_run(tmp_path: Path) -> None:
+    later = [{"type": "human", "content": "Thanks."}, {"type": "ai", "content": "Bye."}]
+    first = _root({"messages": _messages()[1:2]}, _messages())
+    second = _root({"messages": later[:1]}, [*_messages(), *later], "t2")
+    runs = trajectories(written(tmp_path, first, second))
+    assert [len(run.calls) for run in runs] == [2, 0]
+    assert summary_of(tmp_path / "drop.jsonl").trust == "complete"
+
+
+@pytest.mark.parametrize("step", ["no action", [{"tool_input": "x"}, "seen"], [7, "seen"], {"strange": 1}])
+def test_a_step_that_is_no_action_with_its_observation_is_named(tmp_path: Path, step: Any) -> None:
+    found = summary_of(written(tmp_path, {"input": "Go", "output": "Done", "intermediate_steps": [step]}))
+    assert found.unknown_parts == {"intermediate_steps": 1}
