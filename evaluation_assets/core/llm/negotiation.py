@@ -20,7 +20,7 @@ from evaluation_assets.core.llm.messages import Request
 from evaluation_assets.core.llm.settings import ModelSettings
 
 REMEMBERED_S = 7 * 24 * 3600.0
-"""A server may be updated, or another model be served under the same name: after a week it is found out anew."""
+"""A server may be updated, or another model be served under the same name: after a week it is found out again."""
 
 _FAILURES_OF_A_SCHEMA = 2
 """Servers that fail with HTTP 500 at a schema always do so; one that has a bad moment does not, as a rule."""

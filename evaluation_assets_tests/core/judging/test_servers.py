@@ -117,7 +117,7 @@ def test_the_system_text_and_the_schema_stand_in_front_of_the_first_user_message
     assert {message["role"] for message in later} <= {"user", "assistant"}
 
 
-def test_after_a_week_it_is_found_out_anew_and_nothing_is_paid_again(
+def test_after_a_week_it_is_found_out_again_and_nothing_is_paid_again(
     url: str, models: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     models.script([rule("no_json_schema")])
