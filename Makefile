@@ -1,4 +1,4 @@
-# Every target makes what it needs: a virtual environment in .venv with the versions in constraints.txt.
+# Every target first creates what it needs: a virtual environment in .venv with the versions in constraints.txt.
 
 PYTHON ?= python3
 HOME_DIR ?= .evaluation
@@ -10,13 +10,13 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
 
-ui: .venv/.base  ## the Dagster UI and its daemon; files dropped into $(HOME_DIR)/drops are evaluated
+ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files in $(HOME_DIR)/drops
 	$(BIN)/evaluation-assets ui --home $(HOME_DIR)
 
-test: .venv/.dev  ## all tests
+test: .venv/.dev  ## run all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-lint: .venv/.dev  ## format, lint, layers, types
+lint: .venv/.dev  ## check formatting, lint, import contracts and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -26,13 +26,13 @@ format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: .venv/.base  ## the pages that are written from the code
+docs: .venv/.base  ## generate the pages that are derived from the code
 	$(BIN)/python -m evaluation_assets.core.tables.documentation > docs/tables.md
 
-bench: .venv/.base  ## throughput and memory of ingest
+bench: .venv/.base  ## measure throughput and memory of ingest
 	$(BIN)/python benchmarks/ingest.py
 
-bench-judging: .venv/.base  ## CPU, waiting, refusals, cache, memory and events of judging, against a local model server
+bench-judging: .venv/.base  ## measure CPU, wall time, refusals, caching, memory and events of judging, on a local model server
 	$(BIN)/python -m benchmarks.judging
 
 clean:

@@ -27,8 +27,8 @@ from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.scoring.panel_scores import clip_weighted_overall, tool_averages
 from evaluation_assets.core.sessions.analysing import analyse
-from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import evaluate

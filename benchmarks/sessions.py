@@ -24,9 +24,9 @@ from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.sessions.analysing import analyse
 from evaluation_assets.core.sessions.analysis import FailureAttribution
 from evaluation_assets.core.sessions.attribution import Distribution
-from evaluation_assets.core.sessions.contributions import contributions
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.grounding import UngroundedValue, identifiers_in, ungrounded_values
+from evaluation_assets.core.sessions.interactions import interactions_of
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
 from evaluation_assets.core.sessions.tool_chain import ToolChain
 from evaluation_assets.core.trajectories.model import ToolCall, Trajectory
@@ -107,7 +107,7 @@ def _is_found(trajectory: Trajectory, call: ToolCall, value: str, draw: random.R
 
 
 def _ungrounded(trajectory: Trajectory) -> list[UngroundedValue]:
-    return ungrounded_values(trajectory, contributions(trajectory))
+    return ungrounded_values(trajectory, interactions_of(trajectory))
 
 
 def _attribution(trajectory: Trajectory) -> FailureAttribution:

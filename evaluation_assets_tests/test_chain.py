@@ -48,6 +48,13 @@ def test_every_table_has_exactly_its_columns(installation: Workspace) -> None:
         assert pq.read_schema(path.path).equals(table.schema), table.name
 
 
+def test_the_report_states_how_the_drop_was_read(installation: Workspace) -> None:
+    installation.drop("d", record() + b"{broken\n")
+    assert installation.run("d").success
+    reading = orjson.loads((installation.home.reports("d") / "report.json").read_bytes())["reading"]
+    assert (reading["trajectories"], reading["rejected"], reading["trust"]) == (1, 1, "partial")
+
+
 def test_clips_joined_are_the_text_and_every_call_is_one(installation: Workspace) -> None:
     installation.drop("assistants", SAMPLE.read_bytes())
     assert installation.run("assistants").success

@@ -12,6 +12,7 @@ from evaluation_assets.cli.options import check_ledger, reading, refuse, warn, w
 from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
@@ -189,11 +190,11 @@ def _print_scores(home: Installation, drop: Drop) -> None:
     report = DropReport.model_validate_json(paths.json.read_text("utf-8"))
     _print_headline(report)
     for tool in report.tools:
-        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {tool.scored_clips} clips")
+        echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}")
     if (use := report.tool_use) is not None and use.problem is None:
         rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
         left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""
-        echo(f"  suite              {use.suite}: {use.passed} of {use.runs} runs passed ({rate}){left_out}")
+        echo(f"  suite              {use.suite}: {use.passed} of {counted(use.runs, 'run')} passed ({rate}){left_out}")
         for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
             issues = "; ".join(case.issues[:2])
             echo(f"    failed {case.case_id} {_score(case.score)} {issues}")
@@ -205,7 +206,7 @@ def _print_headline(report: DropReport) -> None:
     for rate in report.headline.rates:
         echo(f"  {rate.text}")
     name = report.headline.score_name
-    echo(f"  {name:<18} {_score(report.overall.mean)} over {report.overall.n_scored} trajectories")
+    echo(f"  {name:<18} {_score(report.overall.mean)} over {counted(report.overall.n_scored, 'trajectory')}")
 
 
 def _score(value: float | None) -> str:

@@ -11,6 +11,7 @@ import click
 from evaluation_assets.cli.options import refuse, warn, with_panel
 from evaluation_assets.cli.output import echo
 from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.installation import Installation
@@ -143,7 +144,7 @@ def show(suite: str, home: Installation, panel: Panel) -> None:
     echo(f"  comparability {found.comparability_key}")
     for name, metric in found.metrics.items():
         interval = "" if metric.ci_low is None else f" ({metric.ci_low:.3f} … {metric.ci_high:.3f})"
-        echo(f"  {name:<13} {metric.mean:.3f}{interval} over {metric.n_tasks} tasks")
+        echo(f"  {name:<13} {metric.mean:.3f}{interval} over {counted(metric.n_tasks, 'task')}")
 
 
 def _settings(home: Installation) -> Settings:

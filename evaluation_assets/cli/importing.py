@@ -7,6 +7,7 @@ import click
 
 from evaluation_assets.cli.options import refuse, warn
 from evaluation_assets.cli.output import echo
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
@@ -63,7 +64,7 @@ def _show(drop: Drop, shown: int | None) -> None:
     echo("", drop.key)
     echo(f"  format             {chosen.name}")
     echo(f"  reading            {summary.sentence}")
-    echo(f"  trajectories       {summary.trajectories} ({summary.turns} turns)")
+    echo(f"  trajectories       {summary.trajectories} ({counted(summary.turns, 'turn')})")
     echo(f"  calls              {_calls(summary)}")
     echo(f"  tokens             {_tokens(summary)}")
     echo(f"  rejected           {summary.rejected}")
@@ -73,7 +74,8 @@ def _show(drop: Drop, shown: int | None) -> None:
         echo(f"    {_line(trajectory)}")
     if summary.trajectories > len(trajectories):
         echo(f"    and {summary.trajectories - len(trajectories)} more; --all shows them")
-    echo(f"  unmapped fields    {unmapped.counts.total()} values in {len(unmapped.counts)} fields")
+    fields = counted(len(unmapped.counts), "field")
+    echo(f"  unmapped fields    {counted(unmapped.counts.total(), 'value')} in {fields}")
     for path, count in unmapped.table()[:shown]:
         echo(f"    {count:>7}  {path}")
 
@@ -86,7 +88,7 @@ def _calls(summary: ImportSummary) -> str:
         (summary.repeated_calls, "repeated"),
     )
     parts = [f"{count:,} {what}" for count, what in odd if count]
-    strays = [f"{summary.stray_results:,} results without a call"] if summary.stray_results else []
+    strays = [f"{counted(summary.stray_results, 'result')} without a call"] if summary.stray_results else []
     return ", ".join([f"{summary.calls:,}", *parts, *strays])
 
 
@@ -101,6 +103,12 @@ def _line(trajectory: Trajectory) -> str:
     outcome = {None: "outcome unknown", True: "succeeded", False: "failed"}[trajectory.success]
     agents = len({agent.id for agent in trajectory.agents}) or 1
     usage = trajectory.usage
-    tokens = "tokens unknown" if usage is None or usage.input_tokens is None else f"{usage.input_tokens} tokens in"
-    parts = (f"{len(trajectory.turns)} turns", f"{len(trajectory.calls)} calls", f"{agents} agents", tokens, outcome)
+    tokens = "tokens unknown" if usage is None or usage.input_tokens is None else f"{usage.input_tokens:,} tokens in"
+    parts = (
+        counted(len(trajectory.turns), "turn"),
+        counted(len(trajectory.calls), "call"),
+        counted(agents, "agent"),
+        tokens,
+        outcome,
+    )
     return f"{trajectory.id}: {', '.join(parts)}"

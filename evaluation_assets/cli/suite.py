@@ -16,6 +16,7 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.agents.runner import bound
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent, agent_files, load_agents
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import find
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
@@ -46,7 +47,7 @@ def check_suite(path: Path) -> None:
     """Validate a suite and list its skipped tasks with the reason."""
     loaded = _loaded(path)
     cases = loaded.suite.cases
-    echo(f"{loaded.suite.name}: {len(cases)} cases, read as {loaded.format}")
+    echo(f"{loaded.suite.name}: {counted(len(cases), 'case')}, format {loaded.format}")
     echo(f"  expected calls     {sum(len(case.expected_calls) for case in cases)}")
     echo(f"  no call allowed    {sum(case.should_not_call_tools for case in cases)}")
     echo(f"  reference answers  {sum(case.answer is not None for case in cases)}")
@@ -184,7 +185,8 @@ def _print_bounds(agents: list[AgentSettings], cases: int, trials: int) -> None:
     for agent in agents:
         most = bound(agent, attempts)
         price = "price unknown" if most.usd is None else f"at most ${most.usd:.2f}"
-        echo(f"{agent.name}: {attempts} attempts at {cases} cases, at most {most.calls} model calls, {price}")
+        tried = f"{counted(attempts, 'attempt')} at {counted(cases, 'case')}"
+        echo(f"{agent.name}: {tried}, at most {counted(most.calls, 'model call')}, {price}")
 
 
 def _print_run(about: Mapping[str, Any]) -> None:
@@ -192,13 +194,14 @@ def _print_run(about: Mapping[str, Any]) -> None:
     paid = "unknown" if "paid_usd" not in about else f"${about['paid_usd']:.4f}"
     echo("", about["drop"])
     echo(f"  right answers      {about['right']} of {about['answerable']}{accuracy}")
-    echo(f"  passed             {about['passed']} of {about['attempts'] - about['failed']} attempts")
+    echo(f"  passed             {about['passed']} of {counted(about['attempts'] - about['failed'], 'attempt')}")
     if about["failed"]:
         why = str(about["failures"])
-        echo(f"  failed             {about['failed']} of {about['attempts']} attempts, not counted: {why}")
+        echo(f"  failed             {about['failed']} of {counted(about['attempts'], 'attempt')}, not counted: {why}")
         echo("                     The agent did not cause these. Re-run to retry only them.")
     if about["resumed"]:
-        echo(f"  finished before    {about['resumed']} attempts; --fresh repeats them")
+        them = "it" if about["resumed"] == 1 else "them"
+        echo(f"  finished before    {counted(about['resumed'], 'attempt')}; --fresh repeats {them}")
     if "mean_duration_s" in about:
         echo(f"  average            {about['mean_duration_s']:.2f} s, {about['mean_calls']:.2f} tool calls")
     echo(f"  model calls        {about['model_calls']}, {about['from_ledger']} of them from the ledger")

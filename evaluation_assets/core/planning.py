@@ -28,7 +28,7 @@ from evaluation_assets.core.judging.subjects import (
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.sessions.contributions import is_session
+from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
 
 

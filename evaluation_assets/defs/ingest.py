@@ -75,7 +75,7 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
                 tables.RAW_TRAJECTORIES,
                 batched(readable(), tables.RAW_TRAJECTORIES),
                 lambda: {**drop.metadata(), "unmapped": dg.MetadataValue.md(drop.unmapped_table())},
-                drop.facts.footer,
+                lambda: drop.facts.footer(),  # `facts` before the rows have passed would be those of an unread drop
             ),
             "raw_trajectories",
             data_version=version,

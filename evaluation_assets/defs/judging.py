@@ -22,7 +22,7 @@ CHECKS = {
 
 
 def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsDefinition]:
-    """The levels: clips, categories, trajectories, and sessions with their turns and contributions.
+    """The levels: clips, categories, trajectories, and sessions with their turns and interactions.
 
     What a judge says at a level hangs on what was ingested and on its own verdicts of the levels below.
     """

@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.triggers.lost_runs import MAX_SILENT_LOOKS, from_cursor, is_lost, look_at, to_cursor
 from evaluation_assets.resources.heartbeat import heartbeat_of
 
@@ -43,7 +44,8 @@ def lost_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     failed += [run for run in lost if _fail(context.instance, runs[run], why)]
     at_work = {run: silence for run, silence in silences.items() if run not in lost}
     context.update_cursor(to_cursor(at_work))
-    return dg.SkipReason(f"failed {', '.join(failed)}" if failed else f"{len(at_work)} runs at work, none lost")
+    in_progress = f"{counted(len(at_work), 'run')} in progress, none lost"
+    return dg.SkipReason(f"failed {', '.join(failed)}" if failed else in_progress)
 
 
 def _started(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:

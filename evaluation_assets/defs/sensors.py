@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.triggers.new_drops import from_cursor, look_at, run_key, to_cursor
 from evaluation_assets.defs.freshness import evaluated_content, run_config_of
@@ -45,7 +46,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     if not look.to_run:
         context.update_cursor(cursor)
         waiting = f"; {look.unsettled} still changing, checked again at the next tick" if look.unsettled else ""
-        return dg.SkipReason(f"{len(found.drops)} drops, none new or changed{waiting}")
+        return dg.SkipReason(f"{counted(len(found.drops), 'drop')}, none ready to run{waiting}")
     return dg.SensorResult(
         dynamic_partitions_requests=[DROPS.build_add_request(list(look.to_run))],
         run_requests=[

@@ -37,7 +37,7 @@ Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What to run. `select` replaces the job's assets, in Dagster's selection syntax."""
+    """Options of a run. `select` chooses assets, in Dagster's selection syntax, instead of those of the job."""
 
     settings: Settings = field(default_factory=Settings)
     split_size: int | None = None
@@ -48,7 +48,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that did not pass: what it says, and whether the run fails because of it."""
+    """A failed check: its description, and whether it fails the run."""
 
     asset: str
     name: str
@@ -58,10 +58,10 @@ class FailedCheck:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """How a drop's run ended.
+    """The outcome of a drop's run.
 
     `unusable`: the drop cannot be read; `broken`: a step failed for another reason; `message` says why. `metadata` is
-    what each asset said about itself.
+    the metadata of each asset.
     """
 
     drop: Drop
@@ -73,11 +73,11 @@ class RunOutcome:
 
 @contextmanager
 def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
-    """The Dagster instance of an installation: what ran here is seen in its UI. Runs that were killed are failed."""
+    """The Dagster instance of an installation, shared with its UI. Runs with a dead process are marked as failed."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     home.dagster.mkdir(parents=True, exist_ok=True)
     with (home.dagster / "opening.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster makes its tables when it is first opened, in several transactions
+        fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
         instance = dg.DagsterInstance.get()
     with instance:
         fail_gone_runs(instance)
@@ -87,10 +87,10 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
 def evaluate_drops(
     home: Installation, panel: Panel, drops: Sequence[Drop], options: RunOptions, progress: RunProgress, stop: Stop
 ) -> Iterator[RunOutcome]:
-    """Materialise the chosen assets of each drop, one run after the other.
+    """Materialise the selected assets of each drop, one run after another.
 
     Raises:
-        KeyboardInterrupt: told to stop; the run is canceled.
+        KeyboardInterrupt: a signal to stop was received; the run is canceled.
         InvalidSelection: `select` names no asset of an evaluation.
     """
     definitions = build_definitions(home, panel, progress.loggers())
@@ -105,7 +105,7 @@ def evaluate_drops(
 
 @dataclass(frozen=True, slots=True)
 class SuiteOutcome:
-    """How agents' runs on a suite ended. `metadata` is what each asset said; that of an agent's names the drop."""
+    """The outcome of agent runs on a suite. `metadata` is by asset; that of an agent names its drop."""
 
     status: Status
     message: str | None
@@ -120,10 +120,10 @@ def run_suite(
     progress: RunProgress,
     stop: Stop,
 ) -> SuiteOutcome:
-    """Run agents on a suite of the installation, side by side. `config` is that of the asset.
+    """Run agents on a suite of the installation, concurrently. `config` is the run config of the assets.
 
     Raises:
-        KeyboardInterrupt: told to stop; the run is canceled.
+        KeyboardInterrupt: a signal to stop was received; the run is canceled.
     """
     definitions = build_definitions(home, Panel(), progress.loggers(), agents)
     runs = [run_key(agent) for agent in agents]
@@ -141,7 +141,7 @@ def run_suite(
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How a job's run ended: what its checks said, what failed and why, what each asset said about itself."""
+    """The outcome of a job: its checks, the failed steps with their messages, and the metadata of each asset."""
 
     success: bool
     checks: Sequence[dg.AssetCheckEvaluation]
@@ -158,13 +158,13 @@ def run_job(
     assets: Sequence[str] | None = None,
     ops: Mapping[str, Any] | None = None,
 ) -> JobResult:
-    """Run a job other than an evaluation: on one drop, or over all of them."""
+    """Run a job other than an evaluation, for one drop or over all drops."""
     definitions = build_definitions(home, panel, RunProgress(quiet=True, verbose=False).loggers())
     with instance_of(home) as instance:
         if drop is not None:
             add_partitions(instance, DROPS, [drop])
         result = definitions.resolve_job_def(job).execute_in_process(
-            # A job of checks alone has no partitions for Dagster to look the key up in.
+            # A job that has only checks has no partitions in which Dagster could find the key.
             partition_key=drop if job != GATE else None,
             tags={PARTITION_TAG: drop} if job == GATE and drop else None,
             instance=instance,
@@ -176,7 +176,7 @@ def run_job(
 
 
 def _failures(result: dg.ExecuteInProcessResult) -> list[str]:
-    """What each failed step says."""
+    """The message of each failed step."""
     found: list[str] = []
     for event in result.all_events:
         if event.is_step_failure:
@@ -188,7 +188,7 @@ def _failures(result: dg.ExecuteInProcessResult) -> list[str]:
 
 
 def _metadata(result: dg.ExecuteInProcessResult) -> dict[str, dict[str, Any]]:
-    """What each asset said about itself."""
+    """The metadata of each materialised asset."""
     found: dict[str, dict[str, Any]] = {}
     for event in result.get_asset_materialization_events():
         materialization = event.step_materialization_data.materialization
@@ -207,14 +207,14 @@ def _execute(
     progress: RunProgress,
     stop: Stop,
 ) -> dg.ExecuteInProcessResult:
-    """Execute a run; told to stop, it is canceled, and never left as started."""
+    """Execute a run. On a signal to stop it is canceled; it is never left in the state STARTED."""
     run_id = str(uuid.uuid4())
     stop.runs.append(run_id)
 
     def cancel() -> None:
         progress.silence()
         run = instance.get_run_by_id(run_id)
-        if run is not None and not run.is_finished:  # Dagster takes an interrupted run as canceled only after this
+        if run is not None and not run.is_finished:  # Dagster only treats an interrupted run as canceled after this
             instance.report_run_canceling(run, f"Stopped by {stop.signal and stop.signal.name}.")
 
     stop.at_once = cancel
@@ -287,7 +287,7 @@ def _status(result: dg.ExecuteInProcessResult) -> tuple[Status, str | None]:
 
 
 def _job(definitions: dg.Definitions, options: RunOptions) -> tuple[dg.JobDefinition, list[dg.AssetKey] | None]:
-    """The named job, or the assets that were asked for out of all."""
+    """The named job, or an ad-hoc job of the selected assets."""
     if options.preprocess_only:
         return definitions.resolve_job_def(PREPROCESS_ONLY), None
     if options.select is None and options.split_size is None:
@@ -305,7 +305,7 @@ def _without_upstream(missing: Mapping[str, Sequence[str]]) -> str:
 
 
 def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, options: RunOptions) -> dict[str, Any]:
-    """Settings for the steps that will run; Dagster refuses settings for others."""
+    """Run config for the steps that will run; Dagster rejects config for other steps."""
     configs: dict[str, tuple[dg.AssetKey, dict[str, Any]]] = {
         "preprocess": (
             dg.AssetKey("preprocessed_trajectories"),

@@ -1,4 +1,4 @@
-"""Progress on the terminal, on stderr so that results can be piped."""
+"""Progress output. It goes to stderr, so that results can be piped."""
 
 import io
 import logging
@@ -27,14 +27,14 @@ from rich.text import Text
 from evaluation_assets.core.judging.progress import LOG, Judged
 
 LINE_SECONDS = 15.0
-"""Without a terminal: a line this often."""
+"""Seconds between progress lines if stderr is not a terminal."""
 
 WIDE = 120
-"""From so many columns on there is room for a bar beside the figures."""
+"""Minimum terminal width for a bar next to the figures."""
 
 
 class RunProgress:
-    """Counts drops and the verdicts of each judge: bars on a terminal, else a line now and then; nothing when quiet."""
+    """Progress of drops and of each judge's verdicts: bars on a terminal, otherwise occasional lines; none if quiet."""
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._level = logging.CRITICAL + 1 if quiet else logging.DEBUG if verbose else logging.WARNING
@@ -49,7 +49,7 @@ class RunProgress:
 
     @contextmanager
     def over(self, drops: int) -> Iterator[None]:
-        """Show while drops are evaluated."""
+        """Show progress while the drops are evaluated."""
         self._total = drops
         listener = _Listener(self._count)
         ended = threading.Event()
@@ -68,7 +68,7 @@ class RunProgress:
             LOG.setLevel(logging.NOTSET)
 
     def start(self, drop: str) -> None:
-        """A drop's run begins."""
+        """Start the progress of a drop."""
         self._drop, self._step, self._started = drop, "", time.monotonic()
         self._judged, self._tasks = {}, {}
         self._bars = self._new_bars()
@@ -77,12 +77,12 @@ class RunProgress:
         self._bars.start()
 
     def finish(self) -> None:
-        """A drop's run has ended. The bars go, so that its outcome can be printed."""
+        """End the progress of a drop. The bars are removed so that the outcome can be printed."""
         self._done += 1
         self._bars.stop()
 
     def silence(self) -> None:
-        """Print no more log lines: the run is being stopped, and what breaks now is no news."""
+        """Stop printing log lines: the run is being stopped, and errors are expected."""
         self._level = logging.CRITICAL + 1
 
     def loggers(self) -> dict[str, dg.LoggerDefinition]:
@@ -100,7 +100,7 @@ class RunProgress:
         return {"console": dg.LoggerDefinition(console, description="Progress bars and warnings, on stderr.")}
 
     def _is_shown(self, record: logging.LogRecord) -> bool:
-        """Dagster says of every step after a failed one that it is not executed: the outcome says what failed, once."""
+        """Hide Dagster's messages about steps that are skipped after a failure: the outcome names the failure."""
         if record.levelno < self._level:
             return False
         about = getattr(record, "dagster_meta", {})
@@ -119,7 +119,7 @@ class RunProgress:
             console=self._console,
             disable=self._quiet or not self._console.is_terminal,
             transient=True,
-            redirect_stdout=False,  # what assets print belongs into Dagster's compute log
+            redirect_stdout=False,  # output of assets belongs in Dagster's compute log
             redirect_stderr=False,
         )
 
@@ -151,16 +151,16 @@ class RunProgress:
 
 
 def _own_stderr() -> TextIO:
-    """Stderr by a descriptor of its own: while a step runs, Dagster has descriptor 2 write to the step's log file."""
+    """A duplicate of stderr: while a step runs, Dagster redirects descriptor 2 to the step's log file."""
     try:
         own = os.dup(sys.stderr.fileno())
-    except (OSError, io.UnsupportedOperation):  # no file: a test's, or closed
+    except (OSError, io.UnsupportedOperation):  # not a file: captured by a test, or closed
         return sys.stderr
     return open(own, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")  # noqa: PTH123
 
 
 class _Listener(logging.Handler):
-    """Takes what judges tell while they work."""
+    """Log handler that counts the verdicts of judges."""
 
     def __init__(self, count: Callable[[Judged], object]) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ class _Listener(logging.Handler):
 
 
 class _Lines(logging.Handler):
-    """Prints log lines above the bars."""
+    """Log handler that prints above the bars."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class _Lines(logging.Handler):
 
 
 class _Steps(logging.Handler):
-    """Tells which step begins, and what it says while it runs."""
+    """Log handler that shows the current step and its messages."""
 
     def __init__(self, show: Callable[[str], object]) -> None:
         super().__init__()
@@ -198,7 +198,7 @@ class _Steps(logging.Handler):
 
 
 class _ShortFormatter(logging.Formatter):
-    """Dagster's lines begin with job, run id and process; the message itself is enough."""
+    """Formatter without the job, run ID and process that Dagster puts before each message."""
 
     def format(self, record: logging.LogRecord) -> str:
         message = getattr(record, "dagster_meta", {}).get("orig_message")

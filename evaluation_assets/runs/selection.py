@@ -15,14 +15,14 @@ _BARE_NAME = re.compile(r"([+*]*)([\w./-]+)([+*]*)")
 
 
 class InvalidSelection(ValueError):
-    """A selection of assets that cannot be materialised; the message says what to change."""
+    """A selection cannot be materialised; the message says what to change."""
 
 
 def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bool) -> list[dg.AssetKey]:
-    """The assets of an evaluation that a selection names, or all; with the preprocessed files where these are wanted.
+    """The selected assets of an evaluation, or all; including the preprocessed files if they are requested.
 
     Raises:
-        InvalidSelection: it names none, or not in Dagster's syntax.
+        InvalidSelection: the selection matches no asset or has a syntax error.
     """
     files = dg.AssetSelection.assets(PREPROCESSED_FILES)
     of_a_drop = dg.AssetSelection.assets(*definitions.resolve_job_def(EVALUATE).asset_layer.selected_asset_keys)
@@ -30,7 +30,7 @@ def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bo
         chosen = of_a_drop if select is None else _parsed(select) & (of_a_drop | files)
         if with_files:
             chosen |= files
-        # Assets that one step makes together come together: the drop's readable and unreadable records, for instance.
+        # Assets of the same step are selected together, for instance the drop's readable and unreadable records.
         chosen |= chosen.required_multi_asset_neighbors()
         keys = sorted(chosen.resolve(definitions.resolve_asset_graph()))
     except dg.DagsterError as problem:
@@ -41,9 +41,9 @@ def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bo
 
 
 def _parsed(text: str) -> dg.AssetSelection:
-    """Dagster's selection syntax. In a list of bare names, `+` is everything upstream or downstream.
+    """Parse Dagster's selection syntax. Next to a bare name, `+` means everything upstream or downstream.
 
-    Dagster itself reads a bare name by an older syntax, in which one `+` is one layer.
+    Dagster itself parses bare names with an older syntax, in which each `+` is one layer.
     """
     named = [_BARE_NAME.fullmatch(clause.strip()) for clause in text.split(",")]
     if not all(named):
@@ -62,7 +62,7 @@ def _parsed(text: str) -> dg.AssetSelection:
 def missing_upstream(
     definitions: dg.Definitions, home: Installation, drop: str, selection: Sequence[dg.AssetKey]
 ) -> Mapping[str, Sequence[str]]:
-    """By chosen asset: the tables of the drop it reads that are neither stored nor made by the selection."""
+    """By selected asset: the upstream tables that are neither stored nor part of the selection."""
     graph = definitions.resolve_asset_graph()
     missing: dict[str, list[str]] = {}
     for key in selection:

@@ -12,10 +12,10 @@ from evaluation_assets.core.cancellation import SIGNALS
 
 
 class Stop:
-    """Notes the first signal to stop, and calls `at_once` then, in a thread of its own. `runs` are the runs so far.
+    """Records the first signal to stop and calls `at_once` in a separate thread. `runs` are the runs so far.
 
-    Dagster has signal handlers of its own while it runs: it puts a signal off until user code runs, and forgets one
-    that comes after the last step. A signal is therefore noted where Python's handlers do not matter.
+    Dagster replaces the signal handlers while it runs: it delays a signal until user code runs, and drops one that
+    comes after the last step. Signals are therefore received through a wakeup descriptor, not a Python handler.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Stop:
 
     def __enter__(self) -> Self:
         self._before = {number: signal.getsignal(number) for number in SIGNALS}
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a shell's background job
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job of a shell
         for number in SIGNALS:
             if number != signal.SIGINT and self._before[number] != signal.SIG_IGN:  # nohup ignores SIGHUP
                 signal.signal(number, _interrupt)
@@ -43,11 +43,11 @@ class Stop:
             signal.signal(number, handler)
 
     def settled(self) -> bool:
-        """Whether there was a signal; `at_once` has returned then."""
+        """Whether there was a signal; if so, waits until `at_once` has returned."""
         return self.signal is not None and self._noted.wait(60)
 
     def after_interrupt(self) -> signal.Signals:
-        """The signal behind a `KeyboardInterrupt`, which may be raised before it is noted."""
+        """The signal behind a `KeyboardInterrupt`, which may be raised before the signal is recorded."""
         self._noted.wait(1)
         return self.signal or signal.SIGINT
 
@@ -56,7 +56,7 @@ class Stop:
             while came := signals.read(1):
                 if came[0] in SIGNALS and self.signal is None:
                     self.signal = signal.Signals(came[0])
-                    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of tasks that nobody waits for any more
+                    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # from tasks that are no longer awaited
                     try:
                         self.at_once()
                     finally:
@@ -64,7 +64,7 @@ class Stop:
 
 
 def _interrupt(_number: int, frame: FrameType | None) -> None:
-    """As SIGINT, whatever handles that at the moment."""
+    """Forward the signal to the current SIGINT handler."""
     handler = signal.getsignal(signal.SIGINT)
     if callable(handler):
         handler(signal.SIGINT, frame)

@@ -77,7 +77,7 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
     assert [line.split(". ")[0] for line in lines] == [
         "bad: bad.json is not valid JSON: line 2, column 24: Expecting value",
         "empty: empty.jsonl is empty",
-        "strange: strange.jsonl is in no supported format (fields of the first record: 'nothing'",
+        "strange: strange.jsonl is in no supported format (fields of the first record: 'nothing')",
     ]
     assert "evaluation-assets formats" in lines[2]
     assert max(map(len, lines)) < 300
@@ -243,7 +243,7 @@ def test_plan_writes_nothing(tmp_path: Path) -> None:
 def test_formats_says_how_each_is_recognised(tmp_path: Path) -> None:
     done = command("formats", home=tmp_path)
     assert done.returncode == 0
-    assert "detected by: a record with raw_response" in done.stdout
+    assert "detected by: records with a text in raw_response" in done.stdout
 
 
 def test_a_name_with_line_breaks_forges_no_line_of_ours(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def test_where_no_canaries_were_asked_the_gate_compares_and_says_so(
     judged = installed(tmp_path / "home", accepted.instance, judge(server))
     result, check = gated(judged, "s/same", runs(TASKS, "tuesday"))
     assert check.metadata["verdict"].value != "incomparable"
-    assert "judge one was asked no canary clips with these verdicts" in (check.description or "")
+    assert "judge one was not asked about canary clips" in (check.description or "")
     assert coverage_of(result).passed
 
 

@@ -114,8 +114,8 @@ def test_a_model_judges_every_subject_once_and_a_second_run_is_free(
         verdicts = installation.rows("teams", "session_verdicts", "one")
         subjects = [(row["trajectory_id"], row["subject"]) for row in verdicts]
         turns = [turn for session in json.loads(EXAMPLES.read_bytes()) for turn in session["turns"]]
-        contributions = sum(len(turn["agent_interactions"]) for turn in turns)
-        assert len(set(subjects)) == len(subjects) == 7 + len(turns) + contributions
+        interactions = sum(len(turn["agent_interactions"]) for turn in turns)
+        assert len(set(subjects)) == len(subjects) == 7 + len(turns) + interactions
         assert {row["outcome"] for row in verdicts} <= {"scored", "abstained"}
         rows = installation.rows("teams", "session_analyses")
         assert all(row["reasoning_score"] is not None for row in rows if row["session_id"] == "refund-12345")

@@ -203,7 +203,7 @@ def test_a_broken_suite_is_exit_status_2_with_its_line(tmp_path: Path, content: 
 
 def test_suite_commands(tmp_path: Path) -> None:
     checked = command("suite", "check", EXAMPLES / "suites" / "calculator.xml", home=tmp_path)
-    assert checked.stdout.startswith("calculator: 8 cases, read as task-xml\n")
+    assert checked.stdout.startswith("calculator: 8 cases, format task-xml\n")
     schema = command("suite", "schema", home=tmp_path)
     assert "cases" in json.loads(schema.stdout)["properties"]
     converted = command("suite", "convert", WEATHER, home=tmp_path)

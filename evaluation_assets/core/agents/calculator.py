@@ -10,7 +10,7 @@ from evaluation_assets.core.agents.tools import ToolError
 
 MAX_CHARACTERS = 1000
 MAX_BITS = 4096
-"""Whole numbers beyond about 1200 digits are refused: working them out could take for ever."""
+"""Integers beyond about 1200 digits are refused: computing them could take forever."""
 
 _OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -37,8 +37,8 @@ Ended = Literal[
 ]
 """Why an attempt ended.
 
-`context_limit`: the conversation outgrew the model's window. `truncated`: a reply was cut at the limit of tokens.
-`failed`: the agent is not to blame, because the endpoint gave no reply, or a tool server did not start or has ended.
+`context_limit`: the conversation exceeded the model's context window. `truncated`: a reply was cut at the token limit.
+`failed`: an infrastructure failure; the endpoint gave no reply, or a tool server did not start or died.
 """
 
 Ask = Callable[[Request], Awaitable[Answered]]
@@ -46,7 +46,7 @@ Ask = Callable[[Request], Awaitable[Answered]]
 
 @dataclass(slots=True)
 class Attempt:
-    """What happened so far. `seconds` is the time that model and tools took, not counting waits for a free slot."""
+    """The state of an attempt. `seconds` is the time that model and tools took, without waiting for a free slot."""
 
     case: Case
     trial: int
@@ -66,15 +66,15 @@ class Attempt:
 
     @property
     def usage(self) -> Usage:
-        """Tokens and cost of all replies."""
+        """Total tokens and cost of all replies."""
         return total(self.usages) or Usage()
 
 
 class Conversation:
-    """An agent at work on one case.
+    """An agent working on one case.
 
-    `known_results` are results of tools by step, from an attempt that was interrupted: they are not asked for again.
-    `keep` is given the results of every other step before the model sees them.
+    `known_results` are tool results by step from an interrupted attempt; these calls are not repeated. `keep` receives
+    the results of every other step before the model sees them.
     """
 
     def __init__(
@@ -94,10 +94,10 @@ class Conversation:
         self._keep = keep
 
     async def attempt(self, attempt: Attempt) -> None:
-        """Go on until the end; `attempt` then says how it came.
+        """Continue the attempt until it ends; `attempt` is updated in place.
 
         Raises:
-            Stopped: nothing more can be paid for in this run.
+            Stopped: the budget of the run is spent.
         """
         try:
             attempt.ended = await self._turns(attempt)
@@ -128,7 +128,7 @@ class Conversation:
                 return "failed"
 
     async def _reply(self, attempt: Attempt) -> Reply:
-        """Ask the model, and take down what it says and which calls it makes."""
+        """Call the model and record its reply and tool calls."""
         answered = await self._ask(
             Request(
                 system=attempt.system,
@@ -167,7 +167,7 @@ class Conversation:
         return reply
 
     async def _answer_calls(self, attempt: Attempt, reply: Reply) -> str | None:
-        """Make all calls of a reply at once, and answer them in one turn; gives why a tool can no more be reached."""
+        """Make all calls of a reply concurrently and add the results. Returns why a tool became unreachable, if so."""
         outcomes = self._known_results.get(attempt.steps)
         if outcomes is None or len(outcomes) != len(reply.calls):
             outcomes = await asyncio.gather(*(self._toolbox.call(call.name, call.arguments) for call in reply.calls))
@@ -187,14 +187,14 @@ class Conversation:
         return next((outcome.error for outcome in outcomes if outcome.unreachable), None)
 
     def _call(self, call: ToolUse) -> Call:
-        """A call under the tool's own name, which a provider may not allow."""
+        """The call with the tool's own name instead of the name that the provider allows."""
         tool = self._toolbox.named(call.name)
         name, server = (call.name, None) if tool is None else (tool.definition.name, tool.server)
         return Call(name=name, arguments=call.arguments, id=call.id, server=server)
 
 
 def trajectory_of(attempt: Attempt, agent: AgentSettings, toolbox: Toolbox | None, trials: int) -> Trajectory:
-    """An attempt as a trajectory. The answer stands in `<response>`, else it is the last reply without other parts."""
+    """Convert an attempt to a trajectory. The answer is the content of `<response>`, or else the last reply."""
     case = attempt.case
     text, turns = written(attempt.events)
     response = None
@@ -243,12 +243,12 @@ def trajectory_of(attempt: Attempt, agent: AgentSettings, toolbox: Toolbox | Non
 
 
 def trajectory_id(case_id: str, trial: int, trials: int) -> str:
-    """The id of an attempt among so many trials of its case."""
+    """The trajectory ID of an attempt, given the number of trials of its case."""
     return case_id if trials == 1 else f"{case_id}#{trial}"
 
 
 def last_tagged(text: str, tag: str) -> str | None:
-    """What the last `<tag>` of a text holds; up to the end where it is not closed. `None` without one, or empty."""
+    """The content of the last `<tag>` in a text, up to the end if it is not closed. `None` if missing or empty."""
     start = text.rfind(f"<{tag}>")
     if start < 0:
         return None
@@ -264,7 +264,7 @@ def _without_parts(text: str) -> str:
 
 
 def begun(case: Case, trial: int, agent: AgentSettings) -> Attempt:
-    """An attempt that begins as the case begins; its system prompt is the agent's, then the case's."""
+    """A new attempt with the messages of the case. The system prompt is the agent's, followed by the case's."""
     system = [agent.system] if agent.system.strip() else []
     opening: list[Message] = []
     if case.message is not None:

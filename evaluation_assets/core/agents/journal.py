@@ -1,8 +1,8 @@
 """The journal of an agent run: finished attempts and tool results, in a file that survives a crash.
 
-A run that was killed goes on where it was. Model replies come from the ledger; results of tools from here, so that the
-conversation stays the same and nothing with side effects is done twice. The journal of a finished run is kept: started
-again, the run is found finished. An attempt that failed because of the infrastructure is repeated.
+A killed run resumes where it stopped. Model replies come from the ledger, tool results from the journal, so that the
+conversation stays the same and side effects do not happen twice. The journal of a finished run is kept: running it
+again does nothing. Attempts that failed because of the infrastructure are repeated.
 """
 
 import fcntl
@@ -25,11 +25,11 @@ AttemptKey = tuple[str, int]
 
 
 class JournalInUse(RuntimeError):
-    """Another process is at this run."""
+    """Another process is executing this run."""
 
 
 class Journal:
-    """One run of one agent on one suite. `series` tells runs of the same agent on the same suite apart."""
+    """One run of one agent on one suite. `series` distinguishes runs of the same agent on the same suite."""
 
     def __init__(self, file: BinaryIO, series: str) -> None:
         self._file = file
@@ -41,7 +41,7 @@ class Journal:
     @classmethod
     @contextmanager
     def opened(cls, path: Path, series: str) -> Iterator[Self]:
-        """The journal at a path, begun or gone on with; it keeps the series it was begun with.
+        """Create or continue the journal at a path. An existing journal keeps its series.
 
         Raises:
             JournalInUse: another process has it open.
@@ -59,15 +59,15 @@ class Journal:
         return key in self._places
 
     def results(self, key: AttemptKey) -> Mapping[int, Sequence[CallOutcome]]:
-        """The results of an unfinished attempt by step."""
+        """Tool results of an unfinished attempt, by step."""
         return self._results[key]
 
     def keep(self, key: AttemptKey, step: int, outcomes: Sequence[CallOutcome]) -> None:
-        """Remember what the tools of a step gave."""
+        """Store the tool results of a step."""
         self._append({"case": key[0], "trial": key[1], "step": step, "outcomes": [asdict(each) for each in outcomes]})
 
     def finish(self, key: AttemptKey, trajectory: Trajectory) -> None:
-        """Remember a finished attempt."""
+        """Store a finished attempt."""
         place = self._append({"case": key[0], "trial": key[1], "trajectory": trajectory})
         self._places[key] = place
         self._results.pop(key, None)
@@ -85,7 +85,7 @@ class Journal:
         return place
 
     def _read(self) -> None:
-        """Take up what is there; a last line that was cut by a kill is taken away."""
+        """Read the existing entries. A last line that was truncated by a crash is removed."""
         self._file.seek(0)
         place = 0
         for line in self._file:

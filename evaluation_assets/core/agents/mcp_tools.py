@@ -1,7 +1,7 @@
 """Tools of MCP servers, over stdio or streamable HTTP, through the official SDK.
 
-Every attempt at a case has servers of its own, so that no attempt sees what another one did there. A server that dies
-ends the attempt that called it, and no other; one that hangs gives its agent an error.
+Every attempt starts its own servers, so that attempts cannot affect each other. A server that dies ends only the
+attempt that called it; a server that hangs gives its agent an error.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcp import Client
 
 START_S = 60.0
-"""A server that has not listed its tools by then does not start."""
+"""Time in seconds for a server to start and list its tools."""
 
 _END_S = 10.0
 _LARGEST_EVENT = 64 * 1024 * 1024
@@ -33,10 +33,10 @@ _MOST_PAGES = 100
 
 
 class McpServer(BaseModel):
-    """One server: a command to start, or an address.
+    """One server: a command to start, or a URL.
 
-    A process inherits only PATH, HOME and the like; `env` adds values and `env_from` names variables to pass on.
-    `headers_from` maps headers to the variables that hold their values, so that no key stands in the file.
+    A process inherits only basic variables such as PATH and HOME. `env` adds values; `env_from` names variables to pass
+    on. `headers_from` maps headers to environment variables, so that the file contains no keys.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -58,13 +58,13 @@ class McpServer(BaseModel):
 
     @property
     def passed(self) -> list[str]:
-        """The values that the server is given."""
+        """The environment variables passed to the server."""
         variables = (*self.env_from, *self.headers_from.values())
         return [*self.env.values(), *(os.environ[name] for name in variables if name in os.environ)]
 
 
 class McpTool:
-    """A tool of a server that is connected."""
+    """A tool of a connected server."""
 
     def __init__(self, definition: Tool, connection: "_Connection") -> None:
         self.definition = definition
@@ -72,15 +72,15 @@ class McpTool:
         self._connection = connection
 
     async def call(self, arguments: JsonObject) -> str:
-        """Ask the server."""
+        """Call the tool on the server."""
         return await self._connection.call(self.definition.name, arguments)
 
 
 def check_installed(servers: Sequence[McpServer]) -> None:
-    """The SDK is an extra.
+    """Check that the SDK, an optional dependency, is installed if there are servers.
 
     Raises:
-        InvalidTool: there are servers and no SDK to reach them.
+        InvalidTool: there are servers, but the SDK is not installed.
     """
     if servers and importlib.util.find_spec("mcp") is None:
         raise InvalidTool("MCP servers need the MCP SDK: pip install 'evaluation-assets[mcp]'")
@@ -90,10 +90,10 @@ def check_installed(servers: Sequence[McpServer]) -> None:
 async def connected(
     servers: Sequence[McpServer], start_s: float = START_S, mask: Mask | None = None
 ) -> AsyncIterator[list[McpTool]]:
-    """The tools of all servers, for as long as the context lasts. What servers say of themselves is masked.
+    """Context manager that connects to all servers and yields their tools. Server output is masked.
 
     Raises:
-        InvalidTool: a server does not start, or does not list its tools.
+        InvalidTool: a server does not start or does not list its tools.
     """
     async with AsyncExitStack() as stack:
         mask = mask or Mask(value for server in servers for value in server.passed)
@@ -113,7 +113,7 @@ async def _connection(server: McpServer, mask: Mask) -> AsyncIterator["_Connecti
 
 
 class _Connection:
-    """A server in a task of its own: when its transport breaks, only that task is cancelled, not the agent's."""
+    """A connection in its own task: if the transport breaks, only this task is cancelled, not the agent's."""
 
     def __init__(self, server: McpServer, log: TextIO, mask: Mask) -> None:
         self.name = server.name
@@ -125,7 +125,7 @@ class _Connection:
         self._holder = asyncio.create_task(self._hold())
 
     async def tools(self, start_s: float) -> list[McpTool]:
-        """The server's tools, as it lists them."""
+        """The tools that the server lists."""
         try:
             async with asyncio.timeout(start_s):
                 listed = await self._while_held(self._list())
@@ -137,7 +137,7 @@ class _Connection:
         return [McpTool(definition, self) for definition in listed]
 
     async def call(self, name: str, arguments: JsonObject) -> str:
-        """What a tool gives."""
+        """Call a tool and return its result as text."""
 
         async def asked() -> Any:
             return await (await self._client).call_tool(name, arguments)
@@ -151,9 +151,9 @@ class _Connection:
         return text
 
     async def close(self) -> None:
-        """End the server; one that does not end by itself is killed by the SDK."""
+        """Stop the server; the SDK kills it if it does not exit."""
         self._closing.set()
-        if not self._client.done():  # it still starts, and may do so for ever
+        if not self._client.done():  # it is still starting and may never finish
             self._holder.cancel()
         await asyncio.wait({self._holder}, timeout=_END_S)
         self._holder.cancel()
@@ -179,7 +179,7 @@ class _Connection:
         return found
 
     async def _while_held(self, asking: Any) -> Any:
-        """The result of asking the server, or an error as soon as the connection has ended."""
+        """Await a request to the server; fail as soon as the connection has ended."""
         question = asyncio.ensure_future(asking)
         try:
             await asyncio.wait({question, self._holder}, return_when=asyncio.FIRST_COMPLETED)
@@ -195,7 +195,7 @@ class _Connection:
             question.cancel()
 
     async def _hold(self) -> None:
-        # The SDK takes most of a second to import, which agents without servers need not wait for.
+        # The SDK takes almost a second to import; agents without servers should not wait for it.
         from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415
 
         async with AsyncExitStack() as stack:
@@ -225,7 +225,7 @@ class _Connection:
         return streamable_http_client(url, http_client=http, max_sse_event_size=_LARGEST_EVENT)
 
     def _last_words(self) -> str:
-        """Why the server ended: what its process raised, and the end of what it wrote to stderr."""
+        """Why the server ended: the exception, and the end of its stderr."""
         words = ""
         if self._holder.done() and not self._holder.cancelled() and (problem := self._holder.exception()):
             words = f": {_first(problem)}"
@@ -237,7 +237,7 @@ class _Connection:
 
 
 def _is_an_answer(problem: Exception) -> bool:
-    """Whether a server said no, rather than nothing."""
+    """Whether the server answered with an error, as opposed to not answering."""
     from mcp import MCPError  # noqa: PLC0415  (imported by now: there is a connection)
     from mcp.types import CONNECTION_CLOSED  # noqa: PLC0415
 
@@ -245,7 +245,7 @@ def _is_an_answer(problem: Exception) -> bool:
 
 
 def _content(block: Any) -> str:
-    """A block of a result as text; what is no text is named."""
+    """A block of a result as text; other content is replaced by its type."""
     if block.type == "text":
         return block.text
     if block.type == "resource" and isinstance(text := getattr(block.resource, "text", None), str):

@@ -11,7 +11,7 @@ from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 
 class MockTool:
-    """A tool of a suite, with recorded answers and nothing behind it."""
+    """A tool of a suite that returns recorded results."""
 
     server: str | None = None
 
@@ -22,7 +22,7 @@ class MockTool:
         self._expected = [call for call in expected if same_tool(call.tool, definition.name)]
 
     async def call(self, arguments: JsonObject) -> str:
-        """The answer to the first expected call that these arguments fit."""
+        """The recorded result of the first expected call that matches these arguments."""
         call = Call(self.definition.name, arguments)
         for expected in (*self._expected, self._default):
             fits = isinstance(expected, ToolDefinition) or compare_call(expected, call).is_right
@@ -32,5 +32,5 @@ class MockTool:
 
 
 def mock_tools(suite: Suite, case: Case) -> list[MockTool]:
-    """The tools a case is run with."""
+    """Mocks of the tools of a case."""
     return [MockTool(definition, case.expected_calls) for definition in suite.tools_of(case) or ()]

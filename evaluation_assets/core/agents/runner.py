@@ -33,14 +33,14 @@ from evaluation_assets.core.suites.suite import Case, Suite
 from evaluation_assets.core.trajectories.identity import digest, file_name
 
 PYTHON_TOOLS = {"calculator": calculator}
-"""Tools that agents may name without a module."""
+"""Built-in tools, which agents may name without a module."""
 
 Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What to run, and how often each case. A `series` other than "" repeats all model calls."""
+    """Settings of a run. A non-empty `series` repeats all model calls instead of reading the ledger."""
 
     suite_name: str
     trials: int = 1
@@ -50,7 +50,7 @@ class RunSettings:
 
 @dataclass(slots=True)
 class RunTally:
-    """What a run did. `stopped` says why it did not finish; then there is no drop, and running again goes on."""
+    """Counts of a run. `stopped` says why it did not finish; then no drop is written, and a re-run resumes."""
 
     attempts: int
     ended: Counter[Ended] = field(default_factory=Counter)
@@ -64,11 +64,11 @@ class RunTally:
 
     @property
     def finished(self) -> int:
-        """Attempts that came to an end, before or now."""
+        """Number of finished attempts, in this run or earlier."""
         return self.ended.total() + self.resumed
 
     def metadata(self) -> dict[str, str | int | float]:
-        """What the run did, for the UI; a price that is unknown is left out."""
+        """Metadata for the UI; an unknown price is omitted."""
         paid = {} if self.paid_usd is None else {"paid_usd": self.paid_usd}
         return {
             "drop": self.drop or "",
@@ -82,21 +82,21 @@ class RunTally:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where drops go, and where journals of runs are kept, which has to be on this machine."""
+    """The folders for drops and for journals. Journals must be on a local file system."""
 
     drops: UPath
     unfinished: Path
 
     @property
     def finished(self) -> Path:
-        """Journals of runs that came to their end."""
+        """Folder for the journals of finished runs."""
         return self.unfinished / "finished"
 
 
 async def run_agent(
     agent: AgentSettings, suite: Suite, settings: RunSettings, ledger: Ledger, budget: Budget, places: Places, say: Say
 ) -> RunTally:
-    """Run an agent on every case of a suite and write the drop. A run that is finished is not run again.
+    """Run an agent on every case of a suite and write the drop. A finished run is not repeated.
 
     Raises:
         InvalidAgent: a tool or a limit of the agent cannot be used.
@@ -133,7 +133,7 @@ async def run_agent(
             await provider.close()
         if tally.stopped is None:
             _write_drop(agent, settings, journal, keys, places.drops, tally)
-            if journal.series:  # a fresh run is asked anew every time
+            if journal.series:  # a fresh run repeats all model calls
                 path.unlink()
             else:
                 finished.parent.mkdir(exist_ok=True)
@@ -166,7 +166,7 @@ class _Run:
         self._mask = Mask(value for server in agent.tools.mcp for value in server.passed)
 
     async def attempt_all(self, keys: Sequence[AttemptKey]) -> None:
-        """Attempts side by side; when the money is gone, those under way end by themselves and no other begins."""
+        """Run the attempts concurrently. Once the budget is spent, no new attempt starts and running ones end."""
         cases = {case.id: case for case in self._suite.cases}
         slots = asyncio.Semaphore(self._agent.max_concurrency)
 
@@ -202,7 +202,7 @@ class _Run:
             return
         except InvalidTool as problem:
             attempt.error = str(problem)
-        except Exception as problem:  # noqa: BLE001  (one attempt with a defect must not take the others down)
+        except Exception as problem:  # noqa: BLE001  (a bug in one attempt must not end the others)
             attempt.ended, attempt.error = "failed", self._mask(f"{type(problem).__name__}: {problem}")[:500]
         self._journal.finish(key, trajectory_of(attempt, self._agent, toolbox, self._trials))
         self._tally.ended[attempt.ended] += 1
@@ -210,7 +210,7 @@ class _Run:
         self._say(f"{self._agent.name}: {self._tally.finished}/{self._tally.attempts} {case.id} #{key[1]}: {about}")
 
     async def _ask(self, request: Request, key: AttemptKey) -> Answered:
-        # The name is part of the question: two agents that are set up alike are asked independently.
+        # The agent's name is part of the key, so that two agents with equal settings get independent replies.
         sample = f"{self._agent.name}:{self._journal.series}:{key[1]}"
         try:
             answered = await self._asker.ask(_asked(request, sample), request, _newest)
@@ -248,14 +248,14 @@ def _told(turn: Message) -> list[Any] | Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What a run can take at most: model calls, and US dollars where the price is known."""
+    """Upper bound of a run: model calls, and US dollars if the price is known."""
 
     calls: int
     usd: float | None
 
 
 def bound(agent: AgentSettings, attempts: int) -> Bound:
-    """The most a run can cost: every attempt goes to its limit, and every request fills the model's context window."""
+    """Upper bound of a run: every attempt reaches its limits, and every request fills the model's context window."""
     model, _, pricing = endpoint_of(agent)
     calls = attempts * agent.limits.max_steps
     dearest = pricing.cost(TokenUsage(input_tokens=model.max_input_tokens, output_tokens=model.max_output_tokens))
@@ -267,7 +267,7 @@ def bound(agent: AgentSettings, attempts: int) -> Bound:
 
 
 def content_of(suite: Suite) -> str:
-    """A digest of everything in a suite."""
+    """Digest of the content of a suite."""
     return digest(orjson.dumps(as_document(suite), option=orjson.OPT_SORT_KEYS).decode())
 
 
@@ -287,7 +287,7 @@ def _write_drop(
     drops: UPath,
     tally: RunTally,
 ) -> None:
-    """The sidecar first: a drop is never seen without the agent and the suite it belongs to."""
+    """Write the drop. The sidecar is written first, so that no drop is ever read without its agent and suite."""
     series = f"-{journal.series}" if journal.series else ""
     stem = f"{agent.name}-{agent.version_name}{series}"
     name = file_name(stem, SIDECAR_SUFFIX).removesuffix(SIDECAR_SUFFIX)
@@ -302,7 +302,7 @@ def _write_drop(
     about = yaml.safe_dump(sidecar, sort_keys=False).encode()
     publish(folder / f"{name}{SIDECAR_SUFFIX}", lambda sink: sink.writelines([about]))
     tally.path = folder / f"{name}.jsonl"
-    # What was tried before may have been the only trial then.
+    # An attempt from an earlier run may have been the only trial then.
     attempts = (replace(journal.trajectory(key), id=trajectory_id(*key, trials=settings.trials)) for key in keys)
     publish(tally.path, lambda sink: sink.writelines(map(line_of, attempts)))
     tally.drop = f"{settings.suite_name}/{name}"

@@ -38,10 +38,10 @@ class _Model(BaseModel):
 
 
 class ToolSettings(_Model):
-    """The tools an agent has.
+    """The tools of an agent.
 
-    `python` names functions known here (`calculator`) or as `module:function`; `mcp` lists servers; with `mock`, the
-    tools of the suite are there too and answer from the case.
+    `python` names built-in functions (`calculator`) or `module:function`; `mcp` lists servers; `mock` adds the suite's
+    tools, which return the results recorded in the case.
     """
 
     python: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class ToolSettings(_Model):
 
 
 class Limits(_Model):
-    """Where an attempt at a case is stopped. Time counts the model's and the tools', not waiting for a free slot."""
+    """Limits of an attempt at a case. Time is that of model and tools, without waiting for a free slot."""
 
     max_steps: int = Field(default=30, ge=1)
     max_calls: int = Field(default=100, ge=0)
@@ -61,7 +61,7 @@ class Limits(_Model):
 
 
 class AgentSettings(EndpointSettings):
-    """One agent. Its model is named, connected and priced as a judge's is."""
+    """Settings of one agent. Its model is configured like that of a judge."""
 
     version: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
     system: str = SYSTEM_PROMPT
@@ -71,7 +71,7 @@ class AgentSettings(EndpointSettings):
     max_output_tokens: int = Field(default=4096, ge=1)
 
     def check(self) -> None:
-        """An endpoint, and servers that can be told apart."""
+        """Check the endpoint and that the names of servers are unique."""
         super().check()
         names = [server.name for server in self.tools.mcp]
         if len(set(names)) < len(names):
@@ -79,13 +79,13 @@ class AgentSettings(EndpointSettings):
 
     @property
     def identity(self) -> str:
-        """A digest of everything that decides what the agent does, but the code of its tools."""
+        """Digest of everything that determines the agent's behaviour, except the code of its tools."""
         own = self.model_dump_json(include={"provider", "base_url", "max_output_tokens", "system", "tools", "limits"})
         return digest(own, self.model_name, repr(sorted(self.parameters.items())))
 
     @property
     def version_name(self) -> str:
-        """Its version, else one made from its settings."""
+        """The version, or else a digest of the settings."""
         return self.version or self.identity[:8]
 
 
@@ -93,7 +93,7 @@ def load_agent(path: UPath) -> AgentSettings:
     """The agent in a file.
 
     Raises:
-        InvalidAgent: the file is no YAML, or a field is wrong.
+        InvalidAgent: the file is not valid YAML, or a field is invalid.
     """
     try:
         return read_settings(path, AgentSettings, InvalidAgent)
@@ -105,7 +105,7 @@ def load_agents(paths: Iterable[UPath]) -> list[AgentSettings]:
     """The agents in several files.
 
     Raises:
-        InvalidAgent: a file cannot be used, or two agents have one name.
+        InvalidAgent: a file cannot be used, or two agents have the same name.
     """
     agents: dict[str, AgentSettings] = {}
     for path in paths:

@@ -1,4 +1,4 @@
-"""Several agents on one suite, side by side, under one budget."""
+"""Run several agents on one suite concurrently, under a shared budget."""
 
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -23,7 +23,7 @@ def suite_named(home: Installation, name: str) -> Suite:
     """A suite of the installation.
 
     Raises:
-        InvalidSuite: there is none of this name, or it cannot be used.
+        InvalidSuite: there is no suite of this name, or it cannot be used.
     """
     path = find_suite(home.suites, name)
     if path is None:
@@ -33,7 +33,7 @@ def suite_named(home: Installation, name: str) -> Suite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
-    """One run on a suite: how often every case is tried, and what all agents together may spend.
+    """Settings of a run on a suite: attempts per case, and the budget of all agents together.
 
     `fresh` repeats all model calls; otherwise earlier replies are read from the ledger.
     """
@@ -48,7 +48,7 @@ class SuiteRun:
     async def run_all(
         self, home: Installation, agents: Sequence[AgentSettings], log: Log
     ) -> AsyncIterator[tuple[AgentSettings, RunTally]]:
-        """Each agent with what it did; whichever is done first comes first.
+        """Yield each agent with its tally, in order of completion.
 
         Raises:
             InvalidAgent: a tool or a limit of an agent cannot be used.
@@ -78,14 +78,14 @@ class SuiteRun:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why an agent's run stopped before its end: the kind of error, and a message that says how to go on."""
+    """Why an agent's run stopped early: the kind of error, and a message that says how to resume."""
 
     kind: str
     message: str
 
 
 def stop_of(agent: AgentSettings, tally: RunTally) -> Stop | None:
-    """Why a run stopped; `None` where it came to its end."""
+    """Why a run stopped; `None` if it finished."""
     if tally.stopped is None:
         return None
     done = f"{tally.finished} of {tally.attempts} attempts are finished and kept"
@@ -93,13 +93,13 @@ def stop_of(agent: AgentSettings, tally: RunTally) -> Stop | None:
 
 
 def all_stops(stops: Sequence[Stop]) -> Stop:
-    """Several stops as one; a spent budget is its kind where it is one of them."""
+    """Combine several stops. The kind is `budget` if one of them is."""
     kind = "budget" if any(stop.kind == "budget" for stop in stops) else stops[0].kind
     return Stop(kind, " ".join(stop.message for stop in stops))
 
 
 def _now_and_then(log: Log) -> Log:
-    """A log line costs milliseconds: one every few seconds is enough."""
+    """Throttle log lines to one every few seconds, because each costs milliseconds."""
     logged = 0.0
 
     def maybe(line: str) -> None:

@@ -1,7 +1,7 @@
-"""Tools for agents: their definitions, and calls whose every outcome is a text.
+"""Tools for agents: definitions and calls.
 
-A tool that raises, hangs or returns far too much gives the agent an error, or a text that is visibly cut, never an
-exception to the run.
+A call never raises: a tool that fails or hangs gives the agent an error, and a result that is too long is cut with a
+visible mark.
 """
 
 import asyncio
@@ -31,19 +31,19 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class InvalidTool(ValueError):
-    """A tool that cannot be offered; the message says what to change."""
+    """A tool cannot be used; the message says what to change."""
 
 
 class ToolError(Exception):
-    """A call that failed for a reason the agent should read."""
+    """A call failed for a reason that the agent should see."""
 
 
 class ToolUnreachable(ToolError):
-    """A call that never got through, because what runs the tool has ended: no doing of the agent's."""
+    """A call did not reach the tool because its server has ended; not the agent's fault."""
 
 
 class AgentTool(Protocol):
-    """Something an agent may call. `server` is where it runs, when it is not here."""
+    """A tool that an agent may call. `server` names its MCP server; `None` for tools in this process."""
 
     @property
     def definition(self) -> Tool:
@@ -54,19 +54,19 @@ class AgentTool(Protocol):
     def server(self) -> str | None: ...
 
     async def call(self, arguments: JsonObject) -> str:
-        """The result as text.
+        """Call the tool and return its result as text.
 
         Raises:
-            ToolError: the call failed; the agent is told why. Other exceptions count as failures too.
+            ToolError: the call failed; the agent sees the message. Other exceptions count as failures, too.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What a call gave the agent. `error` is the failure, in one line; then `content` says the same.
+    """The outcome of a call. If it failed, `error` is the reason in one line, and `content` is the same text.
 
-    `unreachable`: what runs the tool has ended, so that nothing the agent does can bring a result.
+    `unreachable`: the tool's server has ended, so that further calls cannot succeed.
     """
 
     content: str
@@ -96,7 +96,7 @@ class FunctionTool:
         )
 
     async def call(self, arguments: JsonObject) -> str:
-        """Call the function with checked arguments, in a thread of its own: one that blocks holds nobody up."""
+        """Call the function with validated arguments, in its own thread so that it cannot block other calls."""
         try:
             checked = self._parameters.model_validate(arguments)
         except pydantic.ValidationError as problem:
@@ -111,7 +111,7 @@ class FunctionTool:
 
 
 class Toolbox:
-    """The tools of one attempt at a case, by the names models may use."""
+    """The tools of one attempt at a case, by the names that models use."""
 
     def __init__(
         self,
@@ -133,20 +133,20 @@ class Toolbox:
 
     @property
     def offered(self) -> tuple[Tool, ...]:
-        """The tools as models see them."""
+        """The tool definitions as models see them."""
         return tuple(replace(tool.definition, name=name) for name, tool in self._tools.items())
 
     @property
     def definitions(self) -> tuple[Tool, ...]:
-        """The tools under their own names."""
+        """The tool definitions with their original names."""
         return tuple(tool.definition for tool in self._tools.values())
 
     def named(self, name: str) -> AgentTool | None:
-        """The tool a model means."""
+        """The tool with this name for models."""
         return self._tools.get(name)
 
     async def call(self, name: str, arguments: str) -> CallOutcome:
-        """What a call gives. It never raises because of what tool, name or arguments are."""
+        """Call a tool. Never raises because of the tool, its name or its arguments."""
         started = time.monotonic()
         error: str | None = None
         unreachable = False
@@ -157,7 +157,7 @@ class Toolbox:
         except ToolError as problem:
             content = error = str(problem)
             unreachable = isinstance(problem, ToolUnreachable)
-        except Exception as problem:  # noqa: BLE001  (a tool may raise anything; its agent has to live with it)
+        except Exception as problem:  # noqa: BLE001  (a tool may raise anything; the agent gets the error)
             content = error = f"{name} failed: {type(problem).__name__}: {problem}"
         content = self._mask(content)
         if error is not None:
@@ -180,27 +180,27 @@ class Toolbox:
 
 
 def wire_name(name: str) -> str:
-    """The name under which providers let a model call a tool: letters, digits, `_` and `-`, at most 64."""
+    """The tool name in the form that providers allow: at most 64 letters, digits, `_` and `-`."""
     return _NOT_IN_NAMES.sub("_", name)[:64]
 
 
 def python_tools(names: Iterable[str], known: Mapping[str, Callable[..., Any]]) -> list[FunctionTool]:
-    """The tools of these names: functions known here, or `module:function`.
+    """Load Python tools by name: built-in functions, or `module:function`.
 
     Raises:
-        InvalidTool: there is no such function, or its parameters have no schema.
+        InvalidTool: there is no such function, or its parameters have no JSON Schema.
     """
     return [FunctionTool(known[name] if name in known else _imported(name, known)) for name in names]
 
 
 def as_text(value: Any) -> str:
-    """A result as text: texts as they are, everything else as JSON."""
+    """A result as text: strings unchanged, everything else as JSON."""
     return value if isinstance(value, str) else pydantic_core.to_json(value, fallback=str).decode()
 
 
 def cut(text: str, most: int) -> str:
-    """A text of at most about so many characters; the middle of a longer one is replaced by a mark."""
-    text = text if text.isascii() else text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
+    """Limit a text to about `most` characters by replacing its middle with a mark."""
+    text = text if text.isascii() else text.encode("utf-8", "replace").decode()  # lone surrogates cannot be encoded
     if len(text) <= most:
         return text
     head, tail = most - most // 3, most // 3
@@ -221,7 +221,7 @@ def _imported(name: str, known: Mapping[str, Callable[..., Any]]) -> Callable[..
 
 
 def _parameters_of(function: Callable[..., Any]) -> type[pydantic.BaseModel]:
-    """A model of a function's parameters; a parameter without a type takes anything."""
+    """Pydantic model of a function's parameters; a parameter without a type hint accepts any value."""
     about = {item.arg_name: item.description for item in docstring_parser.parse(inspect.getdoc(function) or "").params}
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
@@ -245,7 +245,7 @@ def _explained(problem: pydantic.ValidationError) -> str:
 
 
 async def _in_thread(function: Callable[[], Any]) -> Any:
-    """The function's result from a thread that nobody waits for at the end: one that hangs must not hold the run."""
+    """Run the function in a daemon thread, so that a function that hangs does not block the end of the run."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
 
@@ -263,9 +263,9 @@ async def _in_thread(function: Callable[[], Any]) -> Any:
         result, problem = None, None
         try:
             result = function()
-        except BaseException as raised:  # noqa: BLE001  (also SystemExit: it would end this thread without a word)
+        except BaseException as raised:  # noqa: BLE001  (also SystemExit, which would end this thread silently)
             problem = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the result is no longer needed
             loop.call_soon_threadsafe(settle, result, problem)
 
     threading.Thread(target=run, daemon=True).start()

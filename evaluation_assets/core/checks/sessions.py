@@ -3,6 +3,7 @@
 from statistics import fmean
 
 from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.scoring.analysed_sessions import PANEL, Row
 from evaluation_assets.core.sessions.session_scores import LOW
@@ -33,7 +34,8 @@ def unauthorised_calls(analyses: Stored) -> Finding:
     affected = sum(row["unauthorized_calls"] > 0 for row in rows)
     return Finding(
         not found,
-        f"Agents called tools that they do not have {found} times, in {affected} of {len(rows)} sessions.",
+        f"Agents called tools that they do not have {counted(found, 'time')}, "
+        f"in {affected} of {counted(len(rows), 'session')}.",
         {"calls": found, "sessions": affected},
         "warn",
     )
@@ -48,7 +50,7 @@ def coordinated(analyses: Stored) -> Finding:
         mean is None or mean >= MIN_COORDINATION,
         "No session has several agents."
         if mean is None
-        else f"The mean coordination of {len(scores)} sessions is {mean:.3f} (minimum {MIN_COORDINATION}).",
+        else f"Mean coordination over {counted(len(scores), 'session')} is {mean:.3f} (minimum {MIN_COORDINATION}).",
         {"sessions": len(scores), **({} if mean is None else {"coordination": mean})},
         "warn",
     )

@@ -1,6 +1,7 @@
 """Whether enough runs of a drop's suite passed."""
 
 from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.facts import SuiteFacts
 from evaluation_assets.core.lake import Stored
 
@@ -30,14 +31,15 @@ def suite_pass_rate(results: Stored) -> Finding:
     rate = passed / runs if runs else None
     problems = []
     if rate is None or rate < least:
-        problems.append(f"{passed} of {runs} runs passed (minimum {least:.1%}).")
+        problems.append(f"{passed} of {counted(runs, 'run')} passed (minimum {least:.1%}).")
     if failed:
-        problems.append(f"{failed} runs failed because of the infrastructure and are not counted.")
+        problems.append(f"{counted(failed, 'run')} failed because of the infrastructure, not counted.")
     if not_run := sorted(cases - measured):
-        problems.append(f"{len(not_run)} cases were not run, or failed: {', '.join(not_run[:20])}.")
+        names = ", ".join(not_run[:20])
+        problems.append(f"{counted(len(not_run), 'case')} not run, or failed because of the infrastructure: {names}.")
     return Finding(
         rate is not None and rate >= least and not not_run,
-        " ".join(problems) or f"{passed} of {runs} runs passed (minimum {least:.1%}).",
+        " ".join(problems) or f"{passed} of {counted(runs, 'run')} passed (minimum {least:.1%}).",
         {
             "suite": facts.suite,
             "runs": runs,

@@ -26,7 +26,7 @@ class _Model(BaseModel):
 class BaselineMetric(_Model):
     """One metric: its mean over tasks with a 95 % interval, and its value for each task that has it.
 
-    `trials` is how many trials a task's value rests on, where these are several.
+    `trials` is the number of trials that a task's value is averaged over, if there are several.
     """
 
     mean: float
@@ -88,20 +88,20 @@ def comparability_key(parts: Mapping[str, str]) -> str:
 
 
 def scored_with(metrics: DropMetrics) -> dict[str, str]:
-    """The parts of the comparability key, with the judges that were kept out of gates."""
+    """The parts of the comparability key, including the judges that are excluded from gates."""
     return dict(metrics.comparability) | {f"judge {judge}{_KEPT_OUT}": "yes" for judge in metrics.kept_out}
 
 
 _KEPT_OUT = " kept out of gates"
 SERVED = "model served to "
-"""Part of a comparability key: the version a provider names in its answers to a judge."""
+"""Part of a comparability key: the model version that a provider reports in its replies to a judge."""
 
 
 def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[str, ...]:
-    """The metrics that gate, of runs scored with these parts.
+    """The gating metrics of runs scored with these parts.
 
-    Without a setting these are outcomes. `overall` gates where a model judge (or a recorded one) is on the panel: the
-    embedded judge measures how an agent works, which says little about whether it succeeds.
+    The default is outcomes, and `overall` if a model judge or a recorded judge is on the panel. With the embedded judge
+    alone `overall` does not gate: it measures how an agent works, which says little about whether it succeeds.
     """
     if settings.metrics is not None:
         return settings.metrics
@@ -110,7 +110,7 @@ def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[st
 
 
 def _providers(parts: Mapping[str, str]) -> dict[str, str]:
-    """The provider of each judge that is not kept out, by its name."""
+    """The provider of each judge that is not excluded, by name."""
     out = {part.removesuffix(_KEPT_OUT) for part in parts if part.endswith(_KEPT_OUT)}
     return {
         part.removeprefix("judge "): value.split(" ", 1)[0]

@@ -1,7 +1,7 @@
-"""What the gate can and cannot see on a suite: its own history, resampled through the gate's own tests.
+"""Error rates and power of the gate on a suite, simulated by resampling the suite's history.
 
-Runs of the same agent and version, judged alike, differ by nothing but noise. Pairs of them are what the gate meets
-when nothing has changed; an injected decrease is what it has to find.
+Runs of the same agent and version under the same judges differ only by noise. Pairs of such runs give the rate of
+false alarms; the same pairs with an injected decrease give the power.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +24,9 @@ SIMULATIONS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Shares of simulated comparisons by verdict, for a true decrease of `drop`. Single tasks that fell count."""
+    """Shares of simulated comparisons by verdict, for one injected effect. The test of single tasks is included."""
 
-    drop: float
+    effect: float
     fails: float
     warns: float
     passes: float
@@ -35,13 +35,17 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The gate on one metric of a suite.
+    """Error rates and power of the gate on one metric of a suite.
 
-    `source` says what was resampled: `runs` are repeated runs of one version; `versions` are runs of several, where
-    none ran twice, so that what changed between them counts as noise. `smallest_drop` is the decrease that the gate
-    fails with the configured power, `None` where none up to 1 is. `tolerance_false_alarms` is what the rule of a
-    fixed tolerance would do. Of the `pairs` of whole runs as they were, `pairs_failed` fail: more than the rates let
-    expect means that all tasks of a run go up and down together.
+    Attributes:
+        source: what was resampled. `runs`: repeated runs of one version. `versions`: single runs of several versions,
+            if none ran twice; changes between versions then count as noise.
+        smallest_decrease: the smallest decrease that fails the gate with the configured power; `None` if no decrease
+            up to 1 does.
+        tolerance_false_alarms: the rate of false alarms of the rule `tolerance`.
+        pairs: number of pairs of original runs, without resampling.
+        pairs_failed: how many of these fail. A share well above the simulated rate means that the tasks of a run are
+            correlated.
     """
 
     metric: str
@@ -49,7 +53,7 @@ class Calibration:
     n_runs: int
     source: Literal["runs", "versions"]
     rates: tuple[Rates, ...]
-    smallest_drop: float | None
+    smallest_decrease: float | None
     tolerance_false_alarms: float
     pairs: int
     pairs_failed: int
@@ -64,15 +68,15 @@ def calibrate(
     simulations: int = SIMULATIONS,
     seed: int = 0,
 ) -> Calibration | None:
-    """Measure the gate on one metric from runs that can be compared; `None` where there are no two of them.
+    """Simulate the gate on one metric. `None` if there are fewer than two comparable runs.
 
     Args:
-        metric: its name.
-        repeated: for each version its runs, by task; the versions are compared only where none ran twice.
-        settings: the gate's.
-        trials: of each task in a run.
-        simulations: comparisons to simulate for each injected decrease.
-        seed: the same seed gives the same answer.
+        metric: name of the metric.
+        repeated: the runs of each version. Versions are compared with each other only if none ran twice.
+        settings: settings of the gate.
+        trials: trials per task and run.
+        simulations: comparisons to simulate for each injected effect.
+        seed: seed of the random generator.
     """
     twice = [runs for runs in repeated if len(runs) > 1]
     groups = twice or [[runs[0] for runs in repeated]]
@@ -82,7 +86,7 @@ def calibrate(
     random = np.random.default_rng(seed)
     base, current = _drawn(tables, simulations, random)
     uniform = random.random(base.shape)
-    drops = (0.0, settings.delta / 2, settings.delta, 2 * settings.delta)
+    effects = (0.0, settings.delta / 2, settings.delta, 2 * settings.delta)
     before, after = _as_they_were(tables)
     gate = BatchGate(metric, trials, settings)
     failed = [gate.verdicts(one[None], other[None])[0] == "fail" for one, other in zip(before, after, strict=True)]
@@ -91,8 +95,8 @@ def calibrate(
         n_tasks=base.shape[1],
         n_runs=sum(len(table) for table in tables),
         source="runs" if twice else "versions",
-        rates=tuple(gate.rates(base, _worse(current, drop, uniform), drop) for drop in drops),
-        smallest_drop=gate.smallest(base, current, uniform),
+        rates=tuple(gate.rates(base, _worse(current, effect, uniform), effect) for effect in effects),
+        smallest_decrease=gate.smallest_decrease(base, current, uniform),
         tolerance_false_alarms=float((current.mean(axis=1) < base.mean(axis=1) - settings.tolerance).mean()),
         pairs=len(failed),
         pairs_failed=int(sum(failed)),
@@ -100,7 +104,7 @@ def calibrate(
 
 
 def _table(runs: Sequence[Values]) -> np.ndarray | None:
-    """Runs x tasks that all of them did."""
+    """Values as an array of runs x tasks, over the tasks that all runs have."""
     common = sorted(set.intersection(*(set(run) for run in runs))) if len(runs) > 1 else []
     return np.array([[run[task] for task in common] for run in runs]) if len(common) > 1 else None
 
@@ -108,7 +112,7 @@ def _table(runs: Sequence[Values]) -> np.ndarray | None:
 def _drawn(
     tables: Sequence[np.ndarray], simulations: int, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Comparisons without a change: tasks drawn with replacement, and for each task two of its runs in any order."""
+    """Simulated comparisons without a change: tasks drawn with replacement, and two different runs for each task."""
     size = min(table.shape[1] for table in tables)
     base, current = np.empty((simulations, size)), np.empty((simulations, size))
     for index in range(simulations):
@@ -121,7 +125,7 @@ def _drawn(
 
 
 def _as_they_were(tables: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Every two whole runs, both ways round."""
+    """All ordered pairs of original runs."""
     pairs = [(table[one], table[other]) for table in tables for one, other in permutations(range(len(table)), 2)]
     return [before for before, _ in pairs], [after for _, after in pairs]
 
@@ -130,19 +134,19 @@ def _is_outcomes(base: np.ndarray, current: np.ndarray) -> bool:
     return bool(np.isin(base, (0, 1)).all() and np.isin(current, (0, 1)).all())
 
 
-def _worse(current: np.ndarray, drop: float, uniform: np.ndarray) -> np.ndarray:
-    """The current runs after a true decrease: scores shifted, of outcomes the share of passes turned to failures."""
-    if drop == 0:
+def _worse(current: np.ndarray, effect: float, uniform: np.ndarray) -> np.ndarray:
+    """The current runs with an injected effect: scores are shifted; of outcomes, passes are turned into failures."""
+    if effect == 0:
         return current
     if not np.isin(current, (0, 1)).all():
-        return current - drop
+        return current - effect
     rate = current.mean()
-    return np.where(uniform < (min(1.0, drop / rate) if rate > 0 else 0.0), 0.0, current)
+    return np.where(uniform < (min(1.0, effect / rate) if rate > 0 else 0.0), 0.0, current)
 
 
 @dataclass(frozen=True, slots=True)
 class BatchGate:
-    """The gate on one metric, for many comparisons at once (tasks are the last axis)."""
+    """The gate on one metric, vectorised over comparisons (tasks are the last axis)."""
 
     metric: str
     trials: int
@@ -170,7 +174,7 @@ class BatchGate:
         return np.where((found == "pass") & self.has_fallen(base, current), "warn", found)
 
     def has_fallen(self, base: np.ndarray, current: np.ndarray) -> np.ndarray:
-        """Which comparisons hold a single task that fell beyond noise."""
+        """Which comparisons have a single task that fell significantly."""
         if self.metric in OUTCOMES or _is_outcomes(base, current):
             p_values = p_outcomes(base, self.trials, current, self.trials)
         else:
@@ -178,19 +182,19 @@ class BatchGate:
         fell = base - current >= self.settings.fallen_drop - 1e-9
         return np.any(fell & (benjamini_hochberg(p_values) <= warning_level(self.settings.alpha)), axis=-1)
 
-    def rates(self, base: np.ndarray, current: np.ndarray, drop: float) -> Rates:
-        """Shares of the verdicts."""
+    def rates(self, base: np.ndarray, current: np.ndarray, effect: float) -> Rates:
+        """Shares of the comparisons by verdict."""
         found = self.verdicts(base, current)
         fails, warns, passes, inconclusive = (
             float((found == verdict).mean()) for verdict in ("fail", "warn", "pass", "inconclusive")
         )
-        return Rates(drop, fails, warns, passes, inconclusive)
+        return Rates(effect, fails, warns, passes, inconclusive)
 
-    def smallest(self, base: np.ndarray, current: np.ndarray, uniform: np.ndarray) -> float | None:
+    def smallest_decrease(self, base: np.ndarray, current: np.ndarray, uniform: np.ndarray) -> float | None:
         """The smallest decrease that fails with the configured power, to three decimals, by bisection."""
 
-        def power(drop: float) -> float:
-            return float((self.verdicts(base, _worse(current, drop, uniform)) == "fail").mean())
+        def power(effect: float) -> float:
+            return float((self.verdicts(base, _worse(current, effect, uniform)) == "fail").mean())
 
         low, high = 0.0, 1.0
         if power(high) < self.settings.power:

@@ -1,4 +1,4 @@
-"""Single tasks that fell, or rose, by much since the baseline."""
+"""Single tasks that fell or rose by a large amount since the baseline."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -21,7 +21,7 @@ def changed_tasks(
     tasks: Sequence[str],
     settings: GateSettings,
 ) -> list[ChangedTask]:
-    """The tasks that went this way by `fallen_drop` or more in every trial, furthest first."""
+    """The tasks that changed in this direction by at least `fallen_drop` in every trial, largest change first."""
     sign = 1.0 if direction == "fell" else -1.0
     found: list[ChangedTask] = []
     p_values: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""The metrics of a drop against those of its baseline: the statistics of each, and what they come to."""
+"""Compare the metrics of a drop with those of its baseline: statistics and verdict of each metric."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from evaluation_assets.core.scoring.intervals import clustered
 def compare_metrics(
     baseline: Baseline, current: Mapping[str, Mapping[str, float]], tasks: Sequence[str], settings: GateSettings
 ) -> list[MetricComparison]:
-    """Every metric that either side has, over these tasks; those that gate come first, their p-values adjusted."""
+    """Compare every metric that either run has, over these tasks. Gating metrics come first; their p is adjusted."""
     before = {name: metric.values for name, metric in baseline.metrics.items()}
     present = [name for name in {**before, **current} if before.get(name) or current.get(name)]
     wanted = gating_metrics(settings, baseline.comparability)
@@ -48,7 +48,7 @@ def compare_metrics(
 
 
 def _evidence(pairs: Pairs, settings: GateSettings, metrics: int) -> Evidence:
-    """`metrics`: over how many the p-value is going to be adjusted."""
+    """Test one metric. `metrics` is the number of metrics over which its p-value will be adjusted."""
     margin, alpha, power = pairs.margin(settings), settings.alpha, settings.power
     differences = pairs.differences
     if settings.task_family is not None:
@@ -62,7 +62,7 @@ def _evidence(pairs: Pairs, settings: GateSettings, metrics: int) -> Evidence:
 
 
 def _families(tasks: Sequence[str], pattern: str) -> list[str]:
-    """Each task's family: what the expression finds in its id; a task in which it finds nothing is its own."""
+    """The family of each task: the match of `pattern` in its ID. A task without a match is a family of its own."""
     found = [re.search(pattern, task) for task in tasks]
     return [
         f"task {task}" if match is None else match.group(1 if match.re.groups else 0)

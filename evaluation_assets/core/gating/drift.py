@@ -1,8 +1,8 @@
-"""Many nights against one baseline: when to say that a suite is getting worse.
+"""Detect drift of a suite over many nightly runs against one baseline.
 
-Looking every night multiplies false alarms: thirty nights at 5 % each alarm in four of five months. The e-process may
-be looked at every night and still alarms falsely with probability `alpha` at most over all nights together; CUSUM
-sees a small lasting shift sooner, without that guarantee.
+Testing every night multiplies false alarms: at 5 % per night, four of five months have one. The e-process allows a test
+every night and keeps the probability of a false alarm over all nights at `alpha` or less. CUSUM detects a small
+permanent shift sooner, without that guarantee.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ CUSUM_SLACK = 0.5
 CUSUM_LIMIT = 5.0
 _TILTS = np.array([0.5, 1.0, 1.5, 2.0])
 _LOWER_BOUND = 1.645
-"""The baseline is held at its lower 95 % bound: noise in it would otherwise alarm every night."""
+"""The baseline is replaced by its lower 95 % bound, because noise in it would otherwise alarm every night."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
     """A suite's nights since its baseline, oldest first.
 
-    `z` is each night's effect in standard errors, `cusum` and `e_values` what they add up to. `alarm` is `e_process`
-    if any night's e-value reached its limit, even if later nights were better; else `cusum` if the last night's sum
-    has reached its limit. `None`: no alarm.
+    `z` is each night's effect in standard errors; `cusum` and `e_values` are the two charts. `alarm` is `e_process` if
+    any night's e-value reached its limit, even if later nights were better; otherwise `cusum` if the last night's sum
+    reached its limit; otherwise `None`.
     """
 
     z: tuple[float, ...]
@@ -35,10 +35,10 @@ class Drift:
 
 
 def night(differences: Sequence[float] | np.ndarray, baseline_runs: int) -> float | None:
-    """One night's `z` from the paired differences `current - baseline` of its tasks; `None` below two tasks.
+    """One night's `z` from the paired differences `current - baseline` of its tasks; `None` for fewer than two tasks.
 
-    The standard error of a difference holds the noise of the night and of the baseline, which is the mean of
-    `baseline_runs` runs: shares `runs / (runs + 1)` and `1 / (runs + 1)` of its square.
+    The variance of a difference has two parts: the share `runs / (runs + 1)` is noise of the night, and
+    `1 / (runs + 1)` is noise of the baseline, which is the mean of `baseline_runs` runs.
     """
     values = np.asarray(differences, float)
     if len(values) < 2:

@@ -1,4 +1,4 @@
-"""What an installation knows for its gates: evaluated drops in the order of time, baselines, settings."""
+"""Read from an installation what gates need: evaluated drops by time, baselines and settings."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ def metrics_of(home: Installation, drop: str) -> DropMetrics:
 
 
 def baseline_of(home: Installation, suite: str | None) -> Baseline | None:
-    """The accepted baseline of a suite; `None` where there is none.
+    """The accepted baseline of a suite; `None` if there is none.
 
     Raises:
         InvalidBaseline: its file cannot be read.
@@ -52,14 +52,14 @@ def baseline_of(home: Installation, suite: str | None) -> Baseline | None:
 def gate_drop(
     home: Installation, drop: str, settings: GateSettings, disqualified: Mapping[str, str], file: UPath | None = None
 ) -> GateOutcome | None:
-    """The gate on an evaluated drop, against its suite's baseline or the one in `file`.
+    """Compare an evaluated drop with its suite's baseline, or with the one in `file`.
 
-    `None` where there is neither a baseline nor a floor. `disqualified` are the judges that labels keep out of gates
-    now, with the reason. Where one of them still counts in the drop's metrics, because it was evaluated before, only
-    metrics without judges gate.
+    Returns `None` if there is neither a baseline nor a floor. `disqualified` names the judges that labels currently
+    exclude from gates, with the reason. If the drop was evaluated while one of them still counted, only metrics
+    without judges gate.
 
     Raises:
-        InvalidBaseline: the baseline's file cannot be read.
+        InvalidBaseline: the baseline file cannot be read.
     """
     metrics = metrics_of(home, drop)
     baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
@@ -74,7 +74,7 @@ def gate_drop(
     if baseline is not None:
         baseline = baseline.model_copy(update={"metrics": _without_judges(baseline.metrics)})
     outcome = decide(baseline, trusted, settings)
-    notes = [f"judge {judge} is disqualified since: {why}; evaluate again" for judge, why in counted.items()]
+    notes = [f"judge {judge} is disqualified: {why}; evaluate again" for judge, why in counted.items()]
     return outcome and outcome.model_copy(
         update={"reasons": outcome.reasons + notes, "judges_kept_out": {**outcome.judges_kept_out, **counted}}
     )
@@ -85,12 +85,12 @@ def _without_judges(metrics: Mapping[str, _Value]) -> dict[str, _Value]:
 
 
 def of_each_drop(home: Installation, table: str, read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:
-    """What is read of every drop that has a table. A damaged file is told, and its drop left out."""
+    """Yield `read(drop)` for every drop that has the table. A damaged file is reported and its drop skipped."""
     return without_damaged(home.drops_with(table), read, damaged)
 
 
 def without_damaged(drops: Iterable[str], read: Callable[[str], Read], damaged: Tell) -> Iterator[Read]:
-    """What is read of these drops. A damaged file is told, and its drop left out."""
+    """Yield `read(drop)` for these drops. A damaged file is reported and its drop skipped."""
     for drop in drops:
         try:
             yield read(drop)
@@ -108,18 +108,18 @@ def suites(home: Installation, damaged: Tell = _log.warning) -> Iterator[tuple[s
 
 
 def newest_drops(home: Installation) -> list[str]:
-    """The last evaluated drop of every suite, where it is still in the drops folder."""
+    """The last evaluated drop of every suite, if it is still in the drops folder."""
     there = scan(home.drops).drops
     return [drops[-1].drop for _, drops in suites(home) if drops[-1].drop in there]
 
 
 def evaluated_at(home: Installation, drop: str) -> str:
-    """When a drop was last evaluated, UTC; empty where that is not known."""
+    """When a drop was last evaluated (UTC, ISO 8601); empty if unknown."""
     return HistoryFacts.of(home.table(drop, "score_history")).evaluated_at
 
 
 def suite_history(home: Installation, suite: str | None, damaged: Tell = _log.warning) -> list[Row]:
-    """The rows of `score_history` of a suite, oldest first."""
+    """Rows of `score_history` of a suite, oldest first."""
     if suite is None:
         return []
     by_drop = of_each_drop(home, "score_history", lambda drop: list(home.table(drop, "score_history").rows()), damaged)
@@ -135,7 +135,7 @@ def leaderboard_rows(home: Installation, damaged: Tell = _log.warning) -> Iterat
 
 
 def calibration_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
-    """Rows of `gate_calibration`: every suite and gating metric with at least two drops that can be compared."""
+    """Rows of `gate_calibration`: every suite and gating metric with at least two comparable drops."""
     for suite, drops in suites(home, damaged):
         for found in calibrations(drops, settings):
             for rates in found.rates:
@@ -145,12 +145,12 @@ def calibration_rows(home: Installation, settings: GateSettings, damaged: Tell =
                     "n_tasks": found.n_tasks,
                     "n_runs": found.n_runs,
                     "source": found.source,
-                    "drop_size": rates.drop,
+                    "drop_size": rates.effect,
                     "fails": rates.fails,
                     "warns": rates.warns,
                     "passes": rates.passes,
                     "inconclusive": rates.inconclusive,
-                    "smallest_drop": found.smallest_drop,
+                    "smallest_drop": found.smallest_decrease,
                     "tolerance_false_alarms": found.tolerance_false_alarms,
                     "pairs": found.pairs,
                     "pairs_failed": found.pairs_failed,
@@ -158,7 +158,7 @@ def calibration_rows(home: Installation, settings: GateSettings, damaged: Tell =
 
 
 def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterator[Calibration]:
-    """The gate on a suite's gating scores, from the drops that are judged like the last one."""
+    """Calibrate the gate on each gating score of a suite, from the drops with the comparability key of the last one."""
     if not drops:
         return
     key = scored_with(drops[-1])
@@ -176,7 +176,7 @@ def calibrations(drops: Sequence[DropMetrics], settings: GateSettings) -> Iterat
 
 
 def drift_rows(home: Installation, settings: GateSettings, damaged: Tell = _log.warning) -> Iterator[Row]:
-    """Rows of `drift`: every suite that has a baseline, every gating metric, every night since."""
+    """Rows of `drift`: one per suite with a baseline, gating metric, and night since the baseline."""
     for suite, drops in suites(home, damaged):
         baseline = baseline_of(home, suite)
         if baseline is None:

@@ -1,4 +1,4 @@
-"""Format differences, detectable changes and p-values of the gate, the same in messages, tables and reports."""
+"""Format differences, detectable changes and p-values of the gate, for messages, tables and reports alike."""
 
 from evaluation_assets.core.gating.task_metrics import RELATIVE
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.baselines import SERVED, Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.changed_judges import JUDGE_AGAIN, changed_judges, unknown_change
@@ -32,7 +33,7 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
         return None
     own = {name: {task: value.value for task, value in values.items()} for name, values in current.metrics.items()}
     moved = [] if baseline is None else _changed_judges(baseline, current)
-    # A floor of the scores of a judge that has changed says nothing about the agent.
+    # A floor on the scores of a changed judge says nothing about the agent.
     held = {name: values for name, values in own.items() if not moved or name in WITHOUT_JUDGES}
     limits = _beyond_limits(held, settings.floors)
     if baseline is None:
@@ -41,7 +42,7 @@ def decide(baseline: Baseline | None, current: DropMetrics, settings: GateSettin
     differs = _differences(baseline, current)
     if not tasks.common:
         differs["tasks"] = Difference(
-            baseline=f"{len(baseline.tasks)} tasks", current=f"{len(current.tasks)}, none of them the same"
+            baseline=counted(len(baseline.tasks), "task"), current=f"{len(current.tasks)}, none of them the same"
         )
     unknown = [words for words, asked in _unknown_changes(baseline, current) if asked]
     if differs or moved or unknown:
@@ -85,7 +86,7 @@ def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Differen
 
 
 def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
-    """Reasons why judges changed: the provider reports another version, or their scores of the canary clips moved."""
+    """The judges that changed, with reasons: the provider reports another version, or canary scores moved."""
     before, now = baseline.comparability, current.comparability
     served = [
         f"judge changed: {part.removeprefix(SERVED)} is served as {now[part]}, was {before[part]}; {JUDGE_AGAIN}"
@@ -97,7 +98,7 @@ def _changed_judges(baseline: Baseline, current: DropMetrics) -> list[str]:
 
 
 def _unknown_changes(baseline: Baseline, current: DropMetrics) -> list[tuple[str, bool]]:
-    """Judges of both runs for which it is unknown whether they changed, and whether they were asked."""
+    """Judges of both runs of which it is unknown whether they changed, and whether they scored canary clips."""
     found = (
         unknown_change(judge, before, current.canaries.get(judge, {}), current.canaries_asked.get(judge, 0))
         for judge, before in sorted(baseline.canaries.items())

@@ -1,4 +1,4 @@
-"""Scores over time and side by side: one point a drop and metric, and which agent is ahead on the same tasks."""
+"""Score history, drift and leaderboard of a suite."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -39,13 +39,13 @@ def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
 
 
 def of_other_keys(earlier: Iterable[Row], rows: Sequence[Row]) -> list[Row]:
-    """The earlier rows of `score_history` under other comparability keys than that of the new rows: these stay."""
+    """The earlier rows of `score_history` to keep: those under other comparability keys than the new rows."""
     key = rows[0]["comparability_key"] if rows else ""
     return [row for row in earlier if row["comparability_key"] != key]
 
 
 def segments(points: Sequence[Row]) -> list[list[Row]]:
-    """The points of one metric in order, cut where the comparability key changes: a line must not cross it."""
+    """The points of one metric in order, split where the comparability key changes: no line may cross a change."""
     parts: list[list[Row]] = [[points[0]]] if points else []
     for before, after in pairwise(points):
         if before["comparability_key"] != after["comparability_key"]:
@@ -55,7 +55,7 @@ def segments(points: Sequence[Row]) -> list[list[Row]]:
 
 
 def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, alpha: float) -> Drift:
-    """Drift of a metric over the drops, oldest first, of the baseline's agent that can be compared with it."""
+    """Drift of a metric over the comparable drops of the baseline's agent. `drops` are ordered oldest first."""
     if metric not in baseline.metrics:
         return drift([], alpha)
     before = baseline.metrics[metric].values
@@ -76,11 +76,11 @@ def drift_since(baseline: Baseline, drops: Iterable[DropMetrics], metric: str, a
 
 
 def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
-    """Agents and versions of one suite on the tasks they all did, best first.
+    """Rank agents and versions of one suite on the tasks that they have in common, best first.
 
-    Drops of one version are averaged a task; a drop whose agent or version is unknown stands for itself. Only drops
-    under one comparability key count, the one of the last drop. `difference` is to the best of the ranking, paired by
-    task, with its 95 % interval.
+    Drops of one version are averaged per task; a drop whose agent or version is unknown is ranked on its own. Only
+    drops with the comparability key of the last drop count. `difference` is the paired difference to the best of the
+    ranking, with its 95 % interval.
     """
     if not drops:
         return []

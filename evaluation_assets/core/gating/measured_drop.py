@@ -1,4 +1,4 @@
-"""The metrics of a drop, task by task, without the judges that people disagree with."""
+"""The metrics of a drop by task, without the judges that labels disqualify."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTables:
-    """The tables of a drop that its metrics come from; verdicts by judge."""
+    """The tables that a drop's metrics are computed from; verdicts by judge."""
 
     raw: Stored
     preprocessed: Stored
@@ -35,7 +35,7 @@ class MeasuredTables:
 
 
 class MeasuredDrop:
-    """A drop under a panel. `kept_out` names the judges whose scores are left out, with the reason."""
+    """The metrics of a drop under a panel. `kept_out` names the excluded judges, with the reason."""
 
     def __init__(
         self,
@@ -58,13 +58,13 @@ class MeasuredDrop:
     def rows(self) -> Iterator[Row]:
         """Rows of `task_metrics`."""
         tables = self._tables
-        # An analysis rests on the whole panel: with a judge kept out, its scores are not known.
+        # Session analyses average the whole panel, so their scores are unknown if a judge is excluded.
         of_sessions = {} if self.kept_out else session_metrics(tables.session_analyses)
         cases = case_metrics(tables.tool_use_results)
         yield from metric_rows(self._drop, tables.preprocessed, self._scores(), cases, of_sessions, self._participants)
 
     def facts(self) -> MetricsFacts:
-        """What is kept with the metrics about the drop as a whole, once all rows have passed."""
+        """Facts about the drop that are stored with the metrics; available after all rows were read."""
         raw = DropFacts.of(self._tables.raw)
         canaries = {
             judge: list(stored.rows(["trajectory_id", "scores"]))
@@ -81,7 +81,7 @@ class MeasuredDrop:
         )
 
     def metadata(self) -> Mapping[str, str]:
-        """Who is kept out, and why."""
+        """The excluded judges and the reasons, for the UI."""
         return {f"kept_out_{judge}": why for judge, why in self.kept_out.items()}
 
     def _scores(self) -> Iterator[Row]:
@@ -114,7 +114,7 @@ class MeasuredDrop:
 def drop_comparability(
     preprocessed: Stored, tool_use_results: Stored, judges: Sequence[Judge], rubrics: Rubrics, quorum: int
 ) -> dict[str, str]:
-    """The comparability key of a drop, part by part: the panel's, the preprocessing settings, and the suite."""
+    """The parts of a drop's comparability key: panel, preprocessing settings, and suite."""
     parts = comparability(judges, rubrics, quorum, PreprocessingFacts.of(preprocessed).settings)
     if version := SuiteFacts.of(tool_use_results).suite_version:
         parts["suite"] = version
@@ -122,6 +122,6 @@ def drop_comparability(
 
 
 def _served_models(verdicts: Sequence[Stored]) -> str:
-    """The versions of its model that answered a judge, without the fingerprints of the machines that served them."""
+    """The model versions that served a judge, without the fingerprints of machines, which change at any time."""
     named = {row["served_model"] for stored in verdicts for row in stored.rows(["served_model"])}
     return ", ".join(sorted({name.split(" ", 1)[0] for name in named if name}))

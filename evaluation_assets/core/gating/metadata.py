@@ -1,4 +1,4 @@
-"""What tables and baselines say about themselves, for the UI."""
+"""Metadata of baselines and gate tables for the Dagster UI."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ Row = Mapping[str, Any]
 
 
 def baseline_figures(baseline: Baseline) -> dict[str, str | int | float]:
-    """Whose baseline it is, who promoted it and why, the mean of each metric, and judges without canary scores."""
+    """Source of the baseline, who promoted it and why, the mean of each metric, and judges without canary scores."""
     unwatched = baseline.without_canaries
     return {
         "suite": baseline.suite,
@@ -28,11 +28,11 @@ def means(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def false_alarms(rows: Iterable[Row]) -> dict[str, float]:
-    """By suite and metric, how often the gate fails without any change, from rows of `gate_calibration`."""
+    """Rate of false alarms by suite and metric, from rows of `gate_calibration`."""
     return {f"false_alarms_{row['suite']}_{row['metric']}": row["fails"] for row in rows if row["drop_size"] == 0}
 
 
 def damaged_tables(messages: Iterable[str]) -> dict[str, str]:
-    """Files of drops that could not be read; the others were."""
+    """The damaged files that were skipped."""
     named = "\n".join(dict.fromkeys(messages))
     return {"damaged_tables": named} if named else {}

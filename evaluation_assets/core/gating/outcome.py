@@ -13,9 +13,10 @@ class MetricComparison(_Model):
     """One metric over the `n_tasks` tasks that have it on both sides.
 
     `baseline` and `current` are means over these tasks. `difference` is current minus baseline; for cost and latency
-    the relative change (0.1: ten per cent more), and more is worse. The interval has confidence `1 - 2 alpha`.
-    `p_adjusted` is `p_regression` adjusted for the number of gating metrics. `tasks_needed` would show or rule out a
-    decrease of the margin with the configured power, `smallest_drop` is the smallest decrease these tasks show with it.
+    the relative change (0.1: ten percent more), and more is worse. The interval has confidence `1 - 2 alpha`.
+    `p_adjusted` is `p_regression` adjusted for the number of gating metrics. `tasks_needed` is the number of tasks that
+    detects or rules out a decrease of the margin with the configured power. `smallest_drop` is the smallest decrease
+    that is detectable with these tasks and this power.
     """
 
     metric: str
@@ -69,8 +70,8 @@ class GateOutcome(_Model):
 
     `only_in_baseline` are missing tasks. `reworded_tasks` have the same ID but a different prompt, e.g. tasks with a
     simulated user; they are compared. `judges_changed` score the canary clips differently or are served by another
-    version of their model: then the drop is not compared, and the run is blocked. `confidence` is the level of the
-    intervals of `metrics`.
+    model version; if there are any, the drop is not compared and the run is blocked. `confidence` is the confidence
+    level of the intervals in `metrics`.
     """
 
     drop: str

@@ -1,7 +1,7 @@
-"""The tests of the gate. Differences are `current - baseline`, one a task, and higher is better.
+"""Statistical tests of the gate. Differences are `current - baseline`, one per task; higher is better.
 
-All functions take one comparison (last axis: tasks) or many of them stacked, so that the simulation that measures the
-gate's error rates runs the very same code.
+All functions are vectorised: they take one comparison (last axis: tasks) or a stack of them, so that the calibration
+runs the same code as the gate.
 """
 
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What paired tasks say. Each field is a number, or an array with one number a comparison.
+    """Results of the paired tests. Each field is a number, or an array with one number per comparison.
 
-    `p_regression` is the p-value of "no decrease", `p_non_inferior` that of "a decrease of the margin or more". The
-    interval has confidence `1 - 2 alpha`: its ends are the two one-sided tests inverted. `detectable` is the decrease
-    that these tasks show with the wanted power.
+    `p_regression` is the p-value of the null hypothesis "no decrease", `p_non_inferior` that of "a decrease of the
+    margin or more". The interval inverts the two one-sided tests, so its confidence is `1 - 2 alpha`. `detectable` is
+    the decrease that is detectable with these tasks and the configured power.
     """
 
     effect: Any
@@ -48,13 +48,13 @@ def compare_scores(
     """One-sided paired t-tests.
 
     Args:
-        differences: one a task.
+        differences: one per task.
         margin: largest tolerated decrease.
-        alpha: level of each test.
-        power: with which `detectable` is shown.
-        metrics: over how many metrics p-values will be adjusted: `detectable` is for the level `alpha / metrics`.
-        std_error: replaces that of independent tasks, where tasks are correlated.
-        degrees: of freedom, with `std_error`.
+        alpha: significance level of each test.
+        power: power for `detectable`.
+        metrics: number of metrics over which p-values will be adjusted; `detectable` is at the level `alpha / metrics`.
+        std_error: standard error to use if tasks are correlated; the default is that of independent tasks.
+        degrees: degrees of freedom of `std_error`.
     """
     size = differences.shape[-1]
     effect = differences.mean(axis=-1)
@@ -79,12 +79,12 @@ def compare_scores(
 def compare_outcomes(
     lost: Floats, gained: Floats, tasks: int, margin: float, alpha: float, power: float = POWER, *, metrics: int = 1
 ) -> Evidence:
-    """Paired outcomes: how many tasks were lost and gained since the baseline.
+    """Tests of paired outcomes, given how many tasks were lost and gained since the baseline.
 
     `p_regression` is the exact unconditional test on McNemar's statistic: Suissa and Shuster, Biometrics 47 (1991). It
-    keeps its level as McNemar's conditional test does and finds more. Interval and non-inferiority add half a task to
-    both counts: Agresti and Min, Statistics in Medicine 24 (2005). Without any change `p_non_inferior` is exact: the
-    chance that no task is lost where the margin is the true share that is. The interval ends at -1 and 1.
+    keeps its level like McNemar's conditional test and has more power. Interval and non-inferiority add half a task to
+    both counts: Agresti and Min, Statistics in Medicine 24 (2005). If no task changed, `p_non_inferior` is exact: the
+    probability that no task is lost if the true share of lost tasks is the margin. The interval is clipped to -1..1.
     """
     lost, gained = np.asarray(lost, float), np.asarray(gained, float)
     size = tasks + 2
@@ -103,12 +103,12 @@ def compare_outcomes(
 
 
 _SHARES = np.concatenate([np.geomspace(0.001, 0.1, 60), np.linspace(0.1, 1, 91)[1:]])
-"""Shares of tasks that change, over which the exact test takes its largest p-value."""
+"""Grid of the nuisance parameter, the share of tasks that change. The exact test takes the maximum p-value over it."""
 
 
 @lru_cache(maxsize=16)
 def _changed(tasks: int) -> np.ndarray:
-    """For every share, how probable each number of changed tasks is."""
+    """The distribution of the number of changed tasks, for every share in the grid."""
     return np.stack([_binomial(tasks, share) for share in _SHARES])
 
 
@@ -119,7 +119,7 @@ def _binomial(n: int, share: float) -> np.ndarray:
 
 
 def _beyond(z: float, tasks: int, share_lost: float) -> np.ndarray:
-    """For every number of changed tasks, the chance that `(lost - gained) / sqrt(changed)` is at least `z` > 0."""
+    """For every number of changed tasks, the probability that `(lost - gained) / sqrt(changed)` is at least `z` > 0."""
     changed = np.arange(tasks + 1)
     least = np.maximum(np.ceil((changed + z * np.sqrt(changed)) / 2 - 1e-9), 1)
     return np.where(least <= changed, special.betainc(least, np.maximum(changed - least, 0) + 1, share_lost), 0.0)
@@ -136,7 +136,7 @@ def _p_lost(lost: float, gained: float, tasks: int) -> float:
 
 @lru_cache(maxsize=256)
 def _critical(tasks: int, alpha: float) -> float:
-    """The smallest statistic that is significant; infinite where all tasks lost are too few."""
+    """The smallest significant statistic; infinite if not even the loss of all tasks is significant."""
     low, high = 0.0, sqrt(tasks)
     if _p_of(high, tasks) > alpha:
         return inf
@@ -148,7 +148,7 @@ def _critical(tasks: int, alpha: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _detectable_loss(changed: float, tasks: int, alpha: float, power: float) -> float:
-    """The decrease that is significant with the power, where so many tasks change by chance, half of them each way."""
+    """The decrease that is significant with this power if `changed` tasks change by chance, half in each direction."""
     z, gains = _critical(tasks, alpha), changed / (2 * tasks)
     if z == inf:
         return 1.0
@@ -172,9 +172,9 @@ def classify(
 ) -> np.ndarray:
     """The verdict of each comparison: `fail`, `warn`, `pass` or `inconclusive`.
 
-    `fail`: a significant decrease of the margin or more. `warn`: a smaller one, significant at `warning_level`. `pass`:
-    none, and either nothing changed, or a decrease of the margin is ruled out, or one of `max_undetected` would have
-    shown.
+    `fail`: a significant decrease of the margin or more. `warn`: a smaller decrease, significant at `warning_level`.
+    `pass`: no significant decrease, and nothing changed, or a decrease of the margin is ruled out, or a decrease of
+    `max_undetected` would have been detected.
     """
     p_adjusted = np.asarray(p_adjusted)
     beyond = (p_adjusted <= alpha) & (evidence.effect <= -margin + 1e-12)
@@ -183,12 +183,12 @@ def classify(
 
 
 def warning_level(alpha: float) -> float:
-    """The level of each of the two reasons to warn, a small decrease and single tasks: together they keep `alpha`."""
+    """Significance level of each of the two reasons to warn (a small decrease, single tasks); together `alpha`."""
     return alpha / 2
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for their number. Source: Holm, Scandinavian Journal of Statistics 6 (1979)."""
+    """Holm-adjusted p-values. Source: Holm, Scandinavian Journal of Statistics 6 (1979)."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -198,10 +198,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def tasks_needed(spread: float, margin: float, alpha: float, power: float) -> int:
-    """Tasks with which a decrease of the margin is seen, or its absence shown, with the given power.
+    """Number of tasks needed to detect, or rule out, a decrease of the margin with the given power.
 
     `spread` is the standard deviation of a task's difference. `n = ((z_alpha + z_power) * spread / margin)^2 + 2`; the
-    2 stands for the step from the normal distribution to Student's t.
+    2 corrects for Student's t instead of the normal distribution.
     """
     z = float(special.ndtri(1 - alpha) + special.ndtri(power))
     return ceil((z * spread / margin) ** 2 - 1e-9) + 2

@@ -1,4 +1,4 @@
-"""A metric's values before and now, task by task, and the scale on which they are compared."""
+"""The paired values of a metric in two runs, and the scale on which they are compared."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from evaluation_assets.core.gating.task_metrics import RELATIVE
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """A metric's values of the tasks that have it on both sides; `known` tasks have it on at least one."""
+    """Values of a metric for the tasks that have it in both runs. `known` tasks have it in at least one."""
 
     metric: str
     tasks: Sequence[str]
@@ -22,17 +22,17 @@ class Pairs:
 
     @property
     def are_outcomes(self) -> bool:
-        """Whether every value is true or false."""
+        """Whether all values are 0 or 1."""
         return bool(np.isin(self.baseline, (0, 1)).all() and np.isin(self.current, (0, 1)).all())
 
     @property
     def is_relative(self) -> bool:
-        """Whether it is compared as a ratio, and more is worse."""
+        """Whether the metric is compared as a ratio and lower is better."""
         return self.metric in RELATIVE
 
     @property
     def differences(self) -> np.ndarray:
-        """One difference a task, higher is better; of cost and latency the logarithm of the ratio."""
+        """One difference per task, higher is better. For cost and latency: the logarithm of the ratio."""
         return np.log(self.baseline) - np.log(self.current) if self.is_relative else self.current - self.baseline
 
     def margin(self, settings: GateSettings) -> float:
@@ -40,20 +40,20 @@ class Pairs:
         return log1p(settings.relative_delta) if self.is_relative else settings.delta
 
     def max_undetected(self, settings: GateSettings) -> float:
-        """The decrease that must not go undetected, on the scale of the differences."""
+        """The decrease that must be detectable, on the scale of the differences."""
         return log1p(settings.relative_max_undetected) if self.is_relative else settings.max_undetected
 
     def as_change(self, difference: float) -> float:
-        """A difference as the metric's change: of cost and latency the relative one, where more is worse."""
+        """Convert a difference to a change of the metric. For cost and latency: the relative change, more is worse."""
         return exp(-difference) - 1 if self.is_relative else difference
 
     def as_size(self, decrease: float) -> float:
-        """A decrease as people read it: in score units, of cost and latency the share by which they are more."""
+        """Convert a decrease to the reported size: score units; for cost and latency, the relative increase."""
         return exp(decrease) - 1 if self.is_relative else min(decrease, 1.0)
 
 
 def pairs_of(metric: str, baseline: Mapping[str, float], current: Mapping[str, float], tasks: Sequence[str]) -> Pairs:
-    """The values of a metric by task on both sides, over these tasks."""
+    """Pair the values of a metric by task, over these tasks."""
     both = [task for task in tasks if task in baseline and task in current]
     return Pairs(
         metric,

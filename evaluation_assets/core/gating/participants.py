@@ -1,4 +1,4 @@
-"""Who made a drop: what its trajectories say about agent, version and model, where the drop's sidecar says nothing."""
+"""Agent, version and model of a drop according to its trajectories, for drops whose sidecar does not name them."""
 
 from collections.abc import Iterable
 
@@ -9,20 +9,20 @@ _LONGEST = 200
 
 
 class Participants:
-    """What the trajectories of a drop agree on. Agents of one trajectory are taken together."""
+    """Collects agents, versions and models over the trajectories of a drop. Agents of a trajectory are joined."""
 
     def __init__(self) -> None:
         self._seen: dict[str, set[str]] = {field: set() for field in _FIELDS}
 
     def add(self, agents: Iterable[Agent]) -> None:
-        """Take in the agents of a trajectory."""
+        """Add the agents of a trajectory."""
         known = list(agents)
         for field, name in _FIELDS.items():
             if values := sorted({value for agent in known if (value := getattr(agent, name))}):
                 self._seen[field].add(", ".join(values))
 
     def agreed(self) -> dict[str, str]:
-        """The fields that have one value in all trajectories that have any."""
+        """The fields with exactly one value over all trajectories that have a value."""
         return {
             field: next(iter(values))
             for field, values in self._seen.items()

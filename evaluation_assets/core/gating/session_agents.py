@@ -1,6 +1,6 @@
-"""The agents inside sessions, over drops: how each did in a drop, and in which drop of its suite it did best.
+"""Scores of the agents inside sessions, and their ranking over the drops of a suite.
 
-An agent is compared with itself: agents of one name have one role, and roles differ in what they are asked.
+An agent is ranked only against itself in other drops: agents in different roles have different tasks.
 """
 
 import logging
@@ -26,7 +26,7 @@ SCORES = ("overall", "tool_use", "reasoning", "handoff")
 
 @dataclass(slots=True)
 class _Agent:
-    """Totals of one agent; scores by task, because trials of a task are correlated."""
+    """Totals of one agent. Scores are kept by task, because trials of a task are correlated."""
 
     counts: Counter[str] = field(default_factory=Counter)
     scores: dict[str, dict[str, list[float]]] = field(default_factory=lambda: {name: {} for name in SCORES})
@@ -35,7 +35,7 @@ class _Agent:
 
 
 def session_agents(analyses: Stored, metrics: DropMetrics) -> Iterator[Row]:
-    """Rows of `session_agents`: the panel's scores of every agent of a drop, in order of first appearance."""
+    """Rows of `session_agents`: the panel's scores of each agent in a drop, in order of first appearance."""
     agents: dict[str, _Agent] = {}
     for row in analyses.rows(["task_id", "analyst", "analysis"]):
         if row["analyst"] == PANEL:
@@ -88,10 +88,10 @@ def _estimate(name: str, by_task: dict[str, list[float]]) -> Row:
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
-    """Rows of `session_agents` of one suite, oldest drop first, with the rank of each drop for its agent, best first.
+    """Rank the drops of one suite for each agent, best first. `rows` are rows of `session_agents`, oldest drop first.
 
-    Equal scores share a rank. Only drops under the comparability key of the last one count. A drop in which the agent
-    has no score has no rank.
+    Equal scores share a rank. Only drops with the comparability key of the last one are ranked. A drop in which the
+    agent has no score has no rank.
     """
     key = rows[-1]["comparability_key"] if rows else None
     alike = [row for row in rows if row["comparability_key"] == key]
@@ -111,12 +111,12 @@ def _order(row: Row) -> tuple[float, str]:
 
 
 def ranks_in_suite(home: Installation, suite: str) -> list[Row]:
-    """The agents inside the sessions of a suite, ranked over its evaluated drops."""
+    """The ranking of the agents inside a suite's sessions, over its evaluated drops."""
     return _ranked_in_time(home, _by_suite(home).get(suite, []))
 
 
 def with_ranks(home: Installation, drop: str) -> list[Row]:
-    """The rows of one drop with their ranks over its suite; without a suite there is no rank."""
+    """The rows of one drop with their ranks in its suite; ranks are `None` without a suite."""
     rows = list(home.table(drop, "session_agents").rows())
     suite = rows[0]["suite"] if rows else None
     ranks = {row["agent_id"]: row for row in ranks_in_suite(home, suite) if row["drop"] == drop} if suite else {}
@@ -124,17 +124,17 @@ def with_ranks(home: Installation, drop: str) -> list[Row]:
 
 
 def rank_rows(home: Installation) -> Iterator[Row]:
-    """Rows of `session_agent_ranks`: every suite."""
+    """Rows of `session_agent_ranks` for all suites."""
     for _, rows in sorted(_by_suite(home).items()):
         yield from _ranked_in_time(home, rows)
 
 
 def _by_suite(home: Installation) -> dict[str, list[Row]]:
-    """The rows of all drops that have a suite, each table read once."""
+    """Rows of `session_agents` by suite. Each table is read once; drops without a suite are skipped."""
     found: dict[str, list[Row]] = {}
 
     def read(drop: str) -> list[Row]:
-        evaluated_at(home, drop)  # its file is needed later
+        evaluated_at(home, drop)  # fail here if its file is damaged: it is read later
         return list(home.table(drop, "session_agents").rows())
 
     for rows in of_each_drop(home, "session_agents", read, logging.getLogger(__name__).warning):

@@ -1,4 +1,4 @@
-"""The section `gate` of gate.yaml: what gates, and how surely."""
+"""The section `gate` of gate.yaml: gating metrics, margins and error rates."""
 
 from typing import Literal
 
@@ -12,17 +12,25 @@ GateVerdict = Literal["pass", "warn", "fail", "inconclusive", "incomparable"]
 class GateSettings(Section):
     """How a drop is compared with its baseline.
 
-    `metrics` are the metrics that gate; without it `success` and `pass_rate` where they exist, and `overall` where a
-    model judge is on the panel. `delta` is the largest tolerated decrease, in score units; `relative_delta` that of
-    cost and latency, as a share. A run passes where no decrease is found and one of `max_undetected` (for cost and
-    latency `relative_max_undetected`) would have been, with the probability `power`. `tolerance` belongs to the rule
-    of that name. `fallen_drop` lists a task that fell or rose this much in every trial.
-    A run fails where more than `max_missing` of the baseline's tasks are missing from it; 1 allows partial runs. A
-    metric that more than `max_unpaired` of its tasks have on one side only is inconclusive. `task_family` is a regular
-    expression; what it finds in a task's id names the family whose tasks are correlated. `floors` are limits of
-    metrics, with or without a baseline: least values, and for cost and latency largest ones. `min_pass_rates` are the
-    shares of runs that have to pass, by suite; they go before the suite's own. `blocks` are the verdicts that fail a
-    run.
+    Attributes:
+        rule: `paired` tests, or a fixed `tolerance`.
+        metrics: the gating metrics. Default: `success` and `pass_rate` if they exist, and `overall` if a model judge is
+            on the panel.
+        delta: largest tolerated decrease, in score units.
+        relative_delta: largest tolerated relative increase of cost and latency.
+        tolerance: largest decrease of the mean under the rule `tolerance`.
+        alpha: significance level of the tests.
+        power: probability with which a decrease of `max_undetected` must be detectable for a run to pass.
+        min_tasks: a metric with fewer tasks is inconclusive.
+        max_undetected: decrease that must be detectable, in score units.
+        relative_max_undetected: the same for cost and latency, as a relative increase.
+        fallen_drop: tasks that fell or rose by at least this much in every trial are listed.
+        max_missing: a run fails if a larger share of the baseline's tasks is missing; 1 allows partial runs.
+        max_unpaired: a metric is inconclusive if a larger share of its tasks has it in one run only.
+        task_family: regular expression. Its match in a task ID names the family; tasks of a family are correlated.
+        floors: lower limits of metrics, and upper limits of cost and latency, with or without a baseline.
+        min_pass_rates: required pass rates by suite; they override those of the suite files.
+        blocks: the verdicts that fail a run.
     """
 
     rule: Literal["paired", "tolerance"] = "paired"

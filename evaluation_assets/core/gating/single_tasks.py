@@ -1,18 +1,18 @@
-"""Which single tasks fell or rose further than noise goes, with the false discovery rate held over all tasks tested."""
+"""Test which single tasks fell or rose significantly, with the false discovery rate controlled over all tasks."""
 
 import numpy as np
 from scipy import special
 
 HEAVY_TAILS = 4
-"""Most degrees of freedom of the noise: tasks are not equally noisy, so the tails of all of them together are heavy."""
+"""Upper limit of the degrees of freedom: tasks differ in noise, so their pooled distribution has heavy tails."""
 
 
 def p_scores(differences: np.ndarray) -> np.ndarray:
-    """For each task (last axis) the one-sided p-value of "no decrease", from how far the tasks of this pair rise.
+    """One-sided p-values of "no decrease" for each task (last axis). The noise is estimated from the tasks that rose.
 
-    The median is taken off first. The noise is the root mean square of the rises, which no fallen task can widen; over
-    `k` rises of normal noise the ratio follows Student's t with `k` degrees of freedom. Where nothing rises, the noise
-    is not known and every p-value is 1.
+    The median is subtracted first. The noise is the root mean square of the rises, which a fallen task cannot inflate.
+    With `k` normally distributed rises the ratio follows Student's t with `k` degrees of freedom. If no task rose, the
+    noise is unknown and every p-value is 1.
     """
     centred = differences - np.median(differences, axis=-1, keepdims=True)
     rose = centred > 1e-9
@@ -26,7 +26,7 @@ def p_scores(differences: np.ndarray) -> np.ndarray:
 def p_outcomes(
     baseline: np.ndarray, baseline_trials: np.ndarray | int, current: np.ndarray, current_trials: np.ndarray | int
 ) -> np.ndarray:
-    """The same for shares of trials that succeeded: Fisher's exact test, task by task. One trial each shows nothing."""
+    """The same for success rates over trials: Fisher's exact test per task, which has no power with one trial each."""
     before, now = np.rint(baseline * baseline_trials), np.rint(current * current_trials)
     before_trials, now_trials = np.broadcast_arrays(
         np.asarray(baseline_trials, float), np.asarray(current_trials, float)
@@ -48,7 +48,7 @@ def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def benjamini_hochberg(p_values: np.ndarray) -> np.ndarray:
-    """p-values adjusted along the last axis. Source: Benjamini and Hochberg, JRSS B 57 (1995)."""
+    """Adjusted p-values along the last axis. Source: Benjamini and Hochberg, JRSS B 57 (1995)."""
     size = p_values.shape[-1]
     if size == 0:
         return p_values

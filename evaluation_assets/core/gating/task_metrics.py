@@ -1,4 +1,4 @@
-"""Metrics of a drop by task, which are compared, promoted and plotted.
+"""Metrics of a drop by task: the input of gates, baselines and plots.
 
 Trials are averaged per task first, so that each task counts once. Unknown values stay missing.
 """
@@ -149,7 +149,7 @@ def case_metrics(results: Stored) -> dict[str, dict[str, float | None]]:
 
 
 def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
-    """Mean of one value a task; the interval stays within what the metric can be."""
+    """Mean over tasks with its 95 % interval, which is clipped to the range of the metric."""
     found = mean_of_tasks(values)
     most = float("inf") if metric in RELATIVE else 1.0
     return replace(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating import figures
 from evaluation_assets.core.gating.outcome import Difference
 from evaluation_assets.core.gating.paired_tests import Evidence, tasks_needed
@@ -22,17 +23,17 @@ def too_little_known(metric: str, tasks: int) -> str:
 
 def unpaired(pairs: Pairs) -> str:
     """Reason for a metric that too many tasks have in one run only."""
-    return f"{pairs.metric}: values in both runs for {len(pairs.tasks)} of {_counted(pairs.known)} only"
+    return f"{pairs.metric}: values in both runs for {len(pairs.tasks)} of {counted(pairs.known, 'task')} only"
 
 
 def too_few_tasks(pairs: Pairs, effect: float, least: int) -> str:
     """Reason for a metric with fewer tasks than `min_tasks`."""
-    return f"{_change(pairs, effect)}; at least {_counted(least)} required"
+    return f"{_change(pairs, effect)}; at least {counted(least, 'task')} required"
 
 
 def unchanged(pairs: Pairs) -> str:
     """Reason for a metric that is equal in both runs."""
-    return f"{pairs.metric}: unchanged on {_counted(len(pairs.tasks))}"
+    return f"{pairs.metric}: unchanged on {counted(len(pairs.tasks), 'task')}"
 
 
 def with_tolerance(pairs: Pairs, limit: float) -> str:
@@ -63,7 +64,7 @@ def tested(
 
 def _change(pairs: Pairs, effect: float) -> str:
     change = pairs.as_change(effect)
-    return f"{pairs.metric} {figures.change(change, pairs.metric)} on {_counted(len(pairs.tasks))}"
+    return f"{pairs.metric} {figures.change(change, pairs.metric)} on {counted(len(pairs.tasks), 'task')}"
 
 
 def _size(pairs: Pairs, decrease: float) -> str:
@@ -79,29 +80,29 @@ def unknown_limit(metric: str, limit: float, *, at_most: bool) -> str:
 def beyond_limit(metric: str, mean: float, tasks: int, limit: float, *, at_most: bool) -> str:
     """Reason for a limit that is violated."""
     words = "above its limit" if at_most else "below its floor"
-    return f"{metric} {mean:.4g} over {_counted(tasks)} is {words} of {limit:g}"
+    return f"{metric} {mean:.4g} over {counted(tasks, 'task')} is {words} of {limit:g}"
 
 
 def missing(tasks: Sequence[str], total: int) -> str:
     """Reason for tasks of the baseline that are missing from the run. `total` counts the tasks of the baseline."""
     more = f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else ""
     are = "is" if len(tasks) == 1 else "are"
-    return f"{len(tasks)} of {_counted(total)} {are} missing: {', '.join(tasks[:_NAMED])}{more}"
+    return f"{len(tasks)} of {counted(total, 'task')} {are} missing: {', '.join(tasks[:_NAMED])}{more}"
 
 
 def fallen(tasks: int, drop: float) -> str:
     """Reason for single tasks that fell significantly."""
-    return f"{_counted(tasks)} fell by {drop:g} or more, beyond noise"
+    return f"{counted(tasks, 'task')} fell by {drop:g} or more, beyond noise"
 
 
 def new_tasks(tasks: int) -> str:
     """Note on tasks that are not in the baseline."""
-    return f"{_counted(tasks)} not compared: not in the baseline"
+    return f"{counted(tasks, 'task')} not compared: not in the baseline"
 
 
 def reworded(tasks: int) -> str:
     """Note on tasks whose prompt changed."""
-    return f"{_counted(tasks)} with the same ID but a different prompt than in the baseline"
+    return f"{counted(tasks, 'task')} with the same ID but a different prompt than in the baseline"
 
 
 def kept_out(judges: Mapping[str, str]) -> list[str]:
@@ -121,7 +122,3 @@ def differs(part: str, difference: Difference) -> str:
 def _p(value: float) -> str:
     shown = figures.p_value(value)
     return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
-
-
-def _counted(tasks: int) -> str:
-    return f"{tasks} task" if tasks == 1 else f"{tasks} tasks"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.judging.subjects import Chain, Subject, chain_of
 from evaluation_assets.core.rubrics.model import Need, Rubrics
-from evaluation_assets.core.sessions.contributions import Contribution, contributions, definitions, speakers
+from evaluation_assets.core.sessions.interactions import SessionInteraction, definitions, interactions_of, speakers
 from evaluation_assets.core.trajectories.model import Trajectory
 
 SESSION = "session"
@@ -18,8 +18,8 @@ _OUTLINE = 400
 
 def session_chain(trajectory: Trajectory, rubrics: Rubrics) -> Chain:
     """The subjects of a session: its interactions in order, then its turns, then all of it."""
-    parts = contributions(trajectory)
-    subjects = (*_contributions(trajectory, parts, rubrics), *_turns(trajectory, parts, rubrics))
+    parts = interactions_of(trajectory)
+    subjects = (*_interactions(trajectory, parts, rubrics), *_turns(trajectory, parts, rubrics))
     return chain_of(trajectory, (*subjects, _session(trajectory, parts, rubrics)))
 
 
@@ -28,7 +28,7 @@ def turn_name(turn: int) -> str:
     return f"turn/{turn}"
 
 
-def _contributions(trajectory: Trajectory, parts: list[Contribution], rubrics: Rubrics) -> Iterator[Subject]:
+def _interactions(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: Rubrics) -> Iterator[Subject]:
     rubric = rubrics.choose("interaction")
     for part, following in zip(parts, [*parts[1:], None], strict=True):
         handed_over = following is not None and following.turn == part.turn and following.agent_id != part.agent_id
@@ -52,7 +52,7 @@ def _contributions(trajectory: Trajectory, parts: list[Contribution], rubrics: R
         )
 
 
-def _turns(trajectory: Trajectory, parts: list[Contribution], rubrics: Rubrics) -> Iterator[Subject]:
+def _turns(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: Rubrics) -> Iterator[Subject]:
     rubric = rubrics.choose("turn")
     for number, turn in enumerate(trajectory.turns):
         if not turn.interactions:  # the user said goodbye, or went on at once: there is no answer to judge
@@ -84,7 +84,7 @@ def _turns(trajectory: Trajectory, parts: list[Contribution], rubrics: Rubrics) 
         )
 
 
-def _session(trajectory: Trajectory, parts: list[Contribution], rubrics: Rubrics) -> Subject:
+def _session(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: Rubrics) -> Subject:
     rubric = rubrics.choose("session")
     acted = speakers(trajectory)
     agents = dict.fromkeys((*definitions(trajectory), *acted))
@@ -114,7 +114,7 @@ def _who(trajectory: Trajectory, agent_id: str) -> str:
     return f"[agent {agent_id}{f' ({about})' if about else ''}; tools: {tools}]"
 
 
-def _outline(trajectory: Trajectory, parts: list[Contribution]) -> Iterator[str]:
+def _outline(trajectory: Trajectory, parts: list[SessionInteraction]) -> Iterator[str]:
     """One line for every message and call."""
     turn = -1
     for part in parts:

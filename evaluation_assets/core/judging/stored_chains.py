@@ -15,7 +15,7 @@ from evaluation_assets.core.judging.subjects import (
 )
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.rubrics.model import Rubrics
-from evaluation_assets.core.sessions.contributions import is_session
+from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ from typing import Self
 
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
-from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.trajectories.model import Trajectory
 
 
@@ -80,7 +80,7 @@ class Subject:
     there_is: frozenset[Need] = frozenset()
     heading: str = ""
     contents: Sequence[str] = ()
-    part: Contribution | None = None
+    part: SessionInteraction | None = None
     turn: int | None = None
 
     @property

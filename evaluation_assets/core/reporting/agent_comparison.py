@@ -28,7 +28,7 @@ class _Model(BaseModel):
 
 
 class Rate(_Model):
-    """`count` of `attempts`. The interval (95 %, Wilson) rests on `cases`: the attempts at one are averaged first."""
+    """`count` of `attempts`, with a 95 % Wilson interval over `cases`: attempts at a case are averaged first."""
 
     count: int
     attempts: int
@@ -39,7 +39,7 @@ class Rate(_Model):
 
 
 class AgentFigures(_Model):
-    """One agent over all its attempts. `cost_usd` is the sum over the attempts but for `unpriced` ones."""
+    """One agent over all its attempts. `cost_usd` excludes the `unpriced` attempts."""
 
     agent: str
     agent_version: str
@@ -60,7 +60,7 @@ class AgentFigures(_Model):
 class CaseOutcome(_Model):
     """An agent's attempts at a case, without infrastructure failures.
 
-    `ended` counts those that did not end with an answer, by how they ended, failed ones as well.
+    `ended` counts the attempts without an answer by how they ended, including infrastructure failures.
     """
 
     passed: int
@@ -69,27 +69,27 @@ class CaseOutcome(_Model):
 
     @property
     def share(self) -> float | None:
-        """Share of the attempts that passed; `None` if all failed because of the infrastructure."""
+        """Share of attempts that passed; `None` if all failed because of the infrastructure."""
         return self.passed / self.attempts if self.attempts else None
 
 
 class CaseRow(_Model):
-    """A case and its outcome by agent; an agent that was not run on it is left out."""
+    """A case and its outcome by agent; agents that were not run on it are omitted."""
 
     case_id: str
     outcomes: dict[str, CaseOutcome]
 
     @property
     def differs(self) -> bool:
-        """Whether agents that were run on it did not pass equally often."""
+        """Whether the agents that were run on it passed with different frequency."""
         return len({outcome.share for outcome in self.outcomes.values()} - {None}) > 1
 
 
 class PairedComparison(_Model):
-    """Two agents on the cases both were run on, by the share of attempts that passed.
+    """Two agents compared by pass rate, on the cases that both were run on.
 
-    `difference` is `agent - other` with its 95 % interval. `p` is two-sided; `p_adjusted` is adjusted for the number
-    of pairs (Holm). Both are `None` where there is too little to test.
+    `difference` is `agent - other` with its 95 % interval. `p` is two-sided; `p_adjusted` is Holm-adjusted for the
+    number of pairs. Both are `None` if there are too few cases to test.
     """
 
     agent: str
@@ -116,12 +116,12 @@ class AgentComparison(_Model):
 
     @property
     def differing(self) -> list[CaseRow]:
-        """The cases on which agents differ."""
+        """The cases on which the agents differ."""
         return [row for row in self.cases if row.differs]
 
 
 def compare_agents(suite: Suite, runs: Mapping[str, AgentReport]) -> AgentComparison:
-    """Reports of different agents on one suite, by the drop they are about, put side by side."""
+    """Compare the reports of several agents on one suite. `runs` maps drops to reports."""
     ranked = sorted((_figures(drop, report) for drop, report in runs.items()), key=_best_first)
     outcomes = {report.agent: _outcomes(report.tasks) for report in runs.values()}
     names = [figures.agent for figures in ranked]
@@ -141,7 +141,7 @@ def compare_agents(suite: Suite, runs: Mapping[str, AgentReport]) -> AgentCompar
 
 
 def write_agent_comparison(folder: UPath, comparison: AgentComparison) -> UPath:
-    """Write `agents.json`, `agents.md` and `agents.html`; gives the last."""
+    """Write `agents.json`, `agents.md` and `agents.html`; return the path of the last."""
     page = plain(environment().get_template("agents.html.j2").render(comparison=comparison))
     document = comparison.model_dump_json(indent=2) + "\n"
     write_texts(folder, {"agents.json": document, "agents.md": as_markdown(comparison), "agents.html": page})
@@ -149,7 +149,7 @@ def write_agent_comparison(folder: UPath, comparison: AgentComparison) -> UPath:
 
 
 def as_markdown(comparison: AgentComparison) -> str:
-    """The comparison for a pull request or the UI."""
+    """The comparison as Markdown, for a pull request or the UI."""
     return environment().get_template("agents.md.j2").render(comparison=comparison)
 
 
@@ -221,7 +221,7 @@ def _pair(agent: str, other: str, rows: Sequence[CaseRow]) -> PairedComparison:
             return compare_outcomes((values < 0).sum(), (values > 0).sum(), len(values), 0.0, ALPHA)
         return compare_scores(values, 0.0, ALPHA)
 
-    # Equal differences everywhere have no spread to test them by; outcomes need none.
+    # Without variance there is no t-test; the test of outcomes needs none.
     can_tell = len(both) > 1 and (are_outcomes or np.ptp(differences) > 0)
     evidence = tested(differences) if can_tell else None
     p = None

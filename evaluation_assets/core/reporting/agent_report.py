@@ -26,7 +26,7 @@ class _Model(BaseModel):
 
 
 class TaskSection(_Model):
-    """One attempt at one case. `compared` is how the answer agreed with the reference, `None` without one.
+    """One attempt at one case. `compared` is how the answer compares with the reference, `None` without a reference.
 
     `passed` is `None` if the attempt failed because of the infrastructure.
     """
@@ -50,14 +50,14 @@ class TaskSection(_Model):
 
 
 class Remark(_Model):
-    """A sentence of feedback, and the attempts that say it, by task."""
+    """A sentence of feedback, and the tasks of the attempts that contain it."""
 
     text: str
     tasks: list[str]
 
 
 class ToolSection(_Model):
-    """One tool over all attempts. `remarks` are the sentences of the agents' feedback that name it."""
+    """One tool over all attempts. `remarks` are the feedback sentences that name it."""
 
     name: str
     calls: int
@@ -76,10 +76,10 @@ class QualityNote(_Model):
 
 
 class AgentReport(_Model):
-    """A run of one agent on one suite. `answerable` attempts have a reference answer, `right` of them gave it.
+    """A run of one agent on one suite. `answerable` attempts have a reference answer; `right` of them match it.
 
-    `failed` attempts failed because of the infrastructure; rates exclude them. Tokens and cost are sums without the
-    `uncounted` and `unpriced` attempts, of which they are not known.
+    `failed` attempts failed because of the infrastructure; rates exclude them. Sums of tokens and cost exclude the
+    `uncounted` and `unpriced` attempts, for which they are unknown.
     """
 
     suite: str
@@ -108,12 +108,12 @@ class AgentReport(_Model):
 
     @property
     def accuracy(self) -> float | None:
-        """Share of right answers; `None` where no case has a reference."""
+        """Share of right answers; `None` if no case has a reference."""
         return self.right / self.answerable if self.answerable else None
 
 
 def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentReport:
-    """The report over all attempts of one agent. A trajectory that belongs to no case is left out."""
+    """Build the report over all attempts of one agent. Trajectories that belong to no case are skipped."""
     index = CaseIndex(suite.cases)
     sections: list[TaskSection] = []
     durations: defaultdict[str, list[float]] = defaultdict(list)
@@ -202,7 +202,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
 
 
 def write_agent_report(folder: UPath, report: AgentReport) -> UPath:
-    """Write `agent_run.json` and `agent_run.md`; gives the latter."""
+    """Write `agent_run.json` and `agent_run.md`; return the path of the latter."""
     write_texts(
         folder, {"agent_run.json": report.model_dump_json(indent=2) + "\n", "agent_run.md": as_markdown(report)}
     )
@@ -210,12 +210,12 @@ def write_agent_report(folder: UPath, report: AgentReport) -> UPath:
 
 
 def as_markdown(report: AgentReport) -> str:
-    """The report for people."""
+    """The report as Markdown."""
     return environment().get_template("agent_run.md.j2").render(report=report)
 
 
 def _by_tool(names: list[str], sections: list[TaskSection]) -> tuple[dict[str, list[Remark]], list[Remark]]:
-    """The sentences of all feedback under the tools they name; the others are general."""
+    """Feedback sentences grouped by the tools they name; the rest is general feedback."""
     words = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in names}
     said: dict[str | None, dict[str, list[str]]] = {name: {} for name in (*names, None)}
     for section in sections:
@@ -225,7 +225,7 @@ def _by_tool(names: list[str], sections: list[TaskSection]) -> tuple[dict[str, l
                 said[name].setdefault(sentence, []).append(section.task_id)
 
     def remarks(name: str | None) -> list[Remark]:
-        """The most frequent first."""
+        """Remarks, most frequent first."""
         ranked = sorted(said[name].items(), key=lambda entry: -len(entry[1]))
         return [Remark(text=text, tasks=tasks) for text, tasks in ranked]
 

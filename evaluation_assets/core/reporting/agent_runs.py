@@ -1,4 +1,4 @@
-"""Reports of agents' runs on a suite, from the drops they wrote, which are read like any other."""
+"""Reports of agent runs on a suite, built from the drops that the runs wrote."""
 
 from collections.abc import Iterable
 
@@ -13,20 +13,20 @@ from evaluation_assets.core.suites.suite import Suite
 
 
 def report_of(drop: Drop, suite: Suite) -> AgentReport:
-    """The report of the run that wrote a drop."""
+    """Build the report of the run that wrote a drop."""
     items = read_trajectories(drop.sources, UnmappedFields())
     return agent_report(suite, (item for item in items if not isinstance(item, Rejection)))
 
 
 def compare_runs(home: Installation, suite: Suite, drops: Iterable[str]) -> AgentComparison:
-    """Runs on a suite side by side; drops that are gone, or without attempts at the suite, are left out."""
+    """Compare runs on a suite. Drops that no longer exist or have no attempts at the suite are skipped."""
     there = scan(home.drops).drops
     reports = {drop: report_of(there[drop], suite) for drop in drops if drop in there}
     return compare_agents(suite, {drop: report for drop, report in reports.items() if report.attempts})
 
 
 def report_figures(report: AgentReport) -> dict[str, str | int | float]:
-    """What a run achieved, for the UI; what is unknown is left out."""
+    """Figures of a run for the UI; unknown ones are omitted."""
     figures: dict[str, float | None] = {
         "accuracy": report.accuracy,
         "mean_duration_s": report.mean_duration_s,

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Statistic(BaseModel):
-    """A criterion over subjects, 0..1. The mean is over the `n_scored` of `n_total` subjects that have a score."""
+    """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -21,7 +21,7 @@ class Statistic(BaseModel):
 
 
 def statistic(values: Sequence[float | None]) -> Statistic:
-    """Describe the values that are there; all figures are `None` when there is none."""
+    """Describe the values that are not missing; all figures are `None` if all are missing."""
     known = [value for value in values if value is not None]
     if not known:
         return Statistic(mean=None, std=None, min=None, median=None, max=None, n_scored=0, n_total=len(values))

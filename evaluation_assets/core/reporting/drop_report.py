@@ -1,4 +1,4 @@
-"""The report of a drop beside the other drops of its suite: gate, history, ranks."""
+"""The complete report of a drop, including its suite: gate, history, ranks."""
 
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
@@ -15,7 +15,7 @@ from evaluation_assets.core.settings import Settings
 def drop_report(
     home: Installation, drop: str, own: DropTables, comparability: dict[str, str], settings: Settings
 ) -> DropReport:
-    """Everything the report of a drop says. Other drops whose tables are damaged are named and left out."""
+    """Build the report of a drop. Other drops of the suite with damaged tables are named and skipped."""
     disqualified = disqualified_judges(home, settings.review)
     facts = DropFacts.of(own.raw)
     sidecar = facts.sidecar
@@ -31,7 +31,7 @@ def drop_report(
 
 
 def report_metadata(report: DropReport) -> dict[str, str | int | float | list[str]]:
-    """The headline, what judges did not answer, and figures as numbers, which the UI plots over drops."""
+    """Metadata for the UI: the headline, unanswered questions, and figures as numbers, which it plots over drops."""
     figures: dict[str, float | None] = {
         "overall": report.overall.mean,
         "kept_share": report.records.kept_share,

@@ -19,7 +19,7 @@ JUDGE_FILES = "model_evaluations"
 
 @dataclass(frozen=True, slots=True)
 class ReportFiles:
-    """Where the files of a report are."""
+    """Paths of the files of a report."""
 
     html: UPath
     markdown: UPath
@@ -28,7 +28,7 @@ class ReportFiles:
 
 
 def report_files(folder: UPath, drop: str) -> ReportFiles:
-    """The places of a drop's report files."""
+    """Paths of a drop's report files."""
     name = drop.rsplit("/", 1)[-1]
     return ReportFiles(
         folder / "report.html", folder / "report.md", folder / "report.json", folder / file_name(name, "_eva.jsonl")
@@ -36,7 +36,7 @@ def report_files(folder: UPath, drop: str) -> ReportFiles:
 
 
 def write_report(folder: UPath, report: DropReport, tables: DropTables) -> ReportFiles:
-    """Write all files; each appears whole. Files of judges and trajectories that are gone are removed."""
+    """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed."""
     paths = report_files(folder, report.drop)
     texts = {paths.json: as_json(report), paths.markdown: as_markdown(report), paths.html: as_html(report)}
     write_texts(folder, {path.name: text for path, text in texts.items()})
@@ -59,22 +59,22 @@ def write_report(folder: UPath, report: DropReport, tables: DropTables) -> Repor
 
 
 def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:
-    """Write texts by file name, each file atomically. A lone surrogate, which is not text, becomes `?`."""
+    """Write texts by file name, each file atomically. Lone surrogates, which UTF-8 cannot encode, become `?`."""
     for name, text in texts.items():
         publish(folder / name, lambda sink, text=text: _write(sink, text.encode("utf-8", "replace")))
 
 
 def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:
-    """Write records one a line; the file appears whole. Returns their number."""
+    """Write records as JSON Lines, atomically. Returns their number."""
     count = 0
 
-    def pour(sink: IO[bytes]) -> None:
+    def write(sink: IO[bytes]) -> None:
         nonlocal count
         for record in records:
             sink.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
             count += 1
 
-    publish(path, pour)
+    publish(path, write)
     return count
 
 

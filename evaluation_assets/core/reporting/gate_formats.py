@@ -73,9 +73,9 @@ def as_json(outcome: GateOutcome) -> str:
 
 
 def as_junit(outcome: GateOutcome) -> str:
-    """JUnit XML: a test case for each gating metric, and one for the drop as a whole.
+    """Format as JUnit XML: a test case for each gating metric, and one for the drop as a whole.
 
-    `fail` is a failure; what could not be decided or compared is skipped, because it is neither good nor bad.
+    `fail` is a failure; `inconclusive` and `incomparable` are skipped tests, because they are neither good nor bad.
     """
     cases = [(each.metric, each.verdict, each.reason) for each in outcome.metrics if each.gates]
     cases.append(("regression gate", outcome.verdict, "; ".join(outcome.reasons)))
@@ -107,7 +107,7 @@ def _xml(text: str) -> str:
 
 
 def as_github(outcome: GateOutcome) -> str:
-    """Workflow commands that GitHub shows as annotations: the verdict, and gating metrics that did not pass."""
+    """Format as GitHub workflow commands, which annotate the verdict and the gating metrics that did not pass."""
     levels = {"pass": "notice", "warn": "warning", "fail": "error"}
     said = [(outcome.verdict, f"gate {outcome.verdict}", f"{outcome.drop}: {'; '.join(outcome.reasons)}")]
     said += [
@@ -143,7 +143,7 @@ def calibration_json(rows: Iterable[Row]) -> str:
 
 
 def calibration_text(rows: Iterable[Row]) -> str:
-    """Rows of `gate_calibration` as a table a person reads, suite by suite."""
+    """Rows of `gate_calibration` as a table for the terminal, by suite."""
     lines: list[str] = []
     head = ("decrease", "fail", "warn", "pass", "inconclusive")
     groups: dict[tuple[str, str], list[Row]] = {}

@@ -10,15 +10,15 @@ from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.scoring.intervals import wilson
 
 Measure = Literal["success", "passed", "right_answer"]
-"""The outcome the source recorded; cases of the suite; answers that agree with the reference, as judged."""
+"""The outcome recorded by the source; the suite's verdict on cases; the judged agreement with the reference."""
 
 _WORDS: Mapping[Measure, str] = {"success": "success", "passed": "passed", "right_answer": "right answer"}
 
 
 class Rate(BaseModel):
-    """`count` of `n` runs whose outcome is known; that of `n_unknown` more is not.
+    """`count` of the `n` runs with a known outcome; `n_unknown` more have none.
 
-    The interval (95 %, Wilson) rests on tasks: trials of a task are averaged first.
+    The 95 % Wilson interval is over tasks: trials of a task are averaged first.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,7 +34,7 @@ class Rate(BaseModel):
 
     @property
     def text(self) -> str:
-        """The rate in words: `success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)`."""
+        """The rate as text: `success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)`."""
         interval = f"95 % CI {_percent(self.ci_low)} to {_percent(self.ci_high)}"
         tasks = "" if self.n_tasks == self.n else f" over {self.n_tasks} tasks"
         unknown = f"; {self.n_unknown} more without a known outcome" if self.n_unknown else ""
@@ -42,9 +42,9 @@ class Rate(BaseModel):
 
 
 class Headline(BaseModel):
-    """`text` is the most direct of the `rates`, or the score where no outcome is known.
+    """The headline of a report: `text` is the first of the `rates`, or the score if no outcome is known.
 
-    `score_name` is what the report calls `overall`: by rules alone it says how the work was done, not whether it
+    `score_name` is the name of `overall` in the report. Rules alone measure how the work was done, not whether it
     succeeded.
     """
 
@@ -58,7 +58,7 @@ class Headline(BaseModel):
 
 
 def headline(rates: Sequence[Rate | None], overall: Statistic, *, by_rules_only: bool) -> Headline:
-    """The headline; `rates` come in order of preference, `None` where an outcome is not known."""
+    """Build the headline. `rates` are in order of preference, `None` if the outcome is unknown."""
     known = [rate for rate in rates if rate is not None]
     name = "process score (rules)" if by_rules_only else "overall score"
     mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
@@ -73,7 +73,7 @@ def headline(rates: Sequence[Rate | None], overall: Statistic, *, by_rules_only:
 
 
 def rate(measure: Measure, outcomes_by_task: Mapping[str, Sequence[bool]], runs: int | None = None) -> Rate | None:
-    """How many of `runs` did it, as far as that is known; `None` without a run whose outcome is known."""
+    """The rate of a measure over `runs`; `None` if no run has a known outcome."""
     tasks = [outcomes for outcomes in outcomes_by_task.values() if outcomes]
     if not tasks:
         return None

@@ -12,7 +12,7 @@ _MAX_TEXT = 2000
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that failed with severity ERROR, and what it said."""
+    """A check that failed with severity ERROR, and its description."""
 
     asset: str
     check: str
@@ -22,7 +22,7 @@ class FailedCheck:
 def message(
     job: str, drop: str | None, run_id: str, checks: Sequence[FailedCheck], problem: str | None, gate: str
 ) -> dict[str, Any]:
-    """The JSON that is sent. `kind` is `regression` when the check named `gate` failed the run."""
+    """Build the JSON to send. `kind` is `regression` if the check named `gate` failed the run."""
     regressed = any(check.check == gate for check in checks)
     words = "; ".join(f"{check.check}: {check.description or 'failed'}" for check in checks) or problem or "failed"
     where = f" of {drop}" if drop else ""
@@ -42,7 +42,7 @@ def send(url: str, content: dict[str, Any]) -> None:
 
     Raises:
         ValueError: the URL is not http or https.
-        urllib.error.URLError: nobody answered, or with an error. The URL, a secret, is in no message.
+        urllib.error.URLError: no answer, or an HTTP error. Messages never contain the URL, which is a secret.
     """
     if not url.startswith(("http://", "https://")):
         raise ValueError("the notification URL must start with http:// or https://")

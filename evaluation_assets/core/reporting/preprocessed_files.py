@@ -1,4 +1,4 @@
-"""The kept records of a drop as files: whole, and split into numbered ones."""
+"""Write the kept records of a drop to files: one complete file, and numbered parts of it."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from evaluation_assets.core.trajectories.identity import file_name
 
 @dataclass(frozen=True, slots=True)
 class PreprocessedFiles:
-    """What was written: the whole file, its number of records, and the names of the numbered files."""
+    """The files written: the complete file, its number of records, and the names of the numbered files."""
 
     path: UPath
     records: int
@@ -21,9 +21,9 @@ class PreprocessedFiles:
 
 
 def write_preprocessed_files(folder: UPath, drop: str, preprocessed: Stored, split_size: int) -> PreprocessedFiles:
-    """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` where a split size is given.
+    """Write `<name>_preprocessed.jsonl`, and `pre<name>/<name>NN.jsonl` if a split size is given.
 
-    Numbered files of an earlier run that this one does not write are removed.
+    Numbered files left over from an earlier run are removed.
     """
     name = drop.rsplit("/", 1)[-1]
     path = folder / file_name(name, "_preprocessed.jsonl")

@@ -11,12 +11,12 @@ from evaluation_assets.core.reporting.report import DropReport
 
 
 def as_json(report: DropReport) -> str:
-    """The report's data."""
+    """The data of the report as JSON."""
     return report.model_dump_json(indent=2) + "\n"
 
 
 def as_markdown(report: DropReport) -> str:
-    """The report for a pull request or a terminal."""
+    """The report as Markdown, for a pull request or a terminal."""
     return environment().get_template("report.md.j2").render(report=report)
 
 
@@ -27,7 +27,7 @@ def as_html(report: DropReport) -> str:
 
 @cache
 def environment() -> jinja2.Environment:
-    """The templates of all reports."""
+    """The Jinja environment of all report templates."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__ or "evaluation_assets.core.reporting", "templates"),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),  # noqa: S701 (Markdown has its own)

@@ -15,7 +15,7 @@ class _Model(BaseModel):
 
 
 class CriterionSummary(_Model):
-    """One criterion at one level."""
+    """Statistics of one criterion at one level."""
 
     level: str
     criterion: str
@@ -34,11 +34,11 @@ class ToolSummary(_Model):
 
 
 class JudgeSummary(_Model):
-    """One judge: outcomes by level (`canary`: clips that tell whether the judge changed), and what it cost.
+    """One judge: outcomes by level (`canary`: clips that detect whether the judge changed), and its cost.
 
-    Tokens and cost are sums over the verdicts that have them, `None` where none has. With `unpriced_verdicts` the cost
-    is only a lower bound, and with `uncounted_verdicts` the tokens are. `shortfall` says in one line why much is
-    missing, and what to do.
+    Tokens and cost are sums over the verdicts that have them; `None` if none has. With `unpriced_verdicts` the cost is
+    a lower bound; with `uncounted_verdicts` the tokens are. `shortfall` explains in one line why many answers are
+    missing and what to do.
     """
 
     judge: str
@@ -55,8 +55,8 @@ class JudgeSummary(_Model):
     shortfall: str | None = None
 
 
-class Opinion(_Model):
-    """What one judge said about one clip; one for each sample where it repeats itself."""
+class ClipVerdict(_Model):
+    """One judge's verdict on one clip; one per sample if the judge has repeats."""
 
     judge: str
     sample: int
@@ -68,7 +68,7 @@ class Opinion(_Model):
 
 
 class ClipSummary(_Model):
-    """A clip with its score (mean over criteria) and every judge's opinion. `excerpt` is cut in the middle."""
+    """A clip with its score (mean over criteria) and every judge's verdict. `excerpt` is cut in the middle."""
 
     trajectory_id: str
     clip_index: int
@@ -77,11 +77,11 @@ class ClipSummary(_Model):
     call_status: str
     score: float
     excerpt: str
-    opinions: list[Opinion]
+    opinions: list[ClipVerdict]
 
 
 class TrajectorySummary(_Model):
-    """One trajectory: its scores by criterion (`overall` is the clip-weighted mean) and what is special about it."""
+    """One trajectory: its scores by criterion (`overall` is the clip-weighted mean) and its flags."""
 
     trajectory_id: str
     task_id: str
@@ -106,7 +106,7 @@ class RejectedRecord(_Model):
 
 
 class RepairedTag(_Model):
-    """One unbalanced tag and how it was read."""
+    """One unbalanced tag and how it was repaired."""
 
     trajectory_id: str
     tag: str
@@ -115,7 +115,7 @@ class RepairedTag(_Model):
 
 
 class Records(_Model):
-    """Where every record went: `total = kept + removed + unreadable`."""
+    """Record counts: `total = kept + removed + unreadable`."""
 
     total: int
     kept: int
@@ -127,7 +127,7 @@ class Records(_Model):
 
 
 class CaseSummary(_Model):
-    """One run of a case. `flagged`: it failed, or its score deserves a look."""
+    """One run of a case. `flagged`: it failed, or its score is low."""
 
     case_id: str
     trajectory_id: str
@@ -173,7 +173,7 @@ class ToolUseOfTool(_Model):
 
 
 class PatternSummary(_Model):
-    """A class of issues with its evidence and what usually helps."""
+    """A class of issues with its evidence and a recommendation."""
 
     failure_class: str
     kinds: dict[str, int]
@@ -187,7 +187,7 @@ class PatternSummary(_Model):
 
 
 class TrialRate(_Model):
-    """Over `n_tasks` cases with at least k trials: at least one of k passes, and all k pass."""
+    """pass@k and pass^k over the `n_tasks` cases with at least k trials."""
 
     k: int
     pass_at: float
@@ -196,7 +196,7 @@ class TrialRate(_Model):
 
 
 class ToolUse(_Model):
-    """The drop's runs measured by its suite. `problem` says why the suite could not be used.
+    """Results of the drop's runs on its suite. `problem` says why the suite could not be used.
 
     `pass_rate` excludes runs that `failed` because of the infrastructure. Lists are truncated, their totals are not;
     `cases` starts with runs that did not pass and flagged runs.
@@ -235,7 +235,7 @@ class ToolUse(_Model):
 class TrendPoint(_Model):
     """One drop of a suite: the metric's mean over tasks with its 95 % interval.
 
-    `breaks`: it is not comparable with the point before, because judges, rubrics or settings changed.
+    `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed.
     """
 
     drop: str
@@ -253,9 +253,9 @@ class Trend(_Model):
 
 
 class DropReport(_Model):
-    """Everything a report says. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
+    """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
-    `damaged_tables` are files of other drops of the suite that could not be read; the history is without them.
+    `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     """
 
     drop: str

@@ -24,7 +24,7 @@ _ENDING = "_eva.json"
 
 
 def preprocessed_records(trajectories: Stored) -> Iterator[JsonObject]:
-    """The kept records as they came, with the repaired text and what preprocessing found."""
+    """The kept source records, with the repaired text and the preprocessing metadata."""
     for row in trajectories.rows(TREE_AND_TEXT):
         yield preprocessed_record(trajectory_of(row))
 
@@ -52,7 +52,7 @@ def preprocessed_record(trajectory: Trajectory) -> JsonObject:
 
 
 def result_records(tables: DropTables) -> Iterator[tuple[JsonObject, dict[str, JsonObject]]]:
-    """For every trajectory the result record, and by file name what each judge said about its clips."""
+    """For every trajectory: the result record, and each judge's verdicts on its clips by file name."""
     scores = Aligned(tables.clip_scores.rows())
     verdicts = {judge: Aligned(table.rows()) for judge, table in tables.clip_verdicts.items()}
     for trajectory, clips in with_clips(tables.preprocessed, tables.clips):
@@ -62,20 +62,20 @@ def result_records(tables: DropTables) -> Iterator[tuple[JsonObject, dict[str, J
         for judge, rows in by_judge.items():
             if rows:
                 name = judge_file_name(rows[0], trajectory)
-                if name in judge_files:  # two judges may be the same model
+                if name in judge_files:  # two judges may use the same model
                     name = file_name(f"{judge}_{name.removesuffix(_ENDING)}", _ENDING)
                 judge_files[name] = _judge_record(trajectory, clips, rows)
         yield _result_record(trajectory, clips, clip_scores, by_judge), judge_files
 
 
 def judge_file_name(verdict: Row, trajectory: Trajectory) -> str:
-    """`<provider>_<model>_<trajectory id>_eva.json`, safe as a file name whatever the id holds."""
+    """`<provider>_<model>_<trajectory id>_eva.json`, made safe as a file name."""
     parts = (verdict["provider"], verdict["model"], trajectory.id)
     return file_name("_".join(map(_safe, parts)), _ENDING)
 
 
 def embed(clips: list[Clip], evaluations: Mapping[int, str]) -> str:
-    """The trajectory's text with each evaluation right behind the clip it judges, after one line break."""
+    """The trajectory's text with each evaluation inserted after its clip, separated by one line break."""
     return "".join(
         clip.content + (f"\n{evaluations[clip.index]}" if clip.index in evaluations else "") for clip in clips
     )
@@ -120,7 +120,7 @@ def _result_record(
 
 
 def _evaluation(means: Mapping[str, float | None], verdicts: list[Row]) -> str:
-    """One judge's scores as elements; averages of several as JSON, with all of their words."""
+    """One judge's scores as XML elements; the average of several judges as JSON, with all their rationales."""
     known = {criterion: mean for criterion, mean in means.items() if mean is not None}
     scored = [row for row in verdicts if row["outcome"] == "scored"]
     if not scored:
@@ -185,6 +185,6 @@ def _judge_record(trajectory: Trajectory, clips: list[Clip], verdicts: list[Row]
 
 
 def _safe(name: str) -> str:
-    """A name without separators or surprises; one that had to change keeps apart from others by a digest."""
+    """A name that is safe in a file name. A changed name gets a digest, so that different names stay different."""
     safe = "".join(character if character.isalnum() or character in "-_." else "-" for character in name)[:80]
     return safe if safe == name and not name.startswith(".") else f"{safe.lstrip('.')}-{digest(name)[:8]}"

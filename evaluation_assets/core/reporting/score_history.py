@@ -10,15 +10,15 @@ from evaluation_assets.core.reporting.report import Trend, TrendPoint
 Row = dict[str, Any]
 
 MAX_POINTS = 40
-"""Older drops are in the table."""
+"""Drops in a plot; the table has all."""
 
 FIRST = ("success", "pass_rate", "overall")
 
 
 def trends(rows: Sequence[Row]) -> list[Trend]:
-    """Each score over the drops of a suite, from its rows of `score_history` in the order of time.
+    """Plots of each score over the drops of a suite, from its rows of `score_history`, oldest first.
 
-    A metric needs two points. Cost and latency have no common scale and are left to the table.
+    A metric needs two points. Cost and latency have no common scale, so they are only in the table.
     """
     by_metric: dict[str, list[Row]] = {}
     for row in rows:

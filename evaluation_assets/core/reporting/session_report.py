@@ -17,12 +17,12 @@ from evaluation_assets.core.sessions.analysis_rows import analysis_of
 Row = dict[str, Any]
 
 LISTED = 20
-"""Sessions that are shown in full; the table holds all."""
+"""Sessions shown in full; the table has all."""
 
 LISTED_AGENTS = 50
 
 BEST_DROPS = 5
-"""Drops of a suite that are shown beside the report's own, for every agent."""
+"""Other drops of the suite shown per agent, next to the report's own drop."""
 
 SCORES = (
     "overall_score",
@@ -42,7 +42,7 @@ class _Model(BaseModel):
 class AgentComparison(_Model):
     """One agent over the sessions it took part in; scores are over sessions.
 
-    `latency_ms` and `cost_usd` are sums over the `latency_known` and `cost_known` of the interactions that have one.
+    `latency_ms` and `cost_usd` are sums over the `latency_known` and `cost_known` interactions that have a value.
     """
 
     agent_id: str
@@ -63,7 +63,7 @@ class AgentComparison(_Model):
 
 
 class AgentRank(_Model):
-    """An agent inside sessions in one drop of the suite: the `rank`-th of `n_ranked` by overall score.
+    """Rank of an agent inside sessions in one drop of the suite: `rank` of `n_ranked` by overall score.
 
     `agent` and `agent_version` are those of the drop. The interval is 95 % over tasks.
     """
@@ -92,7 +92,7 @@ class AgentRank(_Model):
 
 
 class SessionEntry(_Model):
-    """One session: the panel's analysis, and what each judge alone would have made of it."""
+    """One session: the panel's analysis, and the analysis by each judge alone."""
 
     analysis: SessionAnalysis
     overall_by_judge: dict[str, float | None]
@@ -136,7 +136,7 @@ class _Agent:
 
 
 def sessions_summary(analyses: Stored) -> SessionsSummary | None:
-    """What `session_analyses` add up to; `None` for a drop without sessions."""
+    """Summarise `session_analyses`; `None` for a drop without sessions."""
     agents: dict[str, _Agent] = {}
     scores: dict[str, list[float | None]] = {}
     courses: Counter[str] = Counter()
@@ -180,7 +180,7 @@ def sessions_summary(analyses: Stored) -> SessionsSummary | None:
 
 
 def agent_ranks(rows: Sequence[Row], drop: str) -> list[AgentRank]:
-    """From the ranks over the drops of a suite: this drop's agents that other drops have too, with their best drops."""
+    """Ranks of this drop's agents that also occur in other drops of the suite, with their best drops."""
     drops = Counter(row["agent_id"] for row in rows)
     own = {row["agent_id"] for row in rows if row["drop"] == drop and drops[row["agent_id"]] > 1}
     place: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The tool use section of a report: metrics of the runs by the test suite."""
+"""The tool use section of a report: the drop's runs measured by the test suite."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -22,7 +22,7 @@ from evaluation_assets.core.suites.failure_patterns import by_category, by_tool,
 Row = dict[str, Any]
 
 LISTED = 200
-"""Runs and names that a report lists; the table holds all."""
+"""Runs and names listed in a report; the table has all."""
 
 _ISSUES = 8
 
@@ -47,7 +47,7 @@ _COLUMNS = (
 
 
 def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
-    """Figures over the rows of `tool_use_results`; `None` where the drop has no suite."""
+    """Summarise the rows of `tool_use_results`; `None` if the drop has no suite."""
     facts = SuiteFacts.of(results)
     if facts.suite is None and facts.problem is None:
         return None

@@ -19,10 +19,10 @@ from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.headline import headline, rate
 from evaluation_assets.core.reporting.report import (
     ClipSummary,
+    ClipVerdict,
     CriterionSummary,
     DropReport,
     JudgeSummary,
-    Opinion,
     Records,
     RejectedRecord,
     RepairedTag,
@@ -37,17 +37,17 @@ Row = dict[str, Any]
 
 WORST_CLIPS = 20
 LISTED = 200
-"""Rejected records and trajectories that a report lists; the tables hold all."""
+"""Rejected records and trajectories listed in a report; the tables have all."""
 
 EXCERPT = 1200
 
 RIGHT_ANSWER = 0.5
-"""Judged agreement with the reference from which an answer is right: its main point is."""
+"""An answer counts as right from this judged agreement with the reference on: its main point is right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DropTables(MeasuredTables):
-    """All tables of a drop that its report is made of; verdicts by judge."""
+    """All tables of a drop that its report is built from; verdicts by judge."""
 
     rejected: Stored
     clip_scores: Stored
@@ -58,7 +58,7 @@ class DropTables(MeasuredTables):
 
 
 def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables: DropTables) -> DropReport:
-    """The report of a drop. Reads each table as a stream; holds figures and the listed rows, never the texts."""
+    """Build the report of a drop. Tables are read as streams; only figures and listed rows are kept in memory."""
     records, repairs, repairs_total = _records(tables)
     trajectories = _Best(LISTED)
     outcomes: list[bool] = []
@@ -121,7 +121,7 @@ def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables
 
 
 def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
-    """The outcomes that are known, of all runs that could be read: those a rule removes count as well."""
+    """Known outcomes by task, of all readable runs, including those that a rule removes."""
     found: dict[str, list[bool]] = {}
     for row in table.rows([task, outcome]):
         if row[outcome] is not None:
@@ -130,7 +130,7 @@ def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
 
 
 class _Best:
-    """The items with the lowest values, without holding the others. Ties go to the earlier one."""
+    """Keeps only the items with the lowest values. Ties go to the earlier item."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -144,7 +144,7 @@ class _Best:
             heapq.heapreplace(self._heap, entry)
 
     def items(self) -> list[Any]:
-        """Lowest value first."""
+        """The kept items, lowest value first."""
         return [item for _, _, item in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1]))]
 
 
@@ -227,7 +227,7 @@ def _clips(
             merged.setdefault(criterion, []).extend(values)
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
     total, scored = position, sum(tool.scored for tool in tools.values())
-    return summaries, criteria, _with_opinions(worst.items(), tables), total, scored
+    return summaries, criteria, _with_verdicts(worst.items(), tables), total, scored
 
 
 def _overall(tool: _Tool) -> float | None:
@@ -235,20 +235,20 @@ def _overall(tool: _Tool) -> float | None:
     return fmean(means) if means else None
 
 
-def _with_opinions(worst: list[tuple[str, int, Row, float]], tables: DropTables) -> list[ClipSummary]:
+def _with_verdicts(worst: list[tuple[str, int, Row, float]], tables: DropTables) -> list[ClipSummary]:
     wanted = {(trajectory_id, index) for trajectory_id, index, _, _ in worst}
     contents = {
         (row["trajectory_id"], row["clip_index"]): excerpt(row["content"])
         for row in tables.clips.rows(["trajectory_id", "clip_index", "content"])
         if (row["trajectory_id"], row["clip_index"]) in wanted
     }
-    opinions: dict[tuple[str, int], list[Opinion]] = {}
+    opinions: dict[tuple[str, int], list[ClipVerdict]] = {}
     columns = ["trajectory_id", "clip_index", "judge", "sample", "outcome", "scores", "summary", "reasoning", "error"]
     for table in tables.clip_verdicts.values():
         for row in table.rows(columns):
             place = (row.pop("trajectory_id"), row.pop("clip_index"))
             if place in wanted:
-                opinions.setdefault(place, []).append(Opinion.model_validate(row))
+                opinions.setdefault(place, []).append(ClipVerdict.model_validate(row))
     return [
         ClipSummary(
             trajectory_id=trajectory_id,
@@ -281,7 +281,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     for level, by_judge in levels.items():
         if judge not in by_judge:
             continue
-        of_drop = level != "canary"  # canaries cost, and say nothing about the drop
+        of_drop = level != "canary"  # canary clips cost money, but are not part of the drop
         counts = outcomes.setdefault(level, Counter())
         for row in by_judge[judge].rows(["provider", "model", *COLUMNS, *summed]):
             identity = row
@@ -344,7 +344,7 @@ def _level(criterion: str) -> tuple[str, str]:
 
 
 def excerpt(text: str, limit: int = EXCERPT) -> str:
-    """The text, cut in the middle with a visible mark when it is longer than `limit` characters."""
+    """The text, cut in the middle with a visible mark if it is longer than `limit` characters."""
     if len(text) <= limit:
         return text
     return without_middle(text, limit // 2, limit // 2, "[… {} characters left out …]")

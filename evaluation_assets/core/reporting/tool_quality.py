@@ -13,10 +13,10 @@ Kind = Literal[
 ]
 
 SHORT = 20
-"""A description of fewer characters says hardly more than the name."""
+"""A description with fewer characters hardly says more than the name."""
 
 ALIKE = 0.85
-"""Two descriptions at least this similar (Ratcliff-Obershelp, 0..1) tell a model no difference."""
+"""A model cannot distinguish tools whose descriptions are at least this similar (Ratcliff-Obershelp, 0..1)."""
 
 _COMPARED = 500
 _DEEPEST = 20
@@ -33,7 +33,7 @@ class Finding:
 
 
 def findings(tools: Sequence[Tool]) -> list[Finding]:
-    """Empty or short descriptions, undocumented or untyped parameters, and tools that look alike."""
+    """Find empty or short descriptions, undocumented or untyped parameters, and tools that look alike."""
     found: list[Finding] = []
     for tool in tools:
         found += _of_tool(tool)
@@ -74,7 +74,7 @@ def _of_parameters(tool: str, schema: dict[str, Any], path: str, depth: int) -> 
 
 
 def _similarity(one: Tool, other: Tool) -> float:
-    """How alike two tools are described; 0 where they take other parameters."""
+    """Similarity of two tools' descriptions; 0 if their parameters differ."""
     if _names(one) != _names(other):
         return 0.0
     if not one.description.strip() or not other.description.strip():

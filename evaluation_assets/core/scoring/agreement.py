@@ -11,7 +11,7 @@ Row = dict[str, Any]
 class Agreement:
     """Krippendorff's alpha of one criterion over the `n_subjects` that at least two judges scored.
 
-    1 is full agreement, 0 what chance gives. `None` where nothing varies: then there is nothing to agree about.
+    1 is full agreement, 0 is agreement by chance. `None` if the scores do not vary.
     """
 
     alpha: float | None
@@ -19,7 +19,7 @@ class Agreement:
 
 
 class _Sums:
-    """What alpha needs, added up over subjects."""
+    """The sums that alpha is computed from."""
 
     def __init__(self) -> None:
         self.subjects = self.values = 0
@@ -37,16 +37,16 @@ class _Sums:
 
 
 def krippendorff_alpha(n: int, total: float, squares: float, within: float) -> float | None:
-    """Krippendorff's alpha, interval metric, for any number of judges and missing scores.
+    """Krippendorff's alpha with the interval metric, for any number of judges and missing scores.
 
     Observed disagreement is `within / n`, expected disagreement `2 sum((x - mean)^2) / (n - 1)`. Source: Krippendorff,
-    Content Analysis (4th ed., 2018), chapter 12. `None` where nothing varies.
+    Content Analysis (4th ed., 2018), chapter 12. `None` if the scores do not vary.
 
     Args:
-        n: scores of the subjects that have two or more.
-        total: their sum.
-        squares: the sum of their squares.
-        within: the sum over subjects of `2 m ss / (m - 1)`, with m scores and ss their squared deviations.
+        n: number of scores, over subjects with at least two.
+        total: sum of these scores.
+        squares: sum of their squares.
+        within: sum over subjects of `2 m ss / (m - 1)`, with m scores and their sum of squared deviations ss.
     """
     if n < 2:
         return None
@@ -55,7 +55,7 @@ def krippendorff_alpha(n: int, total: float, squares: float, within: float) -> f
 
 
 def agreement(score_rows: Iterable[Row]) -> dict[str, Agreement]:
-    """Agreement by criterion, from rows of a score table: count, mean and standard deviation are enough."""
+    """Agreement by criterion, computed from the counts, means and standard deviations of a score table."""
     sums: dict[str, _Sums] = {}
     for row in score_rows:
         if row["mean"] is not None and row["n_scored"] >= 2:

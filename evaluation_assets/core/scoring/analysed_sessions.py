@@ -1,4 +1,4 @@
-"""Rows of `session_analyses`: one by the panel, and one per judge if there are several."""
+"""Rows of `session_analyses`: one for the panel, and one per judge if there are several."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -8,8 +8,8 @@ from evaluation_assets.core.scoring.averages import Leniency, average, panel_sco
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
 from evaluation_assets.core.sessions.analysis import PANEL
 from evaluation_assets.core.sessions.analysis_rows import analysis_row
-from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
@@ -25,11 +25,11 @@ def session_analyses(
     measure: Similarity,
     say: Callable[[str], object],
 ) -> Iterator[Row]:
-    """Rows of `session_analyses`, session after session; trajectories that are no sessions have none.
+    """Rows of `session_analyses` in the order of the trajectories; trajectories that are not sessions have none.
 
-    The panel's means are adjusted for the leniency of the judges that scored, so that a missing one moves nothing.
-
-    Where `measure` fails, letters are compared instead: the analysis names the measure, and `say` is told.
+    The panel's means are adjusted for the leniency of the judges that scored, so that a missing judge does not shift
+    them. If `measure` fails, character n-grams are compared instead: the analysis names the measure used, and `say`
+    receives a warning.
     """
     columns = ["trajectory_id", "subject", "outcome", "scores"]
     leniency = _leniency(trajectories, verdicts)
@@ -48,9 +48,9 @@ def session_analyses(
 
 
 def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
-    """The panel's scores of every session as metrics that runs are compared by: `session.overall` and the like.
+    """The panel's scores of every session as metrics for the gate: `session.overall` etc.
 
-    Drift is left out: without a judge it is likeness of texts, which is shown and never gated.
+    Drift is excluded: without a judge it is a similarity of texts, which is reported but never gates.
     """
     names = ("overall", "conversation", "tool_use", "coordination", "reasoning")
     columns = ["session_id", "analyst", *(f"{name}_score" for name in names)]
@@ -64,9 +64,9 @@ def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
 def panel_means(
     verdicts: Mapping[str, list[Row]], quorum: int, leniency: Mapping[str, Mapping[str, float]] | None = None
 ) -> PanelMeans:
-    """Mean score by subject and criterion, where at least `quorum` judges scored.
+    """Mean score by subject and criterion, if at least `quorum` judges scored.
 
-    `leniency` is what each judge gives above the panel, by criterion; it is taken out of the judge's scores.
+    `leniency` is each judge's mean deviation from the panel, by criterion; it is subtracted from the judge's scores.
     """
     found: dict[str, dict[str, float]] = {}
     for subject, by_judge in _subjects(verdicts).items():
@@ -81,7 +81,7 @@ def panel_means(
 
 
 def _subjects(verdicts: Mapping[str, list[Row]]) -> dict[str, dict[str, list[Row]]]:
-    """One session's verdict rows by subject and judge."""
+    """Verdict rows of one session, by subject and judge."""
     subjects: dict[str, dict[str, list[Row]]] = {}
     for judge, rows in verdicts.items():
         for row in rows:
@@ -90,7 +90,7 @@ def _subjects(verdicts: Mapping[str, list[Row]]) -> dict[str, dict[str, list[Row
 
 
 def _leniency(trajectories: Stored, verdicts: Mapping[str, Stored]) -> dict[str, dict[str, float]]:
-    """What each judge gives above the panel over all sessions of the drop, by criterion."""
+    """Leniency of each judge over all sessions of the drop, by criterion."""
     columns = ["trajectory_id", "subject", "outcome", "scores"]
     by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
     found = Leniency(list(verdicts))

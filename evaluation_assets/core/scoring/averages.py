@@ -12,10 +12,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """One criterion of one subject over a panel, 0..1.
+    """Scores of one subject on one criterion, averaged over a panel, 0..1.
 
-    `n_scored` judges gave a score, of `n_judges`. Below the quorum all statistics are `None`. `std` is the spread of
-    these judges (population standard deviation).
+    `n_scored` of `n_judges` gave a score. Below the quorum all statistics are `None`. `std` is the population standard
+    deviation over judges.
     """
 
     mean: float | None
@@ -29,7 +29,7 @@ class Average:
 
 
 def average(scores: Mapping[str, float], n_judges: int, quorum: int, leniency: Mapping[str, float]) -> Average:
-    """Average the judges' scores of one criterion. `leniency` is what each judge gives above the panel."""
+    """Average the judges' scores of one criterion. `leniency` is each judge's mean deviation from the panel."""
     values = list(scores.values())
     if len(values) < max(quorum, 1):
         return Average(None, None, None, None, None, None, len(values), n_judges)
@@ -60,7 +60,7 @@ class Leniency:
         self._systems: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def add(self, criterion: str, scores: Mapping[str, float]) -> None:
-        """Take in one subject's scores. A subject that one judge scored says nothing about leniency."""
+        """Add one subject's scores. Subjects with a single score carry no information about leniency."""
         if len(scores) < 2:
             return
         size = len(self._position)
@@ -71,7 +71,7 @@ class Leniency:
         vector[who] += values - values.mean()
 
     def effects(self, criterion: str) -> dict[str, float]:
-        """What each judge gives above the panel, by name; judges that share no subject with others get 0."""
+        """Leniency by judge name; 0 for judges that share no subject with another judge."""
         if criterion not in self._systems:
             return {}
         matrix, vector = self._systems[criterion]
@@ -80,9 +80,9 @@ class Leniency:
 
 
 def samples_of(verdicts: Iterable[Row]) -> dict[str, list[float]]:
-    """One judge's scores of one subject by criterion, of its verdict rows. Only `scored` verdicts count.
+    """One judge's scores of one subject by criterion, from its verdict rows. Only `scored` verdicts count.
 
-    A judge without repeats has one at most. A criterion without a score is there, with none.
+    A judge without repeats has at most one score. Criteria without a score are included with an empty list.
     """
     found: dict[str, list[float]] = {}
     for row in verdicts:
@@ -94,7 +94,7 @@ def samples_of(verdicts: Iterable[Row]) -> dict[str, list[float]]:
 
 
 def panel_scores(verdicts: Mapping[str, Iterable[Row]]) -> dict[str, dict[str, float]]:
-    """Scores by criterion and judge, of one subject's verdict rows by judge: each judge's mean over its samples."""
+    """Scores of one subject by criterion and judge: each judge's mean over its samples."""
     found: dict[str, dict[str, float]] = {}
     for judge, rows in verdicts.items():
         for criterion, samples in samples_of(rows).items():
@@ -105,18 +105,18 @@ def panel_scores(verdicts: Mapping[str, Iterable[Row]]) -> dict[str, dict[str, f
 
 
 class StaleVerdicts(ValueError):
-    """Verdicts on subjects the drop no longer has: the judge has to run again."""
+    """Verdicts on subjects that the drop no longer has: the judge has to be re-run."""
 
 
 def by_subject(
     tables: Mapping[str, Iterable[Row]], order: Iterable[tuple[Any, ...]], key: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], dict[str, list[Row]]]]:
-    """Bring the judges' tables together: every subject of `order` with the verdicts there are on it, by judge.
+    """Merge the judges' tables: yield every subject of `order` with its verdicts by judge.
 
-    All tables are in that order; a judge without a verdict on a subject is left out there.
+    All tables must be in this order. A judge without a verdict on a subject is omitted for it.
 
     Raises:
-        StaleVerdicts: a table holds a subject that is not in `order`.
+        StaleVerdicts: a table has a subject that is not in `order`.
     """
     iterators = {judge: iter(rows) for judge, rows in tables.items()}
     waiting = {judge: next(rows, None) for judge, rows in iterators.items()}

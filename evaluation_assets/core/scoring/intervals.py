@@ -1,4 +1,4 @@
-"""Confidence intervals of means and rates, over tasks, not steps or trials."""
+"""Confidence intervals of means and rates. The unit is the task, not the step or trial."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over `n` clusters with its standard error and a two-sided interval; `None` where one value is all."""
+    """A mean over `n` clusters with standard error and two-sided interval; both are `None` for a single value."""
 
     mean: float
     std_error: float | None
@@ -22,7 +22,7 @@ class Estimate:
 
 
 def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Interval of a rate. Source: Wilson, JASA 22 (1927); it covers well from 10 observations on."""
+    """Interval of a rate. Source: Wilson, JASA 22 (1927); its coverage is good from 10 observations on."""
     z = float(special.ndtri(0.5 + confidence / 2))
     rate = successes / n
     centre = rate + z * z / (2 * n)
@@ -49,7 +49,7 @@ def clustered(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]
 
 
 def mean_of_tasks(values: Sequence[float]) -> Estimate:
-    """Mean of one value a task. Outcomes (only 0 and 1) get Wilson's interval, scores the one of Student's t."""
+    """Mean of one value per task. Outcomes (only 0 and 1) get Wilson's interval, scores get Student's t interval."""
     n = len(values)
     mean, error, degrees = clustered(values, range(n))
     if n < 2:

@@ -15,7 +15,7 @@ Subject = tuple[Any, ...]
 def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) -> Iterator[Row]:
     """Rows of `panel_reliability`, from verdict tables by level and judge.
 
-    A panel of one has rows only where its judge repeats itself.
+    A panel of one has rows only if its judge has repeats.
     """
     for level, tables in verdicts.items():
         for criterion, by_subject in sorted(_samples(tables).items()):
@@ -53,7 +53,7 @@ def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) ->
 
 
 def largest_retest_std(rows: Iterable[Row]) -> dict[str, float]:
-    """By judge that repeats itself, its largest standard deviation over criteria, from rows of `panel_reliability`."""
+    """The largest retest standard deviation over criteria of each judge with repeats, from `panel_reliability`."""
     figures: dict[str, float] = {}
     for row in rows:
         if row["retest_std"] is not None:
@@ -63,7 +63,7 @@ def largest_retest_std(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def _samples(tables: Mapping[str, Stored]) -> dict[str, dict[Subject, dict[str, list[float]]]]:
-    """Scores by criterion, subject and judge; several where a judge repeats itself."""
+    """Scores by criterion, subject and judge; several per judge if it has repeats."""
     found: dict[str, dict[Subject, dict[str, list[float]]]] = {}
     for judge, table in tables.items():
         place = "clip_index" if "clip_index" in table.table.schema.names else "subject"

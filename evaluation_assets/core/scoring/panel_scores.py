@@ -12,7 +12,7 @@ from evaluation_assets.core.scoring.averages import Average, Leniency, average, 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 Subject = tuple[Key, Row]
-"""What verdicts on it are found by, and the columns that say what it is."""
+"""A subject: the key of its verdicts, and its identifying columns."""
 
 OVERALL = "overall"
 
@@ -27,7 +27,7 @@ class ToolAverage:
 
 
 def tool_averages(clip_scores: Iterable[Row], column: str = "mean") -> dict[str, ToolAverage]:
-    """Averages by tool type over rows of `clip_scores`; tool types without a score are left out."""
+    """Averages by tool type over rows of `clip_scores`; tool types without a score are omitted."""
     values: dict[str, dict[str, list[float]]] = {}
     clips: dict[str, set[Key]] = {}
     for row in clip_scores:
@@ -113,9 +113,9 @@ def _overall(clip_rows: list[Row], n_judges: int) -> Row:
 def _averages(
     tables: Mapping[str, Stored], key: Sequence[str], order: Callable[[], Iterator[Subject]], quorum: int
 ) -> Iterator[tuple[Row, str, Average]]:
-    """Every criterion of every subject, with the subject's columns. A subject nobody spoke about has none.
+    """Average every criterion of every subject. Subjects without verdicts have no rows.
 
-    The tables are read twice: for leniency, then for the averages.
+    The tables are read twice: once for leniency, once for the averages.
     """
     columns = ["trajectory_id", *key]
 

@@ -1,6 +1,7 @@
 """Reliability of judges and panels: agreement beyond chance, and the effective number of judges.
 
-Agreement between judges is not validity: judges of different makers err alike. Only labels of people tell.
+Agreement between judges is not validity: models of different providers make the same errors. Only human labels show
+validity.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -32,7 +33,7 @@ class Components:
 
 
 def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> Statistic:
-    """Agreement of two raters on categories beyond chance; `None` where both always say the same one thing.
+    """Cohen's kappa: agreement of two raters beyond chance; `None` if both always give the same single category.
 
     Source: Cohen, Educational and Psychological Measurement 20 (1960).
     """
@@ -45,7 +46,7 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> Statis
 
 
 def kappa_interval(first: Sequence[Hashable], second: Sequence[Hashable], seed: int = 0) -> tuple[Statistic, Statistic]:
-    """95 % interval of kappa by resampling subjects; rough below 50 of them, undefined below 10."""
+    """95 % bootstrap interval of kappa over subjects; rough below 50 subjects, undefined below 10."""
     n = len(first)
     if n < 10:
         return None, None
@@ -64,7 +65,7 @@ def kappa_interval(first: Sequence[Hashable], second: Sequence[Hashable], seed: 
 
 
 def alpha_of(ratings: np.ndarray) -> Statistic:
-    """Krippendorff's alpha, interval metric, of subjects x raters with nan for missing."""
+    """Krippendorff's alpha (interval metric) of an array of subjects x raters, with NaN for missing scores."""
     counts = (~np.isnan(ratings)).sum(axis=1)
     ratings, counts = ratings[counts >= 2], counts[counts >= 2]
     if not len(ratings):
@@ -80,7 +81,7 @@ def alpha_of(ratings: np.ndarray) -> Statistic:
 
 
 def alpha_interval(ratings: np.ndarray, seed: int = 0) -> tuple[Statistic, Statistic]:
-    """95 % interval of alpha by resampling subjects; rough below 50 of them, undefined below 10."""
+    """95 % bootstrap interval of alpha over subjects; rough below 50 subjects, undefined below 10."""
     n = len(ratings)
     if n < 10:
         return None, None
@@ -97,7 +98,7 @@ def _percentiles(values: Sequence[float]) -> tuple[Statistic, Statistic]:
 
 
 def components(ratings: np.ndarray) -> Components:
-    """Variance components of subjects x judges; subjects that a judge has not scored are left out."""
+    """Variance components of subjects x judges; subjects with a missing score are omitted."""
     whole = ratings[~np.isnan(ratings).any(axis=1)]
     n, k = whole.shape
     if n < 2 or k < 2:
@@ -118,11 +119,11 @@ def components(ratings: np.ndarray) -> Components:
 
 
 def effective_judges(scores: np.ndarray, labels: Sequence[float]) -> float | None:
-    """How many independent judges a panel counts for, given people's labels of the same subjects.
+    """Effective number of independent judges in a panel, given human labels of the same subjects.
 
-    Kish's `k / (1 + (k - 1) r)` with `r` the mean correlation of what is left of each judge's scores after its linear
-    response to the label is taken out; the correlation of raw errors would make independent judges look dependent.
-    Noisy labels push `r` up, so that the result is a lower value. `None` where something does not vary.
+    Kish's `k / (1 + (k - 1) r)`, where `r` is the mean correlation between the judges' residuals after regression on
+    the label. The correlation of raw errors would make independent judges look dependent. Noisy labels increase `r`,
+    so the result is a lower bound. `None` if labels or residuals do not vary.
     """
     whole = ~np.isnan(scores).any(axis=1)
     ratings, truth = scores[whole], np.asarray(labels, float)[whole]
@@ -138,20 +139,20 @@ def effective_judges(scores: np.ndarray, labels: Sequence[float]) -> float | Non
 
 
 def retest_std(repeated: Iterable[Sequence[float]]) -> float | None:
-    """How far a judge's verdicts on the same subject lie apart: the within-subject standard deviation.
+    """Within-subject standard deviation of a judge's repeated verdicts.
 
-    The root of the mean variance of the subjects judged more than once; `None` without any. Source: Bland and Altman,
-    Measurement error, British Medical Journal 313 (1996).
+    The square root of the mean variance over subjects judged more than once; `None` if there are none. Source: Bland
+    and Altman, Measurement error, British Medical Journal 313 (1996).
     """
     variances = [variance(scores) for scores in repeated if len(scores) > 1]
     return sqrt(fmean(variances)) if variances else None
 
 
 def influence(scores: Mapping[str, Sequence[float | None]]) -> dict[str, float | None]:
-    """How far each judge moves the panel: mean of all judges less mean of the others, over subjects both have.
+    """Influence of each judge on the panel: mean of all judges minus mean of the others, over their common subjects.
 
     Args:
-        scores: by judge, one score a subject, `None` where it gave none.
+        scores: by judge, one score per subject; `None` if missing.
     """
     moved: dict[str, float | None] = {}
     for judge, own in scores.items():
@@ -166,5 +167,5 @@ def influence(scores: Mapping[str, Sequence[float | None]]) -> dict[str, float |
 
 
 def table_of(scores: Mapping[str, Sequence[Any]]) -> np.ndarray:
-    """Subjects x judges with nan for missing."""
+    """Scores as an array of subjects x judges, with NaN for missing scores."""
     return np.array([[np.nan if value is None else value for value in own] for own in scores.values()], float).T

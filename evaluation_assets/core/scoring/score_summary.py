@@ -1,4 +1,4 @@
-"""Means by criterion over the scores of a drop, for the UI."""
+"""Means by criterion over the scores of a drop, as metadata for the UI."""
 
 from collections.abc import Iterator
 from statistics import fmean
@@ -8,14 +8,14 @@ from evaluation_assets.core.scoring.panel_scores import Row
 
 
 class ScoreSummary:
-    """Adds up rows of scores while they pass."""
+    """Sums rows of scores as they stream through."""
 
     def __init__(self) -> None:
         self._means: dict[str, list[float]] = {}
         self._not_scored = 0
 
     def over(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Pass the rows on."""
+        """Yield the rows unchanged and add them up."""
         for row in rows:
             if row["mean"] is None:
                 self._not_scored += 1
@@ -32,6 +32,6 @@ class ScoreSummary:
         return "\n".join(["| criterion | mean | subjects |", "| --- | ---: | ---: |", *lines])
 
     def figures(self) -> dict[str, float | int]:
-        """The mean of each criterion as a number, which the UI plots over drops."""
+        """The mean of each criterion as a number; the UI plots it over drops."""
         means = {f"mean_{criterion}": fmean(values) for criterion, values in sorted(self._means.items())}
         return {"not_scored": self._not_scored, **means}

@@ -1,4 +1,4 @@
-"""Counts and means over the sessions of a drop, for the UI."""
+"""Counts and means over the sessions of a drop, as metadata for the UI."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _SCORES = (
 
 
 class SessionSummary:
-    """Adds up the panel's analyses while they pass. `taken` is what embeddings took."""
+    """Sums the panel's analyses as they stream through. `taken` is the usage of embeddings."""
 
     def __init__(self) -> None:
         self.taken = Taken()
@@ -35,7 +35,7 @@ class SessionSummary:
         self._sums: Counter[str] = Counter()
 
     def over(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """Pass the rows on."""
+        """Yield the rows unchanged and add them up."""
         for row in rows:
             if row["analyst"] == PANEL:
                 self._sums["sessions"] += 1
@@ -48,7 +48,7 @@ class SessionSummary:
             yield row
 
     def metadata(self) -> dict[str, float | int | str | None]:
-        """The means as numbers, which the UI plots over drops; a drop without sessions says so."""
+        """The means as numbers, which the UI plots over drops, or a note that the drop has no sessions."""
         if not self._sums["sessions"]:
             return {"sessions": 0, "note": "no trajectory has several agents or several user turns"}
         return {
@@ -59,7 +59,7 @@ class SessionSummary:
         }
 
     def _embedded(self) -> dict[str, float | int | str | None]:
-        """What embeddings took; nothing where there are none. Unknown tokens and costs are null."""
+        """Usage of embeddings; empty without any. Unknown tokens and costs are null."""
         taken = self.taken
         figures: dict[str, float | int | str | None] = {}
         if taken.texts:

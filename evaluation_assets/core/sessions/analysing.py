@@ -26,10 +26,10 @@ from evaluation_assets.core.sessions.analysis import (
     TurnResult,
     WastedCall,
 )
-from evaluation_assets.core.sessions.contributions import Contribution, speakers
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
 from evaluation_assets.core.sessions.intent_drift import Drift, drift_of
+from evaluation_assets.core.sessions.interactions import SessionInteraction, speakers
 from evaluation_assets.core.sessions.issues import issues_of, quoted
 from evaluation_assets.core.sessions.recommendations import recommend
 from evaluation_assets.core.sessions.session_scores import Detection, Weighted, capped
@@ -37,7 +37,7 @@ from evaluation_assets.core.sessions.tool_validation import validity
 from evaluation_assets.core.trajectories.model import Trajectory
 
 PanelMeans = Mapping[str, Mapping[str, float]]
-"""What judges said: mean score by criterion, by subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
+"""Mean judged score by criterion, for each subject (`session`, `turn/0`, `turn/0/interaction/1`)."""
 
 COORDINATION = ("coordination_boundaries", "coordination_context", "coordination_roles")
 
@@ -48,7 +48,7 @@ _SUSPECTS = 10
 class _Part:
     """An interaction with its scores."""
 
-    contribution: Contribution
+    interaction: SessionInteraction
     tool_use: float | None
     reasoning: float | None
     handoff: float | None
@@ -65,7 +65,7 @@ class _Part:
 
 
 def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> SessionAnalysis:
-    """The analysis of a session by judges whose verdicts average to `means`; facts need no judge."""
+    """Analyse a session, given the mean scores of its judges. Facts do not depend on judges."""
     trajectory = seen.trajectory
     parts = [_part(part, seen, means.get(part.name, {})) for part in seen.parts]
     drift, drift_source = _drift(seen, means)
@@ -86,7 +86,7 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     completed = None if "task_completion" not in whole else whole["task_completion"] >= session_scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
     issues = issues_of(seen, detections, drift, drift_source)
-    agents = {agent: [part for part in parts if part.contribution.agent_id == agent] for agent in speakers(trajectory)}
+    agents = {agent: [part for part in parts if part.interaction.agent_id == agent] for agent in speakers(trajectory)}
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
     counted = session_scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
     possible = sum(
@@ -135,8 +135,8 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     )
 
 
-def _part(part: Contribution, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
-    """Judged scores; tool use is at most the share of valid calls, a hand-off nobody judged its completeness."""
+def _part(part: SessionInteraction, seen: SessionEvidence, judged: Mapping[str, float]) -> _Part:
+    """Scores of an interaction: tool use is capped at the share of valid calls; unjudged hand-offs use completeness."""
     found = seen.handoffs.get(part.order)
     return _Part(
         part,
@@ -148,9 +148,9 @@ def _part(part: Contribution, seen: SessionEvidence, judged: Mapping[str, float]
 
 
 def _means_of(parts: Sequence[_Part]) -> _Part:
-    """The parts of an agent averaged to one."""
+    """The mean scores over an agent's interactions."""
     return _Part(
-        parts[0].contribution,
+        parts[0].interaction,
         mean_of([part.tool_use for part in parts]),
         mean_of([part.reasoning for part in parts]),
         mean_of([part.handoff for part in parts]),
@@ -159,7 +159,7 @@ def _means_of(parts: Sequence[_Part]) -> _Part:
 
 
 def _detection(seen: SessionEvidence, turn: int, judged: Mapping[str, float]) -> Detection:
-    """Re-asking counts where the messages are alike enough, if the measure knows meaning and so can exclude it."""
+    """Detect a bad response. Re-asking is excluded if a semantic measure finds the two messages too dissimilar."""
     settled = judged.get("question_settled")
     if seen.measure.can_exclude and not _may_re_ask(seen, turn):
         settled = None
@@ -177,9 +177,9 @@ def _may_re_ask(seen: SessionEvidence, turn: int) -> bool:
 
 
 def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]:
-    """Judged drift where there is any, else likeness to the goal.
+    """Judged drift if available, otherwise drift by similarity to the goal.
 
-    Likeness of character n-grams is a hint only: its values are kept, and it has no score, change or kind.
+    Similarity of character n-grams is only a hint: it gives values per turn, but no score, change point or type.
     """
     judged = [means.get(part.name, {}).get("on_task") for part in seen.parts]
     if any(value is not None for value in judged):
@@ -205,7 +205,7 @@ def _turn_drift(seen: SessionEvidence, turn: int, drift: Drift) -> float | None:
 
 
 def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_Part], drift: Drift) -> TurnResult:
-    own = [part for part in parts if part.contribution.turn == turn]
+    own = [part for part in parts if part.interaction.turn == turn]
     reaction = seen.reactions[turn]
     following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
     shows = found.type in ("rdm", "ccm") or (reaction is not None and reaction.is_dissatisfied)
@@ -221,12 +221,12 @@ def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_P
         evidence=quoted(following) if shows else None,
         similarity=None if reaction is None else reaction.similarity,
         drift=_turn_drift(seen, turn, drift),
-        latency_ms=_sum(total(latency_ms(part.contribution) for part in own)),
+        latency_ms=_sum(total(latency_ms(part.interaction) for part in own)),
     )
 
 
 def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> InteractionResult:
-    own = part.contribution
+    own = part.interaction
     handed_over = seen.handoffs.get(own.order)
     return InteractionResult(
         agent_id=own.agent_id,
@@ -282,9 +282,9 @@ def _course(seen: SessionEvidence) -> Course:
         correction=progress.correction,
         errors=[
             ErrorRecord(
-                agent_id=error.contribution.agent_id,
-                turn_index=error.contribution.turn,
-                interaction=error.contribution.position,
+                agent_id=error.interaction.agent_id,
+                turn_index=error.interaction.turn,
+                interaction=error.interaction.position,
                 step=error.step,
                 tool=error.tool,
                 error=error.error,
@@ -316,9 +316,9 @@ def _tool_chain(seen: SessionEvidence) -> ToolChain:
         calls=found.calls,
         wasted=[
             WastedCall(
-                agent_id=wasted.contribution.agent_id,
-                turn_index=wasted.contribution.turn,
-                interaction=wasted.contribution.position,
+                agent_id=wasted.interaction.agent_id,
+                turn_index=wasted.interaction.turn,
+                interaction=wasted.interaction.position,
                 step=wasted.step,
                 tool=wasted.tool,
                 why=wasted.why,
@@ -362,9 +362,9 @@ def _attribution(seen: SessionEvidence, means: PanelMeans) -> FailureAttribution
         agents=dict(found.agents),
         steps=[
             SuspectStep(
-                agent_id=suspect.contribution.agent_id,
-                turn_index=suspect.contribution.turn,
-                interaction=suspect.contribution.position,
+                agent_id=suspect.interaction.agent_id,
+                turn_index=suspect.interaction.turn,
+                interaction=suspect.interaction.position,
                 step=suspect.step,
                 probability=suspect.probability,
                 evidence=list(suspect.evidence),

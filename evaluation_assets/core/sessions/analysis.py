@@ -1,6 +1,6 @@
-"""The analysis of a session as data, in the shape of ReAsk's session analysis response, with more beside it.
+"""Data model of a session analysis: the fields of ReAsk's session analysis response, and additional ones.
 
-Turns count from 0 in fields and from 1 in messages that people read. Scores are 0..1; `None` is missing, never 0.
+Turns count from 0 in fields and from 1 in messages. Scores are 0..1; `None` is missing, never 0.
 """
 
 from pydantic import BaseModel, ConfigDict
@@ -12,7 +12,7 @@ from evaluation_assets.core.sessions.tool_chain import Waste
 from evaluation_assets.core.sessions.tool_validation import Severity
 
 PANEL = "panel"
-"""What a score or an issue rests on that judges gave."""
+"""Source of scores and issues that are based on verdicts."""
 
 
 class _Model(BaseModel):
@@ -20,7 +20,7 @@ class _Model(BaseModel):
 
 
 class Issue(_Model):
-    """Something wrong, with the place and the evidence it rests on. `found_by` is `rules` or `panel`."""
+    """An issue with its place and evidence. `found_by` is `rules` or `panel`."""
 
     kind: str
     severity: Severity
@@ -34,7 +34,7 @@ class Issue(_Model):
 
 
 class Recommendation(_Model):
-    """What to change, for one agent or all of them, and the score or issues it rests on."""
+    """A recommended change for one agent or all agents, and the score or issues that it is based on."""
 
     agent_id: str | None
     message: str
@@ -43,7 +43,7 @@ class Recommendation(_Model):
 
 
 class Sum(_Model):
-    """A sum over the `n_known` of `n_total` parts that have a value."""
+    """A sum over the `n_known` of `n_total` parts with a known value."""
 
     value: float | None
     n_known: int
@@ -51,9 +51,9 @@ class Sum(_Model):
 
 
 class AgentScores(_Model):
-    """One agent. `parts` are those its overall score is made of; `issues` and `recommendations` are for people.
+    """Scores of one agent. `parts` names the components of the overall score.
 
-    `tool_chain` is the share of its calls in which no waste is seen.
+    `tool_chain` is the share of its calls that were not wasted.
     """
 
     overall: float | None
@@ -73,7 +73,7 @@ class AgentScores(_Model):
 
 
 class InteractionResult(_Model):
-    """One interaction. `handed_to` is the agent that went on in the same turn; `completeness` what it was given."""
+    """One interaction. `handed_to` is the next agent in the same turn; `completeness` is that of the hand-off."""
 
     agent_id: str
     score: float | None
@@ -93,7 +93,7 @@ class InteractionResult(_Model):
 
 
 class TurnResult(_Model):
-    """One turn. A detection belongs to the turn whose response was bad; `evidence` quotes the user's next message."""
+    """One turn. A detection belongs to the turn with the bad response; `evidence` quotes the user's next message."""
 
     turn_index: int
     is_bad: bool | None
@@ -110,9 +110,9 @@ class TurnResult(_Model):
 
 
 class Conversation(_Model):
-    """Responses by what was detected: total = good + bad + not judged; bad is the sum of the detections.
+    """Responses by detection: total = good + bad + not judged, and bad is the sum of the detections.
 
-    A turn in which no agent acted, such as the user's goodbye, has no response.
+    A turn without an acting agent, such as the user's goodbye, has no response.
     """
 
     total_responses: int
@@ -126,7 +126,7 @@ class Conversation(_Model):
 
 
 class HandoffEdge(_Model):
-    """How often one agent handed over to another, and how completely where that can be seen."""
+    """Number of hand-offs from one agent to another, and their mean completeness if it can be determined."""
 
     source: str
     target: str
@@ -136,7 +136,7 @@ class HandoffEdge(_Model):
 
 
 class SuspectStep(_Model):
-    """A step that may have decided the failure."""
+    """A step that may have caused the failure."""
 
     agent_id: str
     turn_index: int
@@ -147,7 +147,7 @@ class SuspectStep(_Model):
 
 
 class FailureAttribution(_Model):
-    """Who decided the failure: probabilities that sum to 1 over agents, and the most probable of all steps."""
+    """Failure attribution: probabilities over agents, which sum to 1, and the most probable steps."""
 
     agents: dict[str, float]
     steps: list[SuspectStep]
@@ -156,7 +156,7 @@ class FailureAttribution(_Model):
 
 
 class RepeatedWork(_Model):
-    """Something that was done again; `places` are numbers of interactions, over the whole session, from 0."""
+    """Repeated work; `places` are the positions of the interactions in the session, from 0."""
 
     kind: str
     agents: list[str]
@@ -166,7 +166,7 @@ class RepeatedWork(_Model):
 
 
 class ErrorRecord(_Model):
-    """A failed call, and whether it was noticed and put right."""
+    """A failed call, and whether it was noticed and corrected."""
 
     agent_id: str
     turn_index: int
@@ -179,7 +179,7 @@ class ErrorRecord(_Model):
 
 
 class Course(_Model):
-    """How the work went. `signal` is the worst that was seen; shares are 0..1."""
+    """Progress of the work. `signal` is the most severe finding; shares are 0..1."""
 
     signal: Signal | None
     efficiency: float | None
@@ -193,7 +193,7 @@ class Course(_Model):
 
 
 class WastedCall(_Model):
-    """A call that brought nothing: its result was ignored, the same as before, or again the same error."""
+    """A call without benefit: its result was ignored, identical to an earlier one, or the same error again."""
 
     agent_id: str
     turn_index: int
@@ -204,7 +204,7 @@ class WastedCall(_Model):
 
 
 class ToolChain(_Model):
-    """`contributed` is the share of the calls that are not among the wasted ones."""
+    """Wasted calls. `contributed` is the share of calls that were not wasted."""
 
     contributed: float | None
     calls: int
@@ -212,9 +212,9 @@ class ToolChain(_Model):
 
 
 class IntentDrift(_Model):
-    """Drift per turn, where it set in, and of what kind. `measured_by` is `panel` or the measure of likeness.
+    """Drift per turn, its change point and type. `measured_by` is `panel` or the similarity measure.
 
-    Measured by character n-grams, the turns are a hint only: there is no change, no kind and no score.
+    If it is measured by character n-grams, the turns are only a hint: change point, type and score are missing.
     """
 
     turns: list[float | None]
@@ -225,7 +225,7 @@ class IntentDrift(_Model):
 
 
 class SessionAnalysis(_Model):
-    """A session by one panel, or by one of its judges. The first six fields are those of the plan it follows."""
+    """Analysis of a session by a panel or by one of its judges. The first six fields are those of ReAsk's response."""
 
     overall_score: float | None
     coordination_score: float | None

@@ -1,4 +1,4 @@
-"""Analyses of sessions as rows of `session_analyses`, and back."""
+"""Codec of session analyses: rows of `session_analyses`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Row = dict[str, Any]
 
 
 def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: SessionAnalysis) -> Row:
-    """A row of `session_analyses`."""
+    """Encode an analysis as a row of `session_analyses`."""
     counts = analysis.conversation
     return {
         "drop": drop,
@@ -44,5 +44,5 @@ def analysis_row(drop: str, trajectory: Trajectory, analyst: str, analysis: Sess
 
 
 def analysis_of(row: Mapping[str, Any]) -> SessionAnalysis:
-    """The analysis in a row, of its column `analysis`."""
+    """Decode the analysis from the column `analysis` of a row."""
     return SessionAnalysis.model_validate_json(row["analysis"])

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
 from evaluation_assets.core.sessions.grounding import UngroundedValue
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of, speakers
 from evaluation_assets.core.sessions.progress import Progress
 from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.repetition import Repetition
@@ -17,7 +17,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 Distribution = Mapping[str, float]
 
 PRIOR = 1.0
-"""Evidence that every step has: without any other, all steps are equally likely."""
+"""Prior evidence of every step: without other evidence all steps are equally likely."""
 
 WEIGHTS: Mapping[str, float] = {
     "unauthorized_tool": 3.0,
@@ -32,14 +32,14 @@ WEIGHTS: Mapping[str, float] = {
     "refusal": 1.5,
     "unsound": 8.0,
 }
-"""How much each kind of evidence adds to a step. Judges' doubt counts most; an interaction's steps share it."""
+"""Weight of each kind of evidence. Low judged soundness counts most; the steps of an interaction share it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A step that may have decided the failure; `step` counts in its interaction."""
+    """A step that may have caused the failure; `step` is its position in the interaction."""
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     probability: float
     evidence: tuple[str, ...]
@@ -54,7 +54,7 @@ class Attribution:
 
     @property
     def agent(self) -> str | None:
-        """The most probable agent; the first of equals."""
+        """The most probable agent; ties go to the first."""
         return max(self.agents, key=lambda agent: self.agents[agent], default=None)
 
 
@@ -78,24 +78,24 @@ def attribute(
     handed_over: Sequence[HandoffFinding],
     soundness: Mapping[str, float],
 ) -> Attribution:
-    """Weigh all evidence against every step.
+    """Attribute the failure to agents and steps by weighing all evidence.
 
-    `soundness` is what the panel thinks of interactions, 0..1 by name: whether they are free of errors that later work
-    rests on. A step's probability is its evidence, with an equal share for every step, over that of all steps.
+    `soundness` is the panel's score of each interaction by name, 0..1: whether it is free of errors that later work
+    depends on. A step's probability is its evidence plus the prior, normalised over all steps.
     """
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     cases: dict[tuple[int, int], _Case] = {
         (part.order, number): _Case(PRIOR) for part in parts for number in range(max(1, len(part.steps)))
     }
     for issue in issues:
-        cases[issue.contribution.order, issue.step].add(issue.fault)
+        cases[issue.interaction.order, issue.step].add(issue.fault)
     for value in ungrounded:
-        cases[value.contribution.order, value.step].add("ungrounded_value")
+        cases[value.interaction.order, value.step].add("ungrounded_value")
     for error in progress.errors:
         if error.recovered_at is None:
-            cases[error.contribution.order, error.step].add("open_error")
+            cases[error.interaction.order, error.step].add("open_error")
     for ignored in progress.ignored:
-        cases[ignored.contribution.order, ignored.step].add("ignored_result")
+        cases[ignored.interaction.order, ignored.step].add("ignored_result")
     for repetition in repeated:
         if repetition.is_loop:
             cases[repetition.places[1], 0].add("loop")
@@ -114,7 +114,7 @@ def attribute(
     return _normalised(parts, cases)
 
 
-def _normalised(parts: Sequence[Contribution], cases: Mapping[tuple[int, int], _Case]) -> Attribution:
+def _normalised(parts: Sequence[SessionInteraction], cases: Mapping[tuple[int, int], _Case]) -> Attribution:
     total = fsum(case.weight for case in cases.values())
     suspects = tuple(
         Suspect(parts[order], number, case.weight / total, tuple(dict.fromkeys(case.evidence)))
@@ -122,23 +122,23 @@ def _normalised(parts: Sequence[Contribution], cases: Mapping[tuple[int, int], _
     )
     agents: dict[str, list[float]] = {}
     for suspect in suspects:
-        agents.setdefault(suspect.contribution.agent_id, []).append(suspect.probability)
+        agents.setdefault(suspect.interaction.agent_id, []).append(suspect.probability)
     return Attribution({agent: fsum(shares) for agent, shares in agents.items()}, suspects)
 
 
 def most_frequent_speaker(trajectory: Trajectory) -> Distribution:
-    """Baseline: all on the agent with the most steps; the first of equals."""
-    counts = Counter(part.agent_id for part in contributions(trajectory) for _ in part.steps or (None,))
+    """Baseline: probability 1 for the agent with the most steps; ties go to the first."""
+    counts = Counter(part.agent_id for part in interactions_of(trajectory) for _ in part.steps or (None,))
     return {counts.most_common(1)[0][0]: 1.0} if counts else {}
 
 
 def last_agent(trajectory: Trajectory) -> Distribution:
-    """Baseline: all on the agent that contributed last."""
-    parts = contributions(trajectory)
+    """Baseline: probability 1 for the agent that acted last."""
+    parts = interactions_of(trajectory)
     return {parts[-1].agent_id: 1.0} if parts else {}
 
 
 def random_agent(trajectory: Trajectory) -> Distribution:
-    """Baseline: every agent that contributed alike."""
+    """Baseline: equal probability for every agent that acted."""
     acted = speakers(trajectory)
     return {agent: 1 / len(acted) for agent in acted}

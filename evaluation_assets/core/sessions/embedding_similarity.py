@@ -20,19 +20,20 @@ from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Simila
 _OPENAI = "https://api.openai.com/v1"
 
 _READ = 8_000
-"""Characters of a text that are embedded: endpoints take about 8,000 tokens."""
+"""Characters of a text that are embedded: endpoints accept about 8,000 tokens."""
 
 
 class EmbeddingSettings(BaseModel):
-    """The model, and cosines, which depend on it.
+    """The embedding model and its thresholds, which are cosines and depend on the model.
 
-    From `re_ask` on a message asks the same as the one before. Below `may_re_ask` a judge who says so is not believed.
-    A message shows dissatisfaction where it is by `dissatisfied` more like an example of that than like one of content.
-    The defaults were chosen with all-MiniLM-L6-v2 on dialogues of EURTAD.
+    A message re-asks the previous one if their cosine is at least `re_ask`. If it is below `may_re_ask`, a judge's
+    finding of re-asking is discarded. A message shows dissatisfaction if its cosine with an example of dissatisfaction
+    exceeds that with every example of content by `dissatisfied`. The defaults were chosen with all-MiniLM-L6-v2 on
+    dialogues of EURTAD.
 
-    Provider `openai` is any endpoint that speaks OpenAI's protocol; `local` is a model of the extra `embeddings`, by
-    the name of its folder or on the Hugging Face hub. OpenAI's own key is sent to OpenAI only: another `base_url` is
-    sent a key where `api_key_env` names one.
+    Provider `openai` is any endpoint with OpenAI's protocol. `local` is a model run by the extra `embeddings`, named by
+    folder or by its name on the Hugging Face hub. OpenAI's key is only sent to OpenAI: with another `base_url`, a key
+    is only sent if `api_key_env` names one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -48,12 +49,12 @@ class EmbeddingSettings(BaseModel):
 
     @property
     def key_variable(self) -> str | None:
-        """The variable that holds the key; `None` where none is sent."""
+        """The environment variable with the key; `None` if no key is sent."""
         return self.api_key_env or ("OPENAI_API_KEY" if self.base_url == _OPENAI else None)
 
     @property
     def name(self) -> str:
-        """What the measure is called in analyses."""
+        """Name of the measure in analyses."""
         return f"{'local ' if self.provider == 'local' else ''}embeddings of {self.model}"
 
     @model_validator(mode="after")
@@ -64,7 +65,7 @@ class EmbeddingSettings(BaseModel):
 
 
 def measure_name(settings: EmbeddingSettings | None) -> str:
-    """What the measure that the panel names is called in analyses."""
+    """Name, in analyses, of the measure that the panel configures."""
     return LexicalSimilarity.name if settings is None else settings.name
 
 
@@ -72,9 +73,9 @@ def measure_name(settings: EmbeddingSettings | None) -> str:
 def opened_measure(
     settings: EmbeddingSettings | None, ledger_url: str, run: str, budget_usd: float | None
 ) -> Iterator[tuple[Similarity, Taken]]:
-    """The measure that the panel names, for one run, and what it takes; without embeddings, likeness of letters.
+    """Open the panel's measure for one run, with a tally of its usage. Without embeddings: character n-grams.
 
-    It may spend what is left of `budget_usd` US dollars over all judges of the run; `None` is no limit.
+    It may spend what is left of `budget_usd`, which all judges of the run share; `None` is no limit.
     """
     if settings is None:
         yield LexicalSimilarity(), Taken()
@@ -99,7 +100,7 @@ def opened_measure(
 
 
 def _pricing(settings: EmbeddingSettings) -> Pricing:
-    """The panel's price, else the list price of the provider whose address it is."""
+    """The price in the panel, or else the list price of the provider with this address."""
     if settings.price is not None:
         return OwnPrice(settings.price)
     known = (each.price_id for each in PROVIDERS.values() if each.base_url == settings.base_url)
@@ -107,7 +108,7 @@ def _pricing(settings: EmbeddingSettings) -> Pricing:
 
 
 class EmbeddingSimilarity:
-    """Cosine of embeddings."""
+    """Similarity by cosine of embeddings."""
 
     can_exclude = True
 
@@ -121,22 +122,22 @@ class EmbeddingSimilarity:
         return self._settings.name
 
     def re_asks(self, message: str, following: str, cosine: float) -> bool:
-        """Alike by the threshold of the settings."""
+        """Whether the cosine is at least `re_ask`."""
         return cosine >= self._settings.re_ask
 
     def may_re_ask(self, cosine: float) -> bool:
-        """Alike by the lower threshold of the settings."""
+        """Whether the cosine is at least `may_re_ask`."""
         return cosine >= self._settings.may_re_ask
 
     def is_dissatisfied(self, margin: float) -> bool:
-        """By the threshold of the settings."""
+        """Whether the margin is at least `dissatisfied`."""
         return margin >= self._settings.dissatisfied
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Cosine of every text with every other.
+        """Cosines of all pairs of texts.
 
         Raises:
-            SimilarityUnavailable: there is no key, no budget, or the endpoint does not answer as it should.
+            SimilarityUnavailable: no key, no budget left, or no valid answer from the endpoint.
         """
         distinct = list(dict.fromkeys(text[:_READ] for text in texts if text.strip()))
         try:

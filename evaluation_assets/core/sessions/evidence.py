@@ -3,12 +3,12 @@
 from functools import cached_property
 
 from evaluation_assets.core.sessions import handoffs
-from evaluation_assets.core.sessions.contributions import Contribution, contributions, speakers
 from evaluation_assets.core.sessions.examples import resemblances
 from evaluation_assets.core.sessions.flow import Flow, flow_of
 from evaluation_assets.core.sessions.grounding import UngroundedValue, ungrounded_values
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sessions.intent_drift import Drift, lexical_drift
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of, speakers
 from evaluation_assets.core.sessions.progress import Progress, progress_of
 from evaluation_assets.core.sessions.reactions import Reaction, reaction
 from evaluation_assets.core.sessions.repetition import Repetition, repetitions
@@ -19,20 +19,20 @@ from evaluation_assets.core.trajectories.model import Trajectory
 
 
 class SessionEvidence:
-    """What is seen in one session; `measure` says how alike two texts are."""
+    """Evidence in one session; `measure` gives the similarity of texts."""
 
     def __init__(self, trajectory: Trajectory, measure: Similarity) -> None:
         self.trajectory = trajectory
         self.measure = measure
 
     @cached_property
-    def parts(self) -> list[Contribution]:
-        """Every interaction in order."""
-        return contributions(self.trajectory)
+    def parts(self) -> list[SessionInteraction]:
+        """All interactions in order."""
+        return interactions_of(self.trajectory)
 
     @cached_property
     def has_several_agents(self) -> bool:
-        """Whether more than one agent acted: only then is there coordination."""
+        """Whether more than one agent acted. Otherwise there is no coordination to score."""
         return len(speakers(self.trajectory)) > 1
 
     @cached_property
@@ -62,23 +62,23 @@ class SessionEvidence:
 
     @cached_property
     def tool_chain(self) -> ToolChain:
-        """Which calls brought nothing."""
+        """Wasted calls."""
         return tool_chain(self.trajectory, self.parts, self.progress.ignored)
 
     @cached_property
     def handoffs(self) -> dict[int, HandoffFinding]:
-        """What was handed over, by the order of the giving interaction."""
+        """Completeness of hand-offs, by `order` of the giving interaction."""
         found = handoffs.findings(self.trajectory.task, self.parts, self.flow.handoffs)
         return {finding.handoff.source.order: finding for finding in found}
 
     @cached_property
     def drift(self) -> Drift:
-        """Distance from the goal by likeness of words."""
+        """Intent drift, by similarity to the goal."""
         return lexical_drift(self.trajectory, self.measure)
 
     @cached_property
     def reactions(self) -> list[Reaction | None]:
-        """How the user's next message took the response of each turn; `None` where there is no next message."""
+        """The user's reaction to the response of each turn; `None` if there is no next message."""
         said = [turn.user_message for turn in self.trajectory.turns]
         asked = [message or "" for message in said]
         matrix = self.measure.matrix(asked) if sum(map(bool, asked)) > 1 else None
@@ -94,6 +94,6 @@ class SessionEvidence:
         return found
 
     def response(self, turn: int) -> str:
-        """What the user was told in a turn: the last thing an agent said in it."""
+        """The response of a turn: the last message of an agent in it."""
         said = [part.interaction.response or part.messages for part in self.parts if part.turn == turn]
         return next((response for response in reversed(said) if response), "")

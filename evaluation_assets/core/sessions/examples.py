@@ -22,9 +22,9 @@ _READ = 1000
 
 @dataclass(frozen=True, slots=True)
 class Resemblance:
-    """The sentence of a message that is most like an example of dissatisfaction, and the kind of that example.
+    """The sentence of a message that is most similar to an example of dissatisfaction, and the kind of that example.
 
-    `margin` is the sentence's cosine with that example less its cosine with the nearest example of a content user.
+    `margin` is the sentence's cosine with that example minus its cosine with the nearest example of a satisfied user.
     """
 
     kind: Dissatisfaction
@@ -38,10 +38,10 @@ def _examples() -> dict[str, list[str]]:
 
 
 def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblance | None]:
-    """What each message resembles; `None` for an empty one, and for all where the measure does not know meaning.
+    """The resemblance of each message; `None` for empty messages, and for all if the measure is not semantic.
 
     Raises:
-        SimilarityUnavailable: the measure needs an endpoint that does not answer.
+        SimilarityUnavailable: the endpoint of the measure does not answer.
     """
     sentences = [_sentences(message) for message in messages]
     if not measure.can_exclude or not any(sentences):

@@ -1,4 +1,4 @@
-"""Flow of a session: who spoke, hand-offs, latency and cost. Values that the source did not record stay missing."""
+"""Flow of a session: agents, hand-offs, latency and cost. Values that the source did not record stay missing."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions, definitions, speakers
+from evaluation_assets.core.sessions.interactions import SessionInteraction, definitions, interactions_of, speakers
 from evaluation_assets.core.trajectories.model import Trajectory
 
 
@@ -23,8 +23,8 @@ class Total:
 class Handoff:
     """One agent's interaction followed by another's, within a turn."""
 
-    source: Contribution
-    target: Contribution
+    source: SessionInteraction
+    target: SessionInteraction
 
     @property
     def agents(self) -> tuple[str, str]:
@@ -59,7 +59,7 @@ class Flow:
 
 def flow_of(trajectory: Trajectory) -> Flow:
     """The hand-off graph and the roll-ups of a session."""
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     handed_over = handoffs(parts)
     acted = speakers(trajectory)
     recorded = None if trajectory.usage is None else trajectory.usage.cost_usd
@@ -74,7 +74,7 @@ def flow_of(trajectory: Trajectory) -> Flow:
     )
 
 
-def handoffs(parts: Sequence[Contribution]) -> list[Handoff]:
+def handoffs(parts: Sequence[SessionInteraction]) -> list[Handoff]:
     """Neighbouring interactions of different agents in one turn; the user's message between turns is no hand-off."""
     return [
         Handoff(source, target)
@@ -83,7 +83,7 @@ def handoffs(parts: Sequence[Contribution]) -> list[Handoff]:
     ]
 
 
-def latency_ms(part: Contribution) -> float | None:
+def latency_ms(part: SessionInteraction) -> float | None:
     """What an interaction took: as recorded, else the sum of its steps where all of them are known."""
     if part.interaction.latency_ms is not None:
         return part.interaction.latency_ms
@@ -91,7 +91,7 @@ def latency_ms(part: Contribution) -> float | None:
     return steps.value if steps.n_known == steps.n_total else None
 
 
-def cost_usd(part: Contribution) -> float | None:
+def cost_usd(part: SessionInteraction) -> float | None:
     """What an interaction cost: as recorded, else the sum of its steps where all of them are known."""
     usage = part.interaction.usage
     if usage is not None and usage.cost_usd is not None:
@@ -107,7 +107,7 @@ def total(values: Iterable[float | None]) -> Total:
     return Total(fsum(known) if known else None, len(known), len(listed))
 
 
-def _agent(agent_id: str, parts: Sequence[Contribution]) -> AgentFlow:
+def _agent(agent_id: str, parts: Sequence[SessionInteraction]) -> AgentFlow:
     calls = [step for part in parts for step in part.calls]
     return AgentFlow(
         agent_id=agent_id,

@@ -1,8 +1,7 @@
 """Detect ungrounded values: identifiers in arguments that do not occur in any earlier text.
 
-Only whole values in the shape of an identifier are looked at: codes, numbers of orders and accounts, e-mail addresses,
-telephone numbers, and such codes in paths and URLs. Names, dates, amounts, searches, text and code are not: they may be
-known, derived, or rephrased.
+Only identifiers are checked: codes, order and account numbers, e-mail addresses, telephone numbers, and codes in paths
+and URLs. Names, dates, amounts, searches, text and code are not checked: they may be known, derived, or rephrased.
 """
 
 import re
@@ -12,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sessions.tool_validation import Severity
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -20,7 +19,7 @@ _LONGEST = 200
 """Longer values are text."""
 
 _FEWEST_DIGITS = 3
-"""Codes with fewer digits, years not counted, may be words (utf-8, mp3, q3-2024), unless an id is asked for."""
+"""Codes with fewer digits (years excluded) may be words (utf-8, mp3, q3-2024), unless the parameter is an ID."""
 
 _PIECE = re.compile(r"[^\W_]+")
 _CODE = re.compile(r"#?[^\W_]+(?:[-_.:#][^\W_]+)*")
@@ -31,7 +30,7 @@ _NUMBERED = re.compile(
     r"(?:^|_)(?:ids?|uuid|sku|iban|isbn|phone|zip|account|tracking|order|reservation|booking|ticket|invoice|card"
     r"|passport|serial)(?:_?(?:number|no|code|id)s?)?$"
 )
-"""Names of parameters whose plain numbers stand for something; any other number may have been computed."""
+"""Names of parameters whose plain numbers are identifiers; other numbers may have been computed."""
 
 _DERIVED = re.compile(
     r"[+-]?\d+(?:[.,:]\d+)*(?:%|[ap]m|[a-z]?hz|[kmgt]?b|[kmc]?m|[mk]?g|m?l|m?s|min|h|d|px?|k?w|k|v|x|st|nd|rd|th)?"
@@ -41,17 +40,17 @@ _DERIVED = re.compile(
     r"|(?-i:(?:(?:Al|Br|Ca|Cl|Cu|Fe|Mg|Na|Si|Zn|[BCFHIKNOPS])\d*){2,})",
     re.IGNORECASE,
 )
-"""Amounts, versions, dates, times, colours and formulas of substances: computed, converted, chosen, or known."""
+"""Amounts, versions, dates, times, colours and chemical formulas: computed, converted, chosen, or known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UngroundedValue:
-    """A value of an argument that nothing before its call holds; `step` counts in its interaction.
+    """A value in an argument that occurs nowhere before the call; `step` is its position in the interaction.
 
-    `refused` is whether the call failed, which speaks against the value.
+    `refused` is whether the call failed, which is further evidence against the value.
     """
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     parameter: str
@@ -60,15 +59,15 @@ class UngroundedValue:
 
     @property
     def severity(self) -> Severity:
-        """MEDIUM where the call failed, else LOW: the agent may know the value, or have made it for something new."""
+        """MEDIUM if the call failed, otherwise LOW: the agent may know the value, or name something new."""
         return "MEDIUM" if self.refused else "LOW"
 
 
-def ungrounded_values(trajectory: Trajectory, parts: list[Contribution]) -> list[UngroundedValue]:
+def ungrounded_values(trajectory: Trajectory, parts: list[SessionInteraction]) -> list[UngroundedValue]:
     """The first use of every identifier that no agent could have seen, in order.
 
-    Seen is the task, what users said and knew so far, what tools returned, what agents said to others, and how the
-    agents and their tools are defined. What an agent only thought, or wrote into an earlier call, is no source.
+    Sources are the task, users' messages and knowledge so far, tool results, agents' messages, and the definitions of
+    agents and tools. An agent's reasoning and its earlier arguments are not sources.
     """
     seen = _Seen()
     seen.add(trajectory.task)
@@ -91,7 +90,7 @@ def ungrounded_values(trajectory: Trajectory, parts: list[Contribution]) -> list
             for parameter, value, identifiers in identifiers_in(trajectory.arguments(step.call)):
                 if value not in found and not all(map(seen.holds, identifiers)):
                     found[value] = UngroundedValue(
-                        contribution=part,
+                        interaction=part,
                         step=number,
                         tool=step.call.name,
                         parameter=parameter,
@@ -103,14 +102,14 @@ def ungrounded_values(trajectory: Trajectory, parts: list[Contribution]) -> list
 
 
 def identifiers_in(arguments: JsonObject | None) -> Iterator[tuple[str, str, list[str]]]:
-    """The values of a call's arguments that cannot be guessed: parameter, value, and the identifiers in it."""
+    """The values in a call's arguments that contain identifiers: parameter, value, and the identifiers in it."""
     for parameter, value in _leaves("", arguments):
         if identifiers := _identifiers(parameter, value):
             yield parameter, value, identifiers
 
 
 class _Seen:
-    """Texts to look identifiers up in; case, spaces and separators do not count."""
+    """Index of source texts for identifiers; case, spaces and separators are ignored."""
 
     def __init__(self) -> None:
         self._unread: list[str] = []
@@ -118,11 +117,11 @@ class _Seen:
         self._pieces: set[str] = set()
 
     def add(self, text: str) -> None:
-        """One more text; it is read when something is looked up."""
+        """Add a text; it is indexed at the next lookup."""
         self._unread.append(text)
 
     def holds(self, identifier: str) -> bool:
-        """Whether a text has it, or all pieces that it is made of."""
+        """Whether the identifier, or each of its components, occurs in a text."""
         for text in self._unread:
             pieces = _PIECE.findall(text.casefold())
             self._pieces.update(pieces)
@@ -134,7 +133,7 @@ class _Seen:
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Every single value of the arguments with the name it stands under, whole numbers as text."""
+    """All leaf values of the arguments with their parameter names; integers as text."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _leaves(str(key), item)
@@ -146,7 +145,7 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _identifiers(parameter: str, value: str) -> list[str]:
-    """What in a value cannot be guessed: itself where it is an identifier, the codes in a path or a URL."""
+    """The identifiers in a value: the value itself, or the codes in a path or URL."""
     if not value or len(value) > _LONGEST:
         return []
     if _EMAIL.fullmatch(value):

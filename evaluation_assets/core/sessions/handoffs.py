@@ -1,4 +1,4 @@
-"""Completeness of hand-offs: what the receiver needed and what it was given."""
+"""Completeness of hand-offs: which particulars the receiver needed and was given."""
 
 import re
 from collections.abc import Sequence
@@ -6,8 +6,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.flow import Handoff
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 
 _PARTICULAR = re.compile(
     r"https?://[^\s\"'<>)\]}]+"
@@ -32,8 +32,8 @@ _SHORTEST = 2
 class HandoffFinding:
     """One hand-off.
 
-    `needed` are particulars that the receiver used or asked for, that the giver knew and the receiver did not. `given`
-    are those of them that the giver's message held. `asked` is whether the receiver asked back for something.
+    `needed` are the particulars that the receiver used or asked for and that only the giver knew. `given` are those
+    contained in the giver's message. `asked` is whether the receiver asked a question back.
     """
 
     handoff: Handoff
@@ -43,20 +43,20 @@ class HandoffFinding:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What the receiver had to find elsewhere."""
+        """Needed particulars that were not given."""
         return tuple(value for value in self.needed if value not in self.given)
 
     @property
     def completeness(self) -> float | None:
-        """Share of what was needed that was given; `None` where nothing in particular was needed."""
+        """Share of the needed particulars that were given; `None` if none were needed."""
         return len(self.given) / len(self.needed) if self.needed else None
 
 
-def findings(task: str, parts: Sequence[Contribution], handed_over: Sequence[Handoff]) -> list[HandoffFinding]:
-    """How complete each hand-off of a session was, in order.
+def findings(task: str, parts: Sequence[SessionInteraction], handed_over: Sequence[Handoff]) -> list[HandoffFinding]:
+    """Findings for each hand-off of a session, in order.
 
-    What an agent knows is what it wrote, what its tools returned, what was handed to it, and, where it is the first to
-    act in a turn, what the user said.
+    An agent knows what it wrote, what its tools returned, what was handed to it, and, if it acts first in a turn, what
+    the user said.
     """
     by_target = {handoff.target.order: handoff for handoff in handed_over}
     knows: dict[str, set[str]] = {}
@@ -78,7 +78,7 @@ def findings(task: str, parts: Sequence[Contribution], handed_over: Sequence[Han
 
 
 def _finding(
-    handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], answer: Contribution | None
+    handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], answer: SessionInteraction | None
 ) -> HandoffFinding:
     """`answer` is the interaction after the receiver's: what it adds was needed, where the receiver asked for it."""
     source, target = handoff.source, handoff.target
@@ -91,8 +91,8 @@ def _finding(
     return HandoffFinding(handoff, tuple(needed), tuple(value for value in needed if value in handed), asked)
 
 
-def argument_values(part: Contribution) -> str:
-    """The values in the arguments of an interaction's calls, one a line, without the parameters' names."""
+def argument_values(part: SessionInteraction) -> str:
+    """The values in the arguments of an interaction's calls, one per line, without parameter names."""
     lines: list[str] = []
     for step in part.calls:
         if step.call is None:
@@ -110,7 +110,7 @@ def argument_values(part: Contribution) -> str:
 
 
 def particulars(text: str) -> frozenset[str]:
-    """The values in a text that cannot be guessed, in lower case; 89.50 is 89.5."""
+    """The particulars in a text, in lower case; numbers are normalised, so that 89.50 becomes 89.5."""
     values = (found.group(1) or found.group() for found in _PARTICULAR.finditer(text[:40_000]))
     plain = (value.strip(".,:;/#").casefold() for value in values)
     return frozenset(_TRAILING_ZEROS.sub("", value) for value in plain if len(value) >= _SHORTEST)

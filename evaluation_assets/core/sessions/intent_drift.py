@@ -7,24 +7,24 @@ from typing import Literal
 
 import numpy as np
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.trajectories.model import Trajectory
 
 DriftType = Literal["none", "scope_creep", "tangent", "wrong_problem", "recovery"]
 
 WARNING, CRITICAL = 0.35, 0.60
-"""Drift from which a session deserves a look, and from which it is about something else."""
+"""Drift at which a session gets a warning, and at which it counts as off topic."""
 
 _SHIFT = 0.2
-"""The least difference of drift before and after a change."""
+"""Minimum difference of drift before and after a change point."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Drift 0..1 for every interaction; `None` where it wrote nothing. 0 is on the task.
+    """Drift of every interaction, 0..1, where 0 is on task; `None` if it wrote nothing.
 
-    `change_point` is the order of the interaction from which on the work was about something else.
+    `change_point` is the `order` of the first interaction that is off topic.
     """
 
     values: tuple[float | None, ...]
@@ -34,12 +34,12 @@ class Drift:
 
 
 def lexical_drift(trajectory: Trajectory, similarity: Similarity) -> Drift:
-    """Drift measured by how well an interaction is linked to the goal, against the session's own best.
+    """Drift by similarity to the goal, relative to the best similarity in the session.
 
-    A link is as good as its weakest joint: an interaction is linked to the goal itself, or to earlier work that is. The
-    goal is the task and all the user said so far, so that following a user elsewhere is no drift.
+    An interaction is linked to the goal directly or through earlier interactions; a chain is as strong as its weakest
+    link. The goal is the task and all user messages so far, so following the user to a new topic is not drift.
     """
-    parts = contributions(trajectory)
+    parts = interactions_of(trajectory)
     links = _links_to_goal(trajectory, parts, similarity)
     best = max((value for value in links if value is not None), default=0.0)
     if best == 0.0:
@@ -48,9 +48,9 @@ def lexical_drift(trajectory: Trajectory, similarity: Similarity) -> Drift:
 
 
 def drift_of(values: Sequence[float | None]) -> Drift:
-    """Where a series of drift changes, and what kind of drift it is.
+    """Change point, type and score of a series of drift values.
 
-    The score is the mean after the change, or of all where nothing changed.
+    The score is the mean after the change point, or the overall mean without one.
     """
     places = [index for index, value in enumerate(values) if value is not None]
     known = [value for value in values if value is not None]
@@ -62,10 +62,10 @@ def drift_of(values: Sequence[float | None]) -> Drift:
 
 
 def change_point(series: Sequence[float]) -> int | None:
-    """The index from which on a series is higher than before; `None` where it does not rise.
+    """The index from which on a series is higher than before; `None` if it does not rise.
 
-    The cut with the largest difference of means over the spread within its two parts, at least 0.2 and as large as the
-    spread.
+    The cut that maximises the difference of means over the standard deviation within both segments. The difference must
+    be at least 0.2 and at least one standard deviation.
     """
     best, found = 0.0, None
     for cut in range(1, len(series)):
@@ -79,7 +79,7 @@ def change_point(series: Sequence[float]) -> int | None:
 
 
 def _type(series: Sequence[float], cut: int | None, score: float) -> DriftType:
-    """Wrong from the start, back at the end, growing, or off to something else."""
+    """Type of the drift: wrong from the start, back at the end, growing, or sudden."""
     if max(series) < WARNING:
         return "none"
     if series[-1] < WARNING:
@@ -89,7 +89,9 @@ def _type(series: Sequence[float], cut: int | None, score: float) -> DriftType:
     return "tangent" if score >= CRITICAL else "scope_creep"
 
 
-def _links_to_goal(trajectory: Trajectory, parts: Sequence[Contribution], similarity: Similarity) -> list[float | None]:
+def _links_to_goal(
+    trajectory: Trajectory, parts: Sequence[SessionInteraction], similarity: Similarity
+) -> list[float | None]:
     if not any(part.written.strip() for part in parts):
         return [None] * len(parts)
     goals = [trajectory.task]

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from evaluation_assets.core.sessions.analysis import PANEL, Issue
-from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.intent_drift import CRITICAL, WARNING, Drift
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.session_scores import Detection
 from evaluation_assets.core.sessions.tool_validation import Severity, ToolIssue
@@ -16,7 +16,7 @@ _QUOTED = 200
 def issues_of(
     seen: SessionEvidence, detections: Sequence[Detection], drift: Drift, drift_source: str | None
 ) -> list[Issue]:
-    """All issues of a session in the order of their turns and interactions."""
+    """All issues of a session, ordered by turn and interaction."""
     found = [
         *_tool_issues(seen),
         *_value_issues(seen),
@@ -31,7 +31,7 @@ def issues_of(
 
 
 def quoted(text: str | None) -> str | None:
-    """The beginning of a text on one line."""
+    """The beginning of a text, on one line."""
     if text is None:
         return None
     line = " ".join(text[: _QUOTED * 4].split())
@@ -51,22 +51,22 @@ def _tool_issues(seen: SessionEvidence) -> list[Issue]:
 
 
 def _tool_issue(seen: SessionEvidence, found: ToolIssue) -> Issue:
-    step = found.contribution.steps[found.step]
+    step = found.interaction.steps[found.step]
     message = _TOOL_MESSAGES[found.fault].format(
         tool=found.tool,
-        turn=found.contribution.turn + 1,
+        turn=found.interaction.turn + 1,
         available=", ".join(found.available) or "none",
         names=", ".join(found.parameters) or "no JSON object",
     )
     given = seen.trajectory.piece(step.call.raw) if step.call else ""
-    return _issue(found.fault, found.severity, found.contribution, found.step, message, f"{found.tool} {given}")
+    return _issue(found.fault, found.severity, found.interaction, found.step, message, f"{found.tool} {given}")
 
 
 def _value_issues(seen: SessionEvidence) -> list[Issue]:
     """Ungrounded identifiers in arguments."""
     found: list[Issue] = []
     for value in seen.ungrounded:
-        part = value.contribution
+        part = value.interaction
         step = part.steps[value.step]
         message = f"Ungrounded value in turn {part.turn + 1}: {value.parameter} of {value.tool} occurs nowhere before"
         error = step.result.error if step.result else None
@@ -76,18 +76,18 @@ def _value_issues(seen: SessionEvidence) -> list[Issue]:
 
 
 def _course_issues(seen: SessionEvidence) -> list[Issue]:
-    """Failures left open, ignored results, loops, hand-offs that lacked something."""
+    """Unresolved failures, ignored results, loops, and incomplete hand-offs."""
     found: list[Issue] = []
     for error in seen.progress.errors:
         if error.recovered_at is None:
             what = "noticed but not fixed" if error.noticed else "ignored"
-            message = f"Failure of {error.tool} {what} in turn {error.contribution.turn + 1}"
-            found.append(_issue("open_error", "MEDIUM", error.contribution, error.step, message, error.error))
+            message = f"Failure of {error.tool} {what} in turn {error.interaction.turn + 1}"
+            found.append(_issue("open_error", "MEDIUM", error.interaction, error.step, message, error.error))
     for ignored in seen.progress.ignored:
-        message = f"Result of {ignored.tool} ignored in turn {ignored.contribution.turn + 1}"
-        result = ignored.contribution.steps[ignored.step].result
+        message = f"Result of {ignored.tool} ignored in turn {ignored.interaction.turn + 1}"
+        result = ignored.interaction.steps[ignored.step].result
         content = seen.trajectory.piece(result.content) if result else ""
-        found.append(_issue("ignored_result", "LOW", ignored.contribution, ignored.step, message, content))
+        found.append(_issue("ignored_result", "LOW", ignored.interaction, ignored.step, message, content))
     for again in seen.repeated:
         if again.kind == "retry":
             continue
@@ -121,11 +121,11 @@ _REPEATED = {
 
 
 def _retry_issues(seen: SessionEvidence) -> list[Issue]:
-    """The same call after the same error; the other wasted calls are issues of the course."""
+    """Unchanged retries after the same error. Other wasted calls are reported by `_course_issues`."""
     found: list[Issue] = []
     for wasted in seen.tool_chain.wasted:
         if wasted.why == "unchanged_retry":
-            part = wasted.contribution
+            part = wasted.interaction
             result = part.steps[wasted.step].result
             message = f"{wasted.tool} called again unchanged after the same error in turn {part.turn + 1}"
             error = (result and result.error) or ""
@@ -134,7 +134,7 @@ def _retry_issues(seen: SessionEvidence) -> list[Issue]:
 
 
 def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list[Issue]:
-    """Bad turns, at the agent that answered last."""
+    """Bad responses, attributed to the agent that answered last."""
     found: list[Issue] = []
     for turn, detected in enumerate(detections):
         if not detected.is_bad:
@@ -167,7 +167,7 @@ _BAD_TURNS = {
 
 
 def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> list[Issue]:
-    """Judged drift from a warning on; likeness by embeddings, which is rough, only where it is critical."""
+    """Drift above the warning level if judged, above the critical level if measured by embeddings, which is rough."""
     least = WARNING if source == PANEL else CRITICAL
     if drift.score is None or drift.score < least or drift.change_point is None:
         return []
@@ -177,7 +177,9 @@ def _drift_issues(seen: SessionEvidence, drift: Drift, source: str | None) -> li
     return [_issue("intent_drift", severity, part, None, message, part.messages or part.thoughts)]
 
 
-def _issue(kind: str, severity: Severity, part: Contribution, step: int | None, message: str, evidence: str) -> Issue:
+def _issue(
+    kind: str, severity: Severity, part: SessionInteraction, step: int | None, message: str, evidence: str
+) -> Issue:
     return Issue.model_validate(
         {
             "kind": kind,

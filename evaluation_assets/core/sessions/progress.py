@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.sessions.repetition import Repetition
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import words
@@ -14,19 +14,19 @@ from evaluation_assets.core.trajectories.words import words
 Signal = Literal["optimal", "recovery", "regression", "stall", "circular"]
 
 STALL = 3
-"""So many interactions in a row without news are a stall."""
+"""Number of consecutive interactions without new text that make a stall."""
 
 NEWS = 0.1
-"""Share of new words below which an interaction says nothing new."""
+"""Minimum share of new words of an interaction with new text."""
 
 _FEWEST_WORDS = 5
-"""A result with fewer new words may be used without a trace."""
+"""Minimum new words of a result: with fewer, its use may leave no trace in the text."""
 
 _LEAST_NEW = 0.2
-"""Share of new words below which a result confirms what is known."""
+"""Minimum share of new words of a result: with less, it only confirms what is known."""
 
 _EFFECTS = re.compile(r"(?:^|_)(?:write|edit|editor|replace|insert|save|send|delete|remove)(?:_|$)", re.IGNORECASE)
-"""Tools that are called for what they do: their answer may go unmentioned."""
+"""Tools that are called for their side effect: their result need not be mentioned."""
 
 _NOTICED = re.compile(
     r"\b(?:mistake|wrong|incorrect|error|errors|fail\w*|invalid|not (?:found|available|work\w*)|unable|could ?n[o']t"
@@ -38,13 +38,13 @@ _NOTICED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ErrorPoint:
-    """A call that failed, and what came of it.
+    """A failed call and its consequences.
 
-    `noticed`: what follows speaks of it, or the call was changed. `recovered_at`: order of the interaction in which
-    the same tool worked again.
+    `noticed`: later text mentions the failure, or the call was changed. `recovered_at`: `order` of the interaction in
+    which the same tool succeeded again.
     """
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     error: str
@@ -54,9 +54,9 @@ class ErrorPoint:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredResult:
-    """A result of which nothing was ever taken up; `step` counts in its interaction."""
+    """A result that was never used; `step` is its position in the interaction."""
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     new_words: int
@@ -64,10 +64,11 @@ class IgnoredResult:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a session went forward and where it did not.
+    """Progress of a session.
 
-    `stalls` are stretches of interactions, `regressions` the orders of interactions in which what had worked failed
-    at least twice in a row. `efficiency` is the share of steps that were not wasted (failed, repeated, ignored).
+    `stalls` are runs of interactions without new text. `regressions` are the `order`s of interactions in which a tool
+    that had worked failed at least twice in a row. `efficiency` is the share of steps that were not wasted (failed,
+    repeated, ignored).
     """
 
     errors: tuple[ErrorPoint, ...]
@@ -79,19 +80,19 @@ class Progress:
 
     @property
     def awareness(self) -> float | None:
-        """Share of failures that were noticed; `None` without failures."""
+        """Share of failures that were noticed; `None` if there were none."""
         return sum(error.noticed for error in self.errors) / len(self.errors) if self.errors else None
 
     @property
     def correction(self) -> float | None:
-        """Share of noticed failures after which the tool worked again; `None` where none was noticed."""
+        """Share of noticed failures after which the tool succeeded; `None` if none was noticed."""
         noticed = [error for error in self.errors if error.noticed]
         return sum(error.recovered_at is not None for error in noticed) / len(noticed) if noticed else None
 
 
 def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progress:
-    """What can be seen of a session's progress, given what is repeated in it."""
-    parts = contributions(trajectory)
+    """Progress of a session, given its repetitions."""
+    parts = interactions_of(trajectory)
     places = [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
     errors, ignored = _errors(places), _ignored(trajectory, places)
     stalls, regressions = _stalls(trajectory, parts), _regressions(places)
@@ -109,7 +110,7 @@ def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progr
     )
 
 
-_Place = tuple[Contribution, int, Step]
+_Place = tuple[SessionInteraction, int, Step]
 
 
 def _signal(
@@ -118,7 +119,7 @@ def _signal(
     regressions: Sequence[int],
     errors: Sequence[ErrorPoint],
 ) -> Signal:
-    """The worst that was seen; `recovery` where failures were followed by success, `optimal` where there were none."""
+    """The most severe finding; `recovery` if failures were followed by success, `optimal` if there were none."""
     if any(repetition.is_loop for repetition in repeated):
         return "circular"
     if stalls:
@@ -144,7 +145,7 @@ def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:
 
 
 def _is_noticed(trajectory: Trajectory, later: Sequence[_Place]) -> bool:
-    """What is written next speaks of something going wrong."""
+    """Whether the next written text mentions a problem."""
     for _, _, step in later:
         following = "\n".join(trajectory.piece(span) for span in (step.thought, step.message) if span)
         if following:
@@ -163,7 +164,7 @@ def _tool(step: Step) -> tuple[str | None, str] | None:
 
 
 def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredResult, ...]:
-    """Results whose new words nobody wrote afterwards. Without anything written afterwards nothing can be said."""
+    """Results whose new words never occur in later text. Results without later text are skipped."""
     piece = trajectory.piece
     seen: set[str] = set(words(trajectory.task))
     new: list[frozenset[str]] = []
@@ -196,8 +197,8 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
     )
 
 
-def _stalls(trajectory: Trajectory, parts: Sequence[Contribution]) -> tuple[tuple[int, ...], ...]:
-    """Stretches in a turn in which neither a new word was written nor a new result came."""
+def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tuple[tuple[int, ...], ...]:
+    """Runs of interactions within a turn without new words and without new results."""
     seen: set[str] = set(words(trajectory.task))
     still: list[tuple[int, int, bool]] = []
     turn = -1
@@ -213,7 +214,7 @@ def _stalls(trajectory: Trajectory, parts: Sequence[Contribution]) -> tuple[tupl
 
 
 def _regressions(places: Sequence[_Place]) -> tuple[int, ...]:
-    """Where a tool that had worked fails twice in a row."""
+    """Interactions in which a tool that had worked fails twice in a row."""
     worked: set[tuple[str | None, str] | None] = set()
     failing: dict[tuple[str | None, str] | None, int] = {}
     found: list[int] = []

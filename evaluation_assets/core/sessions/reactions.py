@@ -1,4 +1,4 @@
-"""Reactions: what a user's next message says about the response. Cues can confirm that it was bad, never exclude it."""
+"""Reactions: what a user's next message says about the response. Cues show bad responses, never good ones."""
 
 import re
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def _cues(kind: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """How a user took a response, and the words that show it. `similarity` is that with the message before."""
+    """A user's reaction to a response, with the words that show it. `similarity` is to the user's previous message."""
 
     kind: ReactionKind
     cue: str | None = None
@@ -40,14 +40,14 @@ class Reaction:
 
     @property
     def is_dissatisfied(self) -> bool:
-        """Whether the user corrects, complains, or cannot make sense of the response."""
+        """Whether the user corrects the response, complains, or does not understand it."""
         return self.kind in DISSATISFIED
 
 
 def reaction(
     message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None = None
 ) -> Reaction:
-    """What `following`, the user's next message, says about the response to `message`: by cues, else by likeness."""
+    """The reaction to the response to `message`, given the next message `following`: by cues, or else by similarity."""
     for kind in DISSATISFIED:
         if (found := _cues(kind).search(following[:_READ])) is not None:
             return Reaction(kind, found.group().strip(), cosine)
@@ -57,11 +57,11 @@ def reaction(
 def reaction_by_likeness(
     message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None
 ) -> Reaction:
-    """What `following` says about the response to `message` where it holds no cue of dissatisfaction.
+    """The reaction if `following` has no cue of dissatisfaction.
 
-    `resemblance` is what `following` is like among the examples of dissatisfaction. A message that `measure` finds
-    alike asks the same again, unless it names other particulars (another order number is another question), asks for
-    more, or only says thanks.
+    `resemblance` is the similarity of `following` to the examples of dissatisfaction. A message that is similar enough
+    by `measure` re-asks the previous one, unless it names other particulars (another order number is another question),
+    asks for more, or only says thanks.
     """
     if (thanked := _cues("thanks").search(following[:_READ])) is not None:
         return Reaction("thanks", thanked.group().strip(), cosine)
@@ -73,7 +73,7 @@ def reaction_by_likeness(
 
 
 def asks_the_same(message: str, following: str) -> bool:
-    """Whether nothing says that it is another question: no new particulars, and no words such as "another"."""
+    """Whether nothing marks a different question: no new particulars, and no words such as "another"."""
     return particulars(following) <= particulars(message) and _cues("going_on").search(following[:_READ]) is None
 
 

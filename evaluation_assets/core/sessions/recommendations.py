@@ -1,4 +1,4 @@
-"""Recommendations for low scores and frequent issues, each with what it is based on."""
+"""Recommendations for low scores and frequent issues, each with its evidence."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -34,7 +34,7 @@ def recommend(
     could_react: int,
     issues: Sequence[Issue],
 ) -> list[Recommendation]:
-    """All recommendations for a session: first those for agents, then those for all.
+    """All recommendations for a session: first those for single agents, then those for all agents.
 
     `could_react` is the number of turns that have a next user message.
     """

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions
+from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
 from evaluation_assets.core.trajectories.words import words
@@ -12,27 +12,27 @@ from evaluation_assets.core.trajectories.words import words
 RepetitionKind = Literal["same_call", "duplicate_work", "retry", "same_message", "ping_pong"]
 
 LOOP = 3
-"""A call or message made so often is a loop."""
+"""Number of identical calls or messages that make a loop."""
 
 ROUNDS = 2
-"""So often two agents have to pass back and forth before it is ping-pong."""
+"""Number of alternations of two agents that make ping-pong."""
 
 NEWS = 0.2
-"""Share of new words from which a message brings something new to a conversation of two."""
+"""Minimum share of new words of a message that adds something new to a conversation of two agents."""
 
 _SHORTEST_MESSAGE = 24
-"""Shorter messages ("TERMINATE", "Thank you.") are said again for good reasons."""
+"""Shorter messages ("TERMINATE", "Thank you.") may be repeated for good reasons."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """Interactions that do the same. `places` are the orders of the interactions, the first time included.
+    """Interactions that repeat work. `places` are the `order`s of the interactions, including the first one.
 
-    `same_call`: one agent calls again what had worked. `retry`: it had failed. `duplicate_work`: another agent calls
-    it. `same_message`: an agent says the same again. `ping_pong`: two agents alternate, and neither they nor a tool
-    bring anything new.
+    `same_call`: an agent repeats a call that had worked. `retry`: it repeats a call that had failed. `duplicate_work`:
+    another agent repeats the call. `same_message`: an agent repeats a message. `ping_pong`: two agents alternate, and
+    neither messages nor tool results bring anything new.
     """
 
     kind: RepetitionKind
@@ -42,26 +42,26 @@ class Repetition:
 
     @property
     def is_loop(self) -> bool:
-        """Whether it goes round in circles."""
+        """Whether the repetition is a loop."""
         return self.kind == "ping_pong" or (self.kind != "retry" and len(self.places) >= LOOP)
 
 
 def repetitions(trajectory: Trajectory) -> list[Repetition]:
-    """Everything that is repeated in a session, in order of where it begins."""
-    parts = contributions(trajectory)
+    """All repetitions in a session, ordered by their first interaction."""
+    parts = interactions_of(trajectory)
     found = [*_calls(parts), *_messages(parts), *_ping_pongs(parts)]
     return sorted(found, key=lambda repetition: (repetition.places, repetition.kind, repetition.what))
 
 
-def _calls(parts: Sequence[Contribution]) -> list[Repetition]:
-    made: dict[CallKey, list[tuple[Contribution, Step]]] = {}
+def _calls(parts: Sequence[SessionInteraction]) -> list[Repetition]:
+    made: dict[CallKey, list[tuple[SessionInteraction, Step]]] = {}
     for part in parts:
         for step in part.calls:
             made.setdefault(call_key(part.trajectory, step), []).append((part, step))
     return [_repetition(same) for same in made.values() if len(same) > 1]
 
 
-def _repetition(same: Sequence[tuple[Contribution, Step]]) -> Repetition:
+def _repetition(same: Sequence[tuple[SessionInteraction, Step]]) -> Repetition:
     agents = tuple(dict.fromkeys(part.agent_id for part, _ in same))
     worked = any(step.result is not None and step.result.error is None for _, step in same[:-1])
     kind: RepetitionKind = "retry" if not worked else "same_call" if len(agents) == 1 else "duplicate_work"
@@ -69,7 +69,7 @@ def _repetition(same: Sequence[tuple[Contribution, Step]]) -> Repetition:
     return Repetition(kind, agents, call.name if call else "", tuple(part.order for part, _ in same))
 
 
-def _messages(parts: Sequence[Contribution]) -> list[Repetition]:
+def _messages(parts: Sequence[SessionInteraction]) -> list[Repetition]:
     said: dict[tuple[str, str], list[int]] = {}
     for part in parts:
         line = " ".join(part.messages.casefold().split())
@@ -82,10 +82,10 @@ def _messages(parts: Sequence[Contribution]) -> list[Repetition]:
     ]
 
 
-def _ping_pongs(parts: Sequence[Contribution]) -> list[Repetition]:
-    """Alternation of two agents within a turn, without a result of a tool and with nothing new to say.
+def _ping_pongs(parts: Sequence[SessionInteraction]) -> list[Repetition]:
+    """Alternations of two agents within a turn without tool results and without new words.
 
-    Two agents that tell each other something new every time are in a conversation.
+    Two agents that exchange something new each time are in a conversation, which is not ping-pong.
     """
     found: list[Repetition] = []
     for stretch in _stretches(parts, lambda part: None if _brought_something(part) else part.turn):
@@ -97,8 +97,8 @@ def _ping_pongs(parts: Sequence[Contribution]) -> list[Repetition]:
     return found
 
 
-def _is_conversation(stretch: Sequence[Contribution]) -> bool:
-    """Whether more than half of the messages after the first two bring new words."""
+def _is_conversation(stretch: Sequence[SessionInteraction]) -> bool:
+    """Whether more than half of the messages after the first two have new words."""
     seen: set[str] = set()
     news: list[bool] = []
     for part in stretch:
@@ -108,12 +108,12 @@ def _is_conversation(stretch: Sequence[Contribution]) -> bool:
     return sum(news[2:]) * 2 > len(news[2:])
 
 
-def _brought_something(part: Contribution) -> bool:
+def _brought_something(part: SessionInteraction) -> bool:
     return any(step.result is not None and step.result.error is None for step in part.steps)
 
 
 def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Neighbours with the same key; items whose key is `None` are in none."""
+    """Groups of consecutive items with the same key; items with the key `None` are skipped."""
     found: list[list[T]] = []
     previous: Hashable = None
     for item in items:
@@ -128,7 +128,7 @@ def _stretches(items: Sequence[T], key: Callable[[T], Hashable]) -> list[list[T]
 
 
 def alternations(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Maximal stretches `[start, end)` in which two different names take turns; each has two names at least."""
+    """Maximal ranges `[start, end)` in which two different names alternate; each has at least two names."""
     found: list[tuple[int, int]] = []
     start = 0
     for end in range(1, len(names) + 1):

@@ -1,8 +1,7 @@
-"""Scores of sessions, agents and interactions: weighted means over the parts that exist.
+"""Scores of sessions, agents and interactions: weighted means over their components.
 
-Weights and detection order are those of ReAsk's multi-agent evaluation plan. A part that does not exist (no tools, no
-hand-off, nothing judged) is left out, the weights of the others are scaled to sum to 1, and the names of the parts
-that counted are kept.
+Weights and detection order are those of ReAsk's multi-agent evaluation plan. A missing component (no tools, no
+hand-off, nothing judged) is omitted and the other weights are rescaled to sum to 1. Scores name their components.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,18 +26,18 @@ AGENT_WEIGHTS: Mapping[str, float] = {
 }
 
 LOW = 0.7
-"""A score below it deserves a recommendation."""
+"""Scores below it get a recommendation."""
 
 HIGH_RATE = 0.2
-"""Share of the turns that could show it from which re-asking or correcting users are frequent."""
+"""Re-asking or corrections are frequent from this share on, relative to the turns that could show them."""
 
 BAD = 0.5
-"""A judged score below it is bad."""
+"""Judged scores below it are bad."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """A weighted mean and the parts that counted; `None` where there was no part."""
+    """A weighted mean and the names of its components; `None` if there were none."""
 
     value: float | None
     parts: tuple[str, ...]
@@ -46,7 +45,7 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What was wrong with the response of a turn. `is_bad` and `confidence` are `None` where nothing was judged."""
+    """The detected problem of a turn's response. `is_bad` and `confidence` are `None` if nothing was judged."""
 
     is_bad: bool | None
     type: DetectionType
@@ -55,7 +54,7 @@ class Detection:
 
 @dataclass(frozen=True, slots=True)
 class ConversationCounts:
-    """Responses by what was detected: `total = good + bad + not judged`, and `bad` is the sum of the detections."""
+    """Responses by detection: `total = good + bad + not judged`, and `bad` is the sum of the detections."""
 
     total: int
     good: int
@@ -68,7 +67,7 @@ class ConversationCounts:
 
 
 def weighted(parts: Mapping[str, float | None], weights: Mapping[str, float]) -> Weighted:
-    """The weighted mean of the parts that exist: sum of weight x score over the sum of these weights."""
+    """The weighted mean of the parts that are not missing: sum of weight x score over the sum of these weights."""
     known = {name: parts[name] for name in weights if parts.get(name) is not None}
     total = fsum(weights[name] for name in known)
     value = fsum(weights[name] * score for name, score in known.items() if score is not None) / total if known else None
@@ -133,7 +132,7 @@ def turn_score(found: Detection) -> float | None:
 
 
 def counts(found: Sequence[Detection]) -> ConversationCounts:
-    """How many responses there are of each kind."""
+    """Count the responses by detection."""
     types = [detected.type for detected in found if detected.is_bad]
     return ConversationCounts(
         total=len(found),
@@ -153,5 +152,5 @@ def is_frequent(detected: int, possible: int) -> bool:
 
 
 def capped(judged: float | None, fact: float | None) -> float | None:
-    """An opinion, which cannot be better than a fact about the same; either alone where the other is missing."""
+    """A judged score, capped by a measured one; either alone if the other is missing."""
     return min(judged, fact) if judged is not None and fact is not None else fact if judged is None else judged

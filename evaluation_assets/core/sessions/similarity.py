@@ -10,46 +10,46 @@ from evaluation_assets.core.trajectories.words import share, words
 
 RE_ASK_COSINE = 0.35
 RE_ASK_WORDS = 0.75
-"""Cosine, and share of words said before, from which a message asks the same again."""
+"""Minimum cosine, and minimum share of repeated words, of a message that re-asks the previous one."""
 
 _READ = 8_000
-"""Characters of a text that are compared."""
+"""Maximum characters of a text that are compared."""
 
 
 class SimilarityUnavailable(Exception):
-    """Texts cannot be compared now; the message says why."""
+    """Texts cannot be compared; the message says why."""
 
 
 class Similarity(Protocol):
-    """A measure of how alike texts are."""
+    """A similarity measure for texts."""
 
     @property
     def name(self) -> str:
-        """What it is called in analyses."""
+        """Name of the measure in analyses."""
         ...
 
     @property
     def can_exclude(self) -> bool:
-        """Whether texts it finds unlike differ in meaning. Character n-grams cannot say that of paraphrases."""
+        """Whether a low similarity means a different meaning. For character n-grams it does not: paraphrases differ."""
         ...
 
     def re_asks(self, message: str, following: str, cosine: float) -> bool:
-        """Whether two messages with this cosine are so alike that the second asks the same again."""
+        """Whether two messages with this cosine are similar enough that the second re-asks the first."""
         ...
 
     def may_re_ask(self, cosine: float) -> bool:
-        """Whether two messages with this cosine are alike enough to believe a judge who says that one asks again."""
+        """Whether two messages with this cosine are similar enough to accept a judge's finding of re-asking."""
         ...
 
     def is_dissatisfied(self, margin: float) -> bool:
-        """Whether a message is so much more like examples of dissatisfaction than like those of content users."""
+        """Whether this margin (similarity to dissatisfied minus to satisfied examples) shows dissatisfaction."""
         ...
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Cosine of every text with every other, 0..1; an empty text is like nothing.
+        """Cosines of all pairs of texts, 0..1; 0 for empty texts.
 
         Raises:
-            SimilarityUnavailable: the measure needs an endpoint that does not answer.
+            SimilarityUnavailable: the endpoint of the measure does not answer.
         """
         ...
 
@@ -59,15 +59,15 @@ def _plain(text: str) -> str:
 
 
 class LexicalSimilarity:
-    """Cosine of TF-IDF over character n-grams within words: no model, any language, blind to paraphrases."""
+    """Cosine of TF-IDF over character n-grams within words: no model, any language, but it misses paraphrases."""
 
     name = "character n-grams"
     can_exclude = False
 
     def re_asks(self, message: str, following: str, cosine: float) -> bool:
-        """Alike, and nearly all words said before: "the phone number?" after "the address?" is another question.
+        """Whether cosine and share of repeated words are both high: "the phone number?" after "the address?" differs.
 
-        A message without a word of content asks again where it is the same question once more.
+        A message without content words re-asks only if it is identical.
         """
         common = share(words(following), words(message))
         if common is None:
@@ -75,16 +75,16 @@ class LexicalSimilarity:
         return cosine >= RE_ASK_COSINE and common >= RE_ASK_WORDS
 
     def may_re_ask(self, cosine: float) -> bool:
-        """Always: a paraphrase may share no letters with what it repeats."""
+        """Always true: a paraphrase may share no n-grams with the original."""
         return True
 
     def is_dissatisfied(self, margin: float) -> bool:
-        """Never: the same letters may say the contrary."""
+        """Always false: similar n-grams may have the opposite meaning."""
         return False
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Cosine of every text with every other; the weights come from these texts."""
-        # scikit-learn takes two seconds to import, which commands without sessions need not wait for.
+        """Cosines of all pairs of texts; TF-IDF weights are computed from these texts."""
+        # scikit-learn takes two seconds to import; commands without sessions should not wait for it.
         from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
 
         vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)

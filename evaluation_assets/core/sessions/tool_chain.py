@@ -1,6 +1,6 @@
 """Wasted calls of a session: unused results, repeated calls, and unchanged retries after the same error.
 
-The rest is counted as contributing, although a result that was taken up may still have misled: the figure is a bound.
+All other calls count as contributing, although a used result may still have misled: the share is an upper bound.
 """
 
 from collections import Counter
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from evaluation_assets.core.sessions.contributions import Contribution
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sessions.progress import IgnoredResult
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
@@ -18,13 +18,13 @@ Waste = Literal["ignored_result", "repeated_call", "unchanged_retry"]
 
 @dataclass(frozen=True, slots=True)
 class WastedCall:
-    """A call that brought nothing; `step` counts in its interaction.
+    """A wasted call; `step` is its position in the interaction.
 
-    `ignored_result`: nothing of its result was taken up. `repeated_call`: the same call had brought the same result the
-    time before, to this agent or another. `unchanged_retry`: it had ended in the same error.
+    `ignored_result`: its result was never used. `repeated_call`: the previous identical call, by any agent, had the
+    same result. `unchanged_retry`: the previous identical call ended in the same error.
     """
 
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     why: Waste
@@ -32,34 +32,36 @@ class WastedCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolChain:
-    """How many calls the agents made, and those that brought nothing, in order."""
+    """Number of calls per agent, and the wasted calls in order."""
 
     made: Mapping[str, int]
     wasted: tuple[WastedCall, ...]
 
     @property
     def calls(self) -> int:
-        """All calls."""
+        """Number of all calls."""
         return sum(self.made.values())
 
     def of(self, agent_id: str) -> Self:
-        """The same of one agent."""
-        own = tuple(call for call in self.wasted if call.contribution.agent_id == agent_id)
+        """The tool chain of one agent."""
+        own = tuple(call for call in self.wasted if call.interaction.agent_id == agent_id)
         return type(self)({agent_id: self.made.get(agent_id, 0)}, own)
 
     @property
     def contributed(self) -> float | None:
-        """Share of calls in which no waste is seen; `None` without calls."""
+        """Share of calls that were not wasted; `None` without calls."""
         return 1 - len(self.wasted) / self.calls if self.calls else None
 
 
-def tool_chain(trajectory: Trajectory, parts: Sequence[Contribution], ignored: Sequence[IgnoredResult]) -> ToolChain:
-    """What the calls of a session came to, given the results that nobody used.
+def tool_chain(
+    trajectory: Trajectory, parts: Sequence[SessionInteraction], ignored: Sequence[IgnoredResult]
+) -> ToolChain:
+    """Find the wasted calls of a session, given its ignored results.
 
-    A call is wasted once, for the first reason of `repeated_call`, `unchanged_retry`, `ignored_result`. The first
-    failure of a call is no waste: it is a failure, and counted as such.
+    Each wasted call has one reason, the first of `repeated_call`, `unchanged_retry`, `ignored_result`. The first
+    failure of a call is not waste; it is counted as a failure.
     """
-    unused = {(each.contribution.order, each.step) for each in ignored}
+    unused = {(each.interaction.order, each.step) for each in ignored}
     before: dict[CallKey, Step] = {}
     wasted: list[WastedCall] = []
     made: Counter[str] = Counter()
@@ -79,7 +81,7 @@ def tool_chain(trajectory: Trajectory, parts: Sequence[Contribution], ignored: S
 
 
 def _repeats(trajectory: Trajectory, earlier: Step | None, step: Step) -> Waste | None:
-    """Why a call brought no more than the same call before it, if it did not."""
+    """Why a call is wasted compared with the previous identical call; `None` if it is not."""
     if earlier is None or earlier.result is None or step.result is None:
         return None
     first, again = (" ".join(trajectory.piece(each.content).split()) for each in (earlier.result, step.result))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluation_assets.core.sessions.contributions import Contribution, contributions, definitions
+from evaluation_assets.core.sessions.interactions import SessionInteraction, definitions, interactions_of
 from evaluation_assets.core.suites.call_schemas import DefectKind, defects
 from evaluation_assets.core.suites.calls import Call
 from evaluation_assets.core.trajectories.model import Tool, ToolCall, Trajectory
@@ -21,18 +21,18 @@ _FAULTS: dict[DefectKind, ToolFault] = {
     "not_in_enum": "invalid_parameter",
     "invalid_value": "invalid_parameter",
 }
-"""What a defect of a call is called between agents."""
+"""Faults in sessions, by kind of defect."""
 
 _WRONG_PARAMETERS = 0.5
-"""What a call of the right tool with wrong parameters counts."""
+"""Credit of a call to the right tool with wrong parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolIssue:
-    """One thing wrong with one call; `step` counts in its interaction. `available` are the agent's tools."""
+    """A fault of a call; `step` is its position in the interaction. `available` are the agent's tools."""
 
     fault: ToolFault
-    contribution: Contribution
+    interaction: SessionInteraction
     step: int
     tool: str
     parameters: tuple[str, ...]
@@ -40,52 +40,52 @@ class ToolIssue:
 
     @property
     def severity(self) -> Severity:
-        """HIGH for a tool the agent does not have, MEDIUM for parameters."""
+        """HIGH for a tool that the agent does not have, MEDIUM for parameters."""
         return "HIGH" if self.fault == "unauthorized_tool" else "MEDIUM"
 
 
 def tool_issues(trajectory: Trajectory) -> list[ToolIssue]:
-    """Everything wrong with the calls of a session, in order."""
-    return [issue for contribution in contributions(trajectory) for issue in contribution_issues(contribution)]
+    """All faults of the calls in a session, in order."""
+    return [issue for interaction in interactions_of(trajectory) for issue in interaction_issues(interaction)]
 
 
-def contribution_issues(contribution: Contribution) -> list[ToolIssue]:
-    """Everything wrong with the calls of one interaction; nothing where the agent's tools are unknown."""
-    tools = _tools(contribution)
+def interaction_issues(interaction: SessionInteraction) -> list[ToolIssue]:
+    """All faults of the calls in one interaction; empty if the agent's tools are unknown."""
+    tools = _tools(interaction)
     if tools is None:
         return []
     return [
         issue
-        for number, step in enumerate(contribution.steps)
+        for number, step in enumerate(interaction.steps)
         if step.call is not None
-        for issue in _call_issues(contribution, number, step.call, tools)
+        for issue in _call_issues(interaction, number, step.call, tools)
     ]
 
 
-def validity(contribution: Contribution) -> float | None:
-    """Share of right calls: a tool the agent lacks counts 0, wrong parameters count half.
+def validity(interaction: SessionInteraction) -> float | None:
+    """Share of valid calls: a tool that the agent does not have counts 0, wrong parameters count half.
 
-    `None` where the agent made no call, or its tools are unknown.
+    `None` if the agent made no call or its tools are unknown.
     """
-    if _tools(contribution) is None or not contribution.calls:
+    if _tools(interaction) is None or not interaction.calls:
         return None
     credit: dict[int, float] = {}
-    for issue in contribution_issues(contribution):
+    for issue in interaction_issues(interaction):
         worth = 0.0 if issue.fault == "unauthorized_tool" else _WRONG_PARAMETERS
         credit[issue.step] = min(worth, credit.get(issue.step, 1.0))
-    return (len(contribution.calls) - len(credit) + sum(credit.values())) / len(contribution.calls)
+    return (len(interaction.calls) - len(credit) + sum(credit.values())) / len(interaction.calls)
 
 
-def _tools(contribution: Contribution) -> tuple[Tool, ...] | None:
-    agent = definitions(contribution.trajectory).get(contribution.agent_id)
+def _tools(interaction: SessionInteraction) -> tuple[Tool, ...] | None:
+    agent = definitions(interaction.trajectory).get(interaction.agent_id)
     return None if agent is None else agent.tools
 
 
 def _call_issues(
-    contribution: Contribution, number: int, call: ToolCall, tools: tuple[Tool, ...]
+    interaction: SessionInteraction, number: int, call: ToolCall, tools: tuple[Tool, ...]
 ) -> Iterator[ToolIssue]:
-    """One issue for each fault, with the parameters that have it."""
-    trajectory = contribution.trajectory
+    """One issue per fault, with the affected parameters."""
+    trajectory = interaction.trajectory
     given = trajectory.arguments(call) if trajectory.piece(call.raw).strip() else {}
     by_fault: dict[ToolFault, list[str]] = {}
     for defect in defects(Call(call.name, given), tools):
@@ -94,7 +94,7 @@ def _call_issues(
     for fault, parameters in by_fault.items():
         yield ToolIssue(
             fault=fault,
-            contribution=contribution,
+            interaction=interaction,
             step=number,
             tool=call.name,
             parameters=tuple(sorted(filter(None, parameters))),

@@ -51,13 +51,13 @@ def runs(n: int, tasks: int, spread: float, seed: int = 0) -> list[dict[str, flo
     ]
 
 
-def test_history_tells_the_false_alarms_and_the_smallest_visible_drop() -> None:
+def test_history_tells_the_false_alarms_and_the_smallest_detectable_decrease() -> None:
     found = calibrate("overall", [runs(5, 60, 0.15)], GateSettings())
     assert found is not None
     assert (found.source, found.n_tasks, found.n_runs) == ("runs", 60, 5)
     assert found.rates[0].fails <= 0.06
     assert found.pairs == 20
-    assert found.smallest_drop is not None and 0.05 <= found.smallest_drop <= 0.12
+    assert found.smallest_decrease is not None and 0.05 <= found.smallest_decrease <= 0.12
     fails = [rates.fails for rates in found.rates]
     assert fails == sorted(fails)
     for rates in found.rates:
@@ -67,8 +67,8 @@ def test_history_tells_the_false_alarms_and_the_smallest_visible_drop() -> None:
 def test_noise_costs_sight() -> None:
     quiet, loud = (calibrate("overall", [runs(4, 40, spread)], GateSettings()) for spread in (0.05, 0.3))
     assert quiet is not None and loud is not None
-    assert quiet.smallest_drop is not None and loud.smallest_drop is not None
-    assert quiet.smallest_drop < loud.smallest_drop
+    assert quiet.smallest_decrease is not None and loud.smallest_decrease is not None
+    assert quiet.smallest_decrease < loud.smallest_decrease
     assert loud.tolerance_false_alarms > 0.1 > quiet.tolerance_false_alarms
 
 
@@ -79,7 +79,7 @@ def test_outcomes_are_calibrated_by_their_own_test() -> None:
     found = calibrate("success", [history], GateSettings())
     assert found is not None
     assert found.rates[0].fails <= 0.055
-    assert found.smallest_drop is not None and found.smallest_drop > 0.1
+    assert found.smallest_decrease is not None and found.smallest_decrease > 0.1
 
 
 def test_versions_that_ran_once_are_compared_with_each_other() -> None:
@@ -111,7 +111,7 @@ def test_a_single_task_that_falls_beyond_noise_is_counted_as_a_warning() -> None
     one_breaks = [steady[0] | {"t7": 0.0}, *steady[1:]]
     quiet, loud = (calibrate("overall", [history], GateSettings()) for history in (steady, one_breaks))
     assert quiet is not None and loud is not None
-    assert (quiet.rates[0].drop, loud.rates[0].drop) == (0, 0)
+    assert (quiet.rates[0].effect, loud.rates[0].effect) == (0, 0)
     assert loud.rates[0].warns > quiet.rates[0].warns + 0.1
 
 

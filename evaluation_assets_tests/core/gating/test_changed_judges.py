@@ -57,9 +57,9 @@ def test_silence_is_told_from_not_being_asked() -> None:
     assert said(full, 12, 0) == ("", False), "scores of tables that do not hold the number asked"
     assert said(full, 5, 12)[0].startswith("judge j answered 5 of 12 canary clips") and said(full, 5, 12)[1]
     assert said(full, 0, 12)[1] and not said(full, 0, 0)[1]
-    assert "asked no canary clips" in said(full, 0, 0)[0]
+    assert "was not asked about canary clips" in said(full, 0, 0)[0]
     words, unanswered = said({"c1": [0.5]}, 12, 12)
-    assert "too few clips in common" in words and not unanswered
+    assert "too few canary clips in common" in words and not unanswered
 
 
 def test_there_are_twelve_canaries_of_several_tool_types_each_of_one_clip() -> None:

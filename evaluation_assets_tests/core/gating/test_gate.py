@@ -317,7 +317,7 @@ def test_a_floor_needs_no_baseline_and_is_not_rounded() -> None:
     outcome = decide(None, drop(passes), settings)
     assert outcome is not None
     assert outcome.verdict == "fail"
-    assert "0.899 over 1000 tasks is below its floor of 0.9" in outcome.reasons[0]
+    assert "0.899 over 1,000 tasks is below its floor of 0.9" in outcome.reasons[0]
     assert decide(None, drop(passes), GateSettings()) is None
 
 

@@ -156,7 +156,7 @@ def test_a_judge_below_the_wanted_kappa_is_kept_out_with_the_reason() -> None:
         }
         for name, each in (("poor", poor), ("good", good))
     ]
-    assert kept_out(rows, SETTINGS) == {"poor": "kappa 0.00 on 40 labels, 0.60 is wanted"}
+    assert kept_out(rows, SETTINGS) == {"poor": "kappa 0.00 on 40 labels is below 0.60"}
 
 
 def test_a_corrected_pass_rate_is_right_where_the_judge_is_lenient_and_its_interval_covers() -> None:

@@ -26,10 +26,10 @@ def judgements(session_id: str) -> dict[str, Judgement]:
     return {each.subject.name: each for each in asyncio.run(judged(example(session_id)))}
 
 
-def test_every_contribution_every_turn_and_the_session_are_judged() -> None:
+def test_every_interaction_every_turn_and_the_session_are_judged() -> None:
     names = list(subjects("refund-12345"))
-    contributions = [f"turn/{turn}/interaction/{position}" for turn in range(3) for position in range(2)]
-    assert names == [*contributions, "turn/0", "turn/1", "turn/2", "session"]
+    interactions = [f"turn/{turn}/interaction/{position}" for turn in range(3) for position in range(2)]
+    assert names == [*interactions, "turn/0", "turn/1", "turn/2", "session"]
 
 
 def test_a_criterion_is_asked_where_there_is_something_to_ask_about() -> None:
@@ -51,7 +51,7 @@ def test_a_judge_of_turns_sees_what_the_user_said_next_and_no_reasoning() -> Non
     assert "Nachsehen" not in prompt
 
 
-def test_a_judge_of_contributions_sees_role_tools_calls_and_results() -> None:
+def test_a_judge_of_an_interaction_sees_role_tools_calls_and_results() -> None:
     subject = subjects("order-lamps")["turn/0/interaction/2"]
     rendered = render(subject, [], "untrusted-x", 100_000)
     prompt = rendered.turns[-1].text

@@ -59,11 +59,11 @@ def test_a_failure_left_open_points_at_its_step() -> None:
     found = attributed(session(turn("go", part("a", "x"), part("b", "y", failed))))
     assert found.agent == "b"
     likeliest = max(found.suspects, key=lambda suspect: suspect.probability)
-    assert (likeliest.contribution.agent_id, likeliest.step) == ("b", 0)
+    assert (likeliest.interaction.agent_id, likeliest.step) == ("b", 0)
     assert likeliest.evidence == ("open_error",)
 
 
-def test_a_panel_that_doubts_a_contribution_outweighs_the_rest() -> None:
+def test_a_panel_that_doubts_an_interaction_outweighs_the_rest() -> None:
     found = attributed(speaking("a", "b", "c"), turn_0_interaction_2=0.0, turn_0_interaction_0=0.9)
     assert found.agent == "c"
     assert found.agents["c"] > 0.5

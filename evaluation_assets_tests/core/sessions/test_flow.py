@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.sessions.contributions import is_session
 from evaluation_assets.core.sessions.flow import flow_of
+from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets_tests.core.sessions.making import call, part, session, speaking, turn
 
 NAMES = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=20)

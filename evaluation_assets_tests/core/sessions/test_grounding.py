@@ -113,7 +113,7 @@ def test_what_comes_later_or_was_only_thought_or_tried_is_no_source() -> None:
         turn("No, order-7001", part("a", "done", call("look_up", order="order-7001"))),
     )
     found = seen(trajectory).ungrounded
-    assert [(each.value, each.contribution.turn) for each in found] == [("order-7001", 0), ("order-7002", 0)]
+    assert [(each.value, each.interaction.turn) for each in found] == [("order-7001", 0), ("order-7002", 0)]
 
 
 def test_values_in_lists_and_objects_are_looked_at_one_by_one() -> None:

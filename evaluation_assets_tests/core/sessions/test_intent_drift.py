@@ -53,7 +53,7 @@ def test_kinds_of_drift(series: list[float | None], score: float, kind: str) -> 
     assert found.score == pytest.approx(score)
 
 
-def test_the_change_point_counts_all_contributions() -> None:
+def test_the_change_point_counts_all_interactions() -> None:
     assert drift_of([None, 0.0, None, 0.9]).change_point == 3
 
 

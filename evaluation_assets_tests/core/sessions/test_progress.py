@@ -59,7 +59,7 @@ def test_a_last_result_that_nobody_could_use_yet_is_not_ignored() -> None:
     assert progress(part("a", None, call("label", NEWS))).ignored == ()
 
 
-def test_three_contributions_without_a_new_word_are_a_stall() -> None:
+def test_three_interactions_without_a_new_word_are_a_stall() -> None:
     words = "over and over again the same words"
     found = progress(part("a", f"{words} first"), *(part(agent, words) for agent in ("b", "a", "b")))
     assert found.stalls == ((1, 2, 3),)

@@ -111,7 +111,7 @@ def test_a_fifth_of_the_turns_that_could_show_it_is_frequent(detected: int, poss
     assert is_frequent(detected, possible) is frequent
 
 
-def test_an_opinion_is_no_better_than_the_fact() -> None:
+def test_a_judged_score_is_capped_by_the_measured_one() -> None:
     assert capped(0.9, 0.5) == 0.5
     assert capped(0.4, 1.0) == 0.4
     assert (capped(None, 0.5), capped(0.4, None), capped(None, None)) == (0.5, 0.4, None)

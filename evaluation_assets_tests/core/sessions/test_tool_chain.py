@@ -19,7 +19,7 @@ def chain(*parts: dict[str, Any]) -> ToolChain:
 
 
 def wasted(*parts: dict[str, Any]) -> list[tuple[int, int, str]]:
-    return [(each.contribution.order, each.step, each.why) for each in chain(*parts).wasted]
+    return [(each.interaction.order, each.step, each.why) for each in chain(*parts).wasted]
 
 
 def test_without_calls_there_is_no_share() -> None:
@@ -64,7 +64,7 @@ parts = st.lists(st.builds(lambda agent, steps: part(agent, "x", *steps), st.sam
 @given(parts)
 def test_calls_are_wasted_once_and_agents_add_up_to_the_session(listed: list[dict[str, Any]]) -> None:
     found = chain(*listed)
-    places = [(each.contribution.order, each.step) for each in found.wasted]
+    places = [(each.interaction.order, each.step) for each in found.wasted]
     assert places == sorted(set(places))
     assert found.calls == sum(len(each["agent_steps"]) for each in listed)
     assert [found.calls, len(found.wasted)] == [
@@ -75,7 +75,7 @@ def test_calls_are_wasted_once_and_agents_add_up_to_the_session(listed: list[dic
 
 def test_the_example_with_every_issue() -> None:
     found = seen(example("order-lamps")).tool_chain
-    assert [(each.contribution.agent_id, each.tool, each.why) for each in found.wasted] == [
+    assert [(each.interaction.agent_id, each.tool, each.why) for each in found.wasted] == [
         ("shipping_agent", "get_stock", "repeated_call"),
         ("shipping_agent", "create_label", "ignored_result"),
         ("stock_agent", "get_stock", "repeated_call"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evaluation_assets.core.sessions.contributions import contributions
+from evaluation_assets.core.sessions.interactions import interactions_of
 from evaluation_assets.core.sessions.tool_validation import tool_issues, validity
 from evaluation_assets_tests.core.sessions.making import call, part, session, turn
 
@@ -60,7 +60,7 @@ def test_a_value_of_another_kind_is_medium(limit: Any) -> None:
 def test_without_definitions_nothing_is_wrong_and_nothing_is_right() -> None:
     trajectory = session(turn("go", part("a", "done", call("search", query="x"))))
     assert tool_issues(trajectory) == []
-    assert validity(contributions(trajectory)[0]) is None
+    assert validity(interactions_of(trajectory)[0]) is None
 
 
 def test_an_agent_without_tools_may_call_none() -> None:
@@ -73,4 +73,4 @@ def test_validity_counts_strange_tools_nothing_and_wrong_parameters_half() -> No
     tool = {"name": "search", "parameters_schema": SCHEMA}
     calls = [call("search", query="x"), call("search", colour="red"), call("delete")]
     trajectory = session(turn("go", part("a", "done", *calls)), agents=[{"id": "a", "tools_available": [tool]}])
-    assert validity(contributions(trajectory)[0]) == pytest.approx((1 + 0.5 + 0) / 3)
+    assert validity(interactions_of(trajectory)[0]) == pytest.approx((1 + 0.5 + 0) / 3)

@@ -6,13 +6,13 @@ from evaluation_assets.core.judging.rules.findings import Finding
 from evaluation_assets.core.judging.rules.whole import completion
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.nullable import mean_of
-from evaluation_assets.core.sessions.contributions import Contribution
 from evaluation_assets.core.sessions.evidence import SessionEvidence
+from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.tool_validation import validity
 
 TurnScorer = Callable[[SessionEvidence, int], Finding]
-PartScorer = Callable[[SessionEvidence, Contribution], Finding]
+PartScorer = Callable[[SessionEvidence, SessionInteraction], Finding]
 SessionScorer = Callable[[SessionEvidence], Finding]
 
 
@@ -59,13 +59,13 @@ def progress(seen: SessionEvidence, turn: int) -> Finding:
     loops = [found for found in seen.repeated if found.is_loop and found.kind != "same_message"]
     if any(last in found.places[1:] for found in loops):
         return Finding(3, "the turn ends in a loop")
-    failed = [error for error in seen.progress.errors if error.contribution.turn == turn]
+    failed = [error for error in seen.progress.errors if error.interaction.turn == turn]
     if failed and failed[-1].recovered_at is None and not failed[-1].noticed:
         return Finding(4, f"the answer ignores a failure: {failed[-1].error}")
     return Finding(7, "there is an answer; whether it is right was not verified")
 
 
-def tool_use(seen: SessionEvidence, part: Contribution) -> Finding:
+def tool_use(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     """Share of calls to own tools with their parameters, and of calls that worked."""
     calls = part.calls
     if not calls:
@@ -78,12 +78,12 @@ def tool_use(seen: SessionEvidence, part: Contribution) -> Finding:
     return Finding(points, f"{valid:.0%} of {len(calls)} calls fit the agent's tools, {worked:.0%} worked")
 
 
-def reasoning(seen: SessionEvidence, part: Contribution) -> Finding:
+def reasoning(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     """Open: the words of a reasoning do not show whether it is right."""
     return Finding(None, "whether reasoning leads anywhere requires understanding")
 
 
-def handoff(seen: SessionEvidence, part: Contribution) -> Finding:
+def handoff(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     """Share of what the next agent used that was handed over."""
     found = seen.handoffs.get(part.order)
     if found is None or found.completeness is None:
@@ -94,7 +94,7 @@ def handoff(seen: SessionEvidence, part: Contribution) -> Finding:
     return Finding(max(0.0, points), used)
 
 
-def response_quality(seen: SessionEvidence, part: Contribution) -> Finding:
+def response_quality(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     """Whether the agent did something, said something, and does not repeat itself."""
     if not part.messages.strip() and not part.calls:
         return Finding(1, "the agent neither says nor calls anything")
@@ -106,12 +106,12 @@ def response_quality(seen: SessionEvidence, part: Contribution) -> Finding:
     return Finding(7, "the agent does something; whether it is right was not verified")
 
 
-def soundness(seen: SessionEvidence, part: Contribution) -> Finding:
+def soundness(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     """Open: attribution weighs the evidence of failures itself; the rest requires understanding."""
     return Finding(None, "whether later work rests on an error requires understanding")
 
 
-def on_task(seen: SessionEvidence, part: Contribution) -> Finding:
+def on_task(seen: SessionEvidence, part: SessionInteraction) -> Finding:
     """Open: likeness of words is reported beside the scores, and is no judgement."""
     return Finding(None, "whether work serves the task requires understanding")
 

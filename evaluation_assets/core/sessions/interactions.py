@@ -1,4 +1,4 @@
-"""The interactions of a session: the steps of each agent, in order."""
+"""The interactions of a session in order, each with its place and its texts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from evaluation_assets.core.trajectories.model import Agent, Interaction, Step, 
 
 
 @dataclass(frozen=True)
-class Contribution:
-    """One interaction and where it stands: `turn` and `position` in the turn count from 0, `order` over the session."""
+class SessionInteraction:
+    """One interaction with its place: `turn`, `position` in the turn, and `order` in the session, all from 0."""
 
     trajectory: Trajectory
     turn: int
@@ -19,17 +19,17 @@ class Contribution:
 
     @property
     def agent_id(self) -> str:
-        """Who made it."""
+        """ID of the acting agent."""
         return self.interaction.agent_id
 
     @property
     def name(self) -> str:
-        """What it is called in verdicts: `turn/0/interaction/1`."""
+        """Name of the subject in verdicts: `turn/0/interaction/1`."""
         return f"turn/{self.turn}/interaction/{self.position}"
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Its steps in order."""
+        """The steps in order."""
         return self.interaction.steps
 
     @cached_property
@@ -39,62 +39,62 @@ class Contribution:
 
     @cached_property
     def thoughts(self) -> str:
-        """The reasoning, step after step."""
+        """The reasoning of all steps."""
         return "\n".join(self.trajectory.piece(step.thought) for step in self.steps if step.thought)
 
     @cached_property
     def messages(self) -> str:
-        """What the agent said to others: the messages of its steps, else its response."""
+        """The agent's messages to others: those of its steps, or else its response."""
         said = [self.trajectory.piece(step.message) for step in self.steps if step.message]
         return "\n".join(said) or self.interaction.response or ""
 
     @cached_property
     def arguments(self) -> str:
-        """What the agent wrote into its calls."""
+        """The arguments of all calls, as written."""
         return "\n".join(self.trajectory.piece(step.call.raw) for step in self.steps if step.call)
 
     @cached_property
     def results(self) -> str:
-        """What tools returned."""
+        """The results of all calls."""
         return "\n".join(self.trajectory.piece(step.result.content) for step in self.steps if step.result)
 
     @property
     def written(self) -> str:
-        """All the agent wrote: reasoning, arguments, messages."""
+        """All text that the agent wrote: reasoning, arguments, messages."""
         return "\n".join(filter(None, (self.thoughts, self.arguments, self.messages)))
 
     @property
     def text(self) -> str:
-        """Its piece of the trajectory's text."""
+        """The interaction's section of the trajectory's text."""
         return self.trajectory.text[self.steps[0].start : self.steps[-1].end] if self.steps else self.messages
 
 
-def contributions(trajectory: Trajectory) -> list[Contribution]:
-    """Every interaction of a session in order."""
-    return list(_contributions(trajectory))
+def interactions_of(trajectory: Trajectory) -> list[SessionInteraction]:
+    """All interactions of a session, in order."""
+    return list(_interactions(trajectory))
 
 
-def _contributions(trajectory: Trajectory) -> Iterator[Contribution]:
+def _interactions(trajectory: Trajectory) -> Iterator[SessionInteraction]:
     order = 0
     for number, turn in enumerate(trajectory.turns):
         for position, interaction in enumerate(turn.interactions):
-            yield Contribution(trajectory, number, position, order, interaction)
+            yield SessionInteraction(trajectory, number, position, order, interaction)
             order += 1
 
 
 def speakers(trajectory: Trajectory) -> list[str]:
-    """The agents that contributed, in order of their first interaction."""
+    """The agents that acted, in order of their first interaction."""
     acted = (interaction.agent_id for turn in trajectory.turns for interaction in turn.interactions)
     return list(dict.fromkeys(acted))
 
 
 def definitions(trajectory: Trajectory) -> dict[str, Agent]:
-    """The agents the source defined, by id."""
+    """The agents that the source defines, by ID."""
     return {agent.id: agent for agent in trajectory.agents}
 
 
 def is_session(trajectory: Trajectory) -> bool:
-    """Whether there is something to analyse between people and agents: several agents, or several user turns."""
+    """Whether the trajectory is a session: it has several agents or several user turns."""
     agents = {*speakers(trajectory), *definitions(trajectory)}
     asked = sum(turn.user_message is not None for turn in trajectory.turns)
     return len(agents) > 1 or asked > 1
