@@ -282,7 +282,7 @@ def test_the_share_of_kept_records_is_not_called_success(installation: Workspace
 def test_every_check_says_something_with_figures(installation: Workspace) -> None:
     installation.drop("assistants", SAMPLE.read_bytes())
     found = installation.run("assistants").get_asset_check_evaluations()
-    assert {"coverage", "share_of_text_seen", "records_add_up", "reject_rate", "schema", "panel_agreement"} <= {
+    assert {"coverage", "share_of_text_seen", "records_add_up", "reject_rate", "well_read", "panel_agreement"} <= {
         check.check_name for check in found
     }
     without = {

@@ -80,12 +80,24 @@ def riddles(text: str) -> list[str]:
     ]
 
 
-def helps(command: click.Command, name: str = "") -> Iterator[tuple[str, str]]:
-    """The help of a command and of those below it, by name."""
-    with click.Context(command, info_name=name) as context:
-        yield name, command.get_help(context)
-    for below in command.commands.values() if isinstance(command, click.Group) else ():
-        yield from helps(below, f"{name} {below.name}")
+def commands(command: click.Command, name: str = "evaluation-assets") -> Iterator[tuple[str, click.Command]]:
+    """A command and those below it, by name."""
+    yield name, command
+    if isinstance(command, click.Group):
+        with click.Context(command) as context:
+            found = [(each, command.get_command(context, each)) for each in command.list_commands(context)]
+        for each, below in found:
+            if below is not None:
+                yield from commands(below, f"{name} {each}")
+
+
+COMMANDS = dict(commands(main))
+
+
+def help_of(name: str) -> str:
+    """The help of a command."""
+    with click.Context(COMMANDS[name], info_name=name) as context:
+        return COMMANDS[name].get_help(context)
 
 
 def descriptions(module: Path) -> list[str]:
@@ -122,10 +134,9 @@ def test_pages_are_plain(page: Path) -> None:
     assert riddles(page.read_text("utf-8")) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "text"), [pytest.param(*each, id=each[0]) for each in helps(main, "evaluation-assets")]
-)
-def test_the_help_of_every_command_is_plain(name: str, text: str) -> None:
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_command_is_plain(name: str) -> None:
+    text = help_of(name)
     assert riddles(" ".join(text.split())) == []
     assert text.split("\n\n")[1].strip(), f"{name} does not say what it does"
 
@@ -145,13 +156,9 @@ def test_docstrings_are_plain(module: Path) -> None:
     assert riddles("\n".join(docstrings(module))) == []
 
 
-@pytest.mark.parametrize("command", [name for name, _ in helps(main, "evaluation-assets")])
-def test_every_option_has_a_help_text(command: str) -> None:
-    found: click.Command = main
-    for name in command.split()[1:]:
-        assert isinstance(found, click.Group)
-        found = found.commands[name]
-    options = [option for option in found.params if isinstance(option, click.Option)]
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_a_help_text(name: str) -> None:
+    options = [option for option in COMMANDS[name].params if isinstance(option, click.Option)]
     assert [option.name for option in options if not option.help] == []
 
 

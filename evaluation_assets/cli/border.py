@@ -1,13 +1,14 @@
-"""Report storage errors of any command as one line with a remedy instead of a traceback."""
+"""The group of all commands: each is imported when it runs, and storage errors are one line instead of a traceback."""
 
 import errno
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import refuse
+from evaluation_assets.cli.output import refuse
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -22,7 +23,31 @@ _SQLITE = {
 
 
 class Commands(click.Group):
-    """Commands that report storage errors in one line, with exit status 2."""
+    """Commands by name: where each is (`module:attribute`), and its short help.
+
+    A command is imported when it is asked for, so that `--help` waits for no library. Storage errors are reported in
+    one line, with exit status 2.
+    """
+
+    def __init__(self, lazy: Mapping[str, tuple[str, str]], **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, sorted."""
+        return sorted(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in self.lazy:
+            return None
+        module, attribute = self.lazy[cmd_name][0].split(":")
+        return getattr(import_module(module), attribute)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the names with their short help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.lazy[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import check_ledger, reading, refuse, warn, with_panel
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import check_ledger, reading, with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.counted import counted
@@ -35,14 +35,17 @@ EXIT_STATUS = {"passed": 0, "check_failed": 1, "broken": 1, "unusable": 2, "over
 
 
 FAILED_SHOWN = 10
-"""Failed runs of a suite that are listed on the terminal; the report lists all."""
+"""Failed runs of a suite listed on the terminal; the report lists all."""
 
 
 @click.command()
 @reading
 @with_panel
 @click.option(
-    "--suite", "suite_path", type=click.Path(exists=True, path_type=Path), help="Test suite to measure the drops with."
+    "--suite",
+    "suite_path",
+    type=click.Path(exists=True, path_type=Path),
+    help="Test suite to evaluate the drops against.",
 )
 @click.option("--split-size", metavar="N", type=click.IntRange(min=1), help="Also write the kept records, N per file.")
 @click.option(

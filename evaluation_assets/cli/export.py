@@ -8,8 +8,8 @@ import click
 import orjson
 from upath import UPath
 
-from evaluation_assets.cli.options import refuse, with_home
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.formats.writers import atif, openai_messages, otel_evaluations
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.installation import Installation
@@ -36,7 +36,7 @@ from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, t
 )
 @with_home
 def export(home: Installation, drop: str, format_name: str, output: Path) -> None:
-    """Export an evaluated drop as JSON Lines: trajectories, scores or agents."""
+    """Export an evaluated drop as JSON Lines."""
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")

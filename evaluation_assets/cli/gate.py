@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import refuse, warn, with_panel
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, read_baseline

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import refuse, warn
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop

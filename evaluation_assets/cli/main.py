@@ -7,38 +7,29 @@ input; 3 stopped by the budget. Results go to stdout, progress and logs to stder
 import click
 
 from evaluation_assets.cli.border import Commands
-from evaluation_assets.cli.evaluate import evaluate
-from evaluation_assets.cli.export import export
-from evaluation_assets.cli.formats import formats
-from evaluation_assets.cli.gate import baseline_commands, gate
-from evaluation_assets.cli.importing import import_files
-from evaluation_assets.cli.overview import drift, judges, leaderboard, overview
-from evaluation_assets.cli.panel import panel_commands
-from evaluation_assets.cli.plan import plan
-from evaluation_assets.cli.suite import suite_commands
-from evaluation_assets.cli.ui import ui
+
+_HERE = "evaluation_assets.cli"
+
+COMMANDS = {
+    "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
+    "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
+    "evaluate": (f"{_HERE}.evaluate:evaluate", "Evaluate files of trajectories."),
+    "export": (f"{_HERE}.export:export", "Export an evaluated drop as JSON Lines."),
+    "formats": (f"{_HERE}.formats:formats", "List the supported formats and how each is detected."),
+    "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),
+    "import": (f"{_HERE}.importing:import_files", "Preview how files are parsed."),
+    "judges": (f"{_HERE}.overview:judges", "Compare each judge with human labels."),
+    "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
+    "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates and drift."),
+    "panel": (f"{_HERE}.panel:panel_commands", "Manage the panel, the judges in use."),
+    "plan": (f"{_HERE}.plan:plan", "Dry run of `evaluate` with a cost estimate."),
+    "suite": (f"{_HERE}.suite:suite_commands", "Check, convert and run test suites."),
+    "ui": (f"{_HERE}.ui:ui", "Start the Dagster UI and daemon."),
+}
+"""Where each command is, and its short help."""
 
 
-@click.group(cls=Commands)
+@click.group(cls=Commands, lazy=COMMANDS)
 @click.version_option(package_name="evaluation-assets")
 def main() -> None:
     """Evaluate AI agents from the trajectories they recorded."""
-
-
-for command in (
-    evaluate,
-    plan,
-    gate,
-    baseline_commands,
-    overview,
-    leaderboard,
-    judges,
-    drift,
-    suite_commands,
-    panel_commands,
-    formats,
-    import_files,
-    export,
-    ui,
-):
-    main.add_command(command)

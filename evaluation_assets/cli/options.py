@@ -1,17 +1,16 @@
-"""Options that several commands share: the installation, the panel, the files to read."""
+"""Options shared by several commands: installation, panel, input files."""
 
 import os
 import re
-import sys
 from contextlib import closing
 from functools import wraps
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from upath import UPath
 
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
@@ -21,7 +20,7 @@ from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
 
 def together(*options: Any) -> Any:
-    """Several options as one decorator."""
+    """Combine several options into one decorator."""
 
     def apply(command: Any) -> Any:
         for option in reversed(options):
@@ -60,9 +59,15 @@ _judges = together(
     click.option("--model", help="Model of the judge (default: the provider's)."),
     click.option("--max-concurrency", type=click.IntRange(min=1), help="Maximum requests in flight, per model judge."),
     click.option(
-        "--requests-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."
+        "--requests-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Maximum requests per minute, per model judge.",
     ),
-    click.option("--tokens-per-minute", type=click.FloatRange(min=0, min_open=True), help="Maximum, per model judge."),
+    click.option(
+        "--tokens-per-minute",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Maximum tokens per minute, per model judge.",
+    ),
 )
 
 
@@ -127,16 +132,6 @@ def check_ledger(home: Installation, panel: Panel) -> None:
             ledger.secret()
     except LedgerError as problem:
         refuse(str(problem))
-
-
-def warn(message: str) -> None:
-    """Print a warning; the command continues."""
-    echo(f"evaluation-assets: {message}", err=True)
-
-
-def refuse(message: str) -> NoReturn:
-    echo(f"evaluation-assets: {message}", err=True)
-    sys.exit(2)
 
 
 def _panel_of(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:

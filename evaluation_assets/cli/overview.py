@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from evaluation_assets.cli.options import refuse, with_panel
+from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.output import refuse
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import reading, refuse, warn, with_panel
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import reading, with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop

@@ -1,11 +1,11 @@
-"""Dagster's warnings about its own previews, which say nothing to the user of a command."""
+"""Silence Dagster's warnings about its own preview features, which do not concern users of commands."""
 
 import warnings
 
 
 def silence_previews() -> None:
-    """Do not show warnings about features of Dagster that are in preview: checks per partition, data versions."""
-    import dagster as dg  # noqa: PLC0415  (a second to import, which `--help` and a typo need not wait for)
+    """Hide warnings about preview features of Dagster: checks per partition, data versions."""
+    import dagster as dg  # noqa: PLC0415  (takes a second to import; `--help` and usage errors should not wait for it)
 
     for preview in (dg.PreviewWarning, dg.BetaWarning):
         warnings.simplefilter("ignore", preview)

@@ -13,7 +13,7 @@ from evaluation_assets.runs.stop import Stop
 
 @contextmanager
 def resumable(home: Installation) -> Iterator[Stop]:
-    """End with the signal's exit status and one line when the command is told to stop."""
+    """On a signal to stop, print one line and exit with the signal's status."""
     with Stop() as stop:
         try:
             yield stop

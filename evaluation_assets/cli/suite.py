@@ -10,8 +10,8 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
-from evaluation_assets.cli.options import refuse, with_panel
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.agents.runner import bound

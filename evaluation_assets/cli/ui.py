@@ -12,8 +12,8 @@ import warnings
 
 import click
 
-from evaluation_assets.cli.options import refuse, with_home
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
@@ -37,12 +37,12 @@ def ui(home: Installation, port: int, host: str) -> None:
         load_agents(agent_files(home.agents))
     except (InvalidPanel, InvalidRubric, InvalidAgent) as problem:
         refuse(str(problem))
-    if _is_taken(host, port):  # Dagster would choose another one, and not say so
+    if _is_taken(host, port):  # Dagster would silently choose another port
         refuse(f"port {port} of {host} is in use; choose another with --port")
     warnings.simplefilter("ignore")  # Dagster's previews
     from evaluation_assets.runs.jobs import instance_of  # noqa: PLC0415  (a second to import)
 
-    with instance_of(home):  # its services would make the tables of a fresh home at the same time
+    with instance_of(home):  # its services would create the tables of a new installation concurrently
         pass
     echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
@@ -71,11 +71,11 @@ def ui(home: Installation, port: int, host: str) -> None:
             text=True,
         )
     )
-    if stopping.is_set():  # told to while it started
+    if stopping.is_set():  # stopped while it was starting
         stop()
     died = _pass_on(servers[0])
     status = servers[0].wait()
-    if not stopping.is_set():  # Dagster ends with 0 when one of its services dies
+    if not stopping.is_set():  # Dagster exits with 0 if one of its services dies
         echo(
             f"evaluation-assets: {died or 'the UI'} died, and all services were stopped; the log above shows why",
             err=True,

@@ -8,12 +8,11 @@ from evaluation_assets.core.checks.judging import canaries_answered
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED, CanarySettings
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.pipeline.canaries import CanaryRun, asked_version, canary_judges
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.tables import CANARY_VERDICTS, CLIP_VERDICTS, TRAJECTORY_VERDICTS
 from evaluation_assets.defs.names import COVERAGE
-from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, of_judge, outputs
+from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
 from evaluation_assets.resources.installation import HomeResource
 
 CHECKS = {COVERAGE: f"The judge scored {MIN_ANSWERED:.0%} of the requested canary clips."}
@@ -41,12 +40,13 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         checks=CHECKS,
     )
     async def judge_canaries(
-        context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource, **stored: Stored
+        context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource
     ):  # Dagster refuses an async annotation
         drop = context.partition_key
-        repeats = settings.repeats_of(DropFacts.of(stored["raw_trajectories"]).sidecar.suite)
+        (raw,) = home.tables(drop, "raw_trajectories")
+        repeats = settings.repeats_of(DropFacts.of(raw).sidecar.suite)
         chosen = chosen_judges(context, CANARY_VERDICTS, asked)
-        own = {judge.name: [of_judge(stored, table, judge) for table in OWN] for judge in chosen}
+        own = {judge.name: [home.home.table(drop, table.name, judge.name) for table in OWN] for judge in chosen}
         earlier = {judge.name: home.home.table(drop, CANARY_VERDICTS.name, judge.name) for judge in chosen}
         run = CanaryRun(drop, context.run.run_id, rubrics, repeats, config.budget_usd)
         done = run.judge(chosen, own, earlier)

@@ -11,12 +11,13 @@ from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_
 from evaluation_assets.core.drops import InvalidDrop, find
 from evaluation_assets.core.facts import PreprocessingFacts
 from evaluation_assets.core.formats.base import UnreadableDrop
-from evaluation_assets.core.lake import Spool, Stored, Stream, batched
+from evaluation_assets.core.lake import Spool, Stream, batched
 from evaluation_assets.core.pipeline.preprocessing import PreprocessedDrop
 from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.pipeline.segmentation import Segmentation
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.trajectory_rows import Row
+from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
@@ -53,8 +54,9 @@ class PreprocessConfig(dg.Config):
     },
     check_specs=[
         dg.AssetCheckSpec(
-            "well_read",
+            WELL_READ,
             asset="raw_trajectories",
+            partitions_def=DROPS,
             description="No call of the source is missing or repeated, and every part of a message was understood.",
         )
     ],
@@ -83,13 +85,14 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
         yield dg.Output(
             Stream(tables.UNREADABLE_RECORDS, unreadable.batches()), "unreadable_records", data_version=version
         )
-        yield check_result(records.well_read(drop.reading), "well_read", dg.AssetKey("raw_trajectories"))
+        yield check_result(records.well_read(drop.reading), WELL_READ, dg.AssetKey("raw_trajectories"))
 
 
 @dg.multi_asset(
     name="preprocess",
     partitions_def=DROPS,
     group_name="ingest",
+    deps=["raw_trajectories", "unreadable_records"],
     outs={
         "preprocessed_trajectories": dg.AssetOut(
             description="The trajectories that are judged, after applying the rules and repairing unbalanced tags.",
@@ -102,42 +105,63 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
             kinds={"parquet"},
         ),
     },
+    check_specs=[
+        dg.AssetCheckSpec(
+            RECORDS_ADD_UP,
+            asset="rejected_records",
+            partitions_def=DROPS,
+            description="Every record of the drop is exactly one of kept, removed and rejected.",
+        ),
+        dg.AssetCheckSpec(
+            REJECT_RATE,
+            asset="rejected_records",
+            partitions_def=DROPS,
+            description=f"At most {records.MAX_REJECTED:.0%} of the records were removed or could not be read.",
+        ),
+    ],
 )
 def preprocess(
-    context: dg.AssetExecutionContext,
-    config: PreprocessConfig,
-    raw_trajectories: Stored,
-    unreadable_records: Stored,
-) -> Iterator[dg.Output]:
+    context: dg.AssetExecutionContext, config: PreprocessConfig, home: HomeResource
+) -> Iterator[dg.Output | dg.AssetCheckResult]:
     """Apply the rules and repairs; every record is kept or rejected with a reason."""
+    key = dg.AssetKey("rejected_records")
+    raw, unreadable, preprocessed, removed = home.tables(
+        context.partition_key,
+        "raw_trajectories",
+        "unreadable_records",
+        "preprocessed_trajectories",
+        "rejected_records",
+    )
     settings = Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
     with Spool(tables.REJECTED_RECORDS) as rejected:
         drop = PreprocessedDrop(context.partition_key, settings, rejected)
-        drop.add_unreadable(unreadable_records)
+        drop.add_unreadable(unreadable)
         yield dg.Output(
             Stream(
                 tables.PREPROCESSED_TRAJECTORIES,
-                drop.batches(raw_trajectories),
+                drop.batches(raw),
                 lambda: {"settings": config.model_dump(), **drop.metadata()},
                 PreprocessingFacts(settings=config.model_dump()).footer,
             ),
             "preprocessed_trajectories",
         )
         yield dg.Output(Stream(tables.REJECTED_RECORDS, rejected.batches()), "rejected_records")
+    yield check_result(records.records_add_up(raw, unreadable, preprocessed, removed), RECORDS_ADD_UP, key)
+    yield check_result(records.reject_rate(preprocessed, removed), REJECT_RATE, key)
 
 
 @dg.asset(
     partitions_def=DROPS,
     group_name="ingest",
+    deps=["preprocessed_trajectories"],
     code_version=PREPROCESSING_VERSION,
     kinds={"parquet"},
     description="One clip per tool call, and the final clip. Concatenated, the clips of a trajectory are its text.",
 )
-def clips(
-    context: dg.AssetExecutionContext, home: HomeResource, preprocessed_trajectories: Stored
-) -> dg.MaterializeResult[Stream]:
+def clips(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Cut every trajectory into clips."""
     with explained(InvalidToolTypes):
         segmentation = Segmentation(context.partition_key, load_tool_types(home.home.tool_types))
-    rows_of_clips = segmentation.clips(preprocessed_trajectories)
+    (preprocessed,) = home.tables(context.partition_key, "preprocessed_trajectories")
+    rows_of_clips = segmentation.clips(preprocessed)
     return dg.MaterializeResult(value=Stream(tables.CLIPS, batched(rows_of_clips, tables.CLIPS), segmentation.metadata))

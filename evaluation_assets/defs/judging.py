@@ -8,12 +8,12 @@ from evaluation_assets.core.checks.judging import MIN_COVERAGE, MIN_TEXT_SEEN, c
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
-from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
-from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, of_judge, outputs
+from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
+from evaluation_assets.resources.installation import HomeResource
 
 CHECKS = {
     COVERAGE: f"The judge scored, or abstained with a reason on, at least {MIN_COVERAGE:.0%} of the subjects.",
@@ -60,13 +60,15 @@ def _level(
         checks=CHECKS,
     )
     async def judge_level(
-        context: dg.AssetExecutionContext, config: JudgingConfig, **stored: Stored
+        context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource
     ):  # Dagster refuses an async annotation
-        def chains(judge: Judge) -> Iterator[Chain]:
-            given = [*(stored[name] for name in ingested), *(of_judge(stored, each, judge) for each in own)]
-            return chains_of(*given, rubrics)
+        drop = context.partition_key
 
-        run = PanelRun(table, context.partition_key, context.run.run_id, config.budget_usd, context.log.info)
+        def chains(judge: Judge) -> Iterator[Chain]:
+            below = [home.home.table(drop, each.name, judge.name) for each in own]
+            return chains_of(*home.tables(drop, *ingested), *below, rubrics)
+
+        run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info)
         done = run.judge(chosen_judges(context, table, judges), chains)
         async for output in outputs(
             done, table, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}

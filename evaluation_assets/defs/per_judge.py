@@ -6,6 +6,7 @@ from typing import TypeVar
 import dagster as dg
 
 from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.lake import Stored, Stream
@@ -31,19 +32,14 @@ def judge_key(table: Table, judge: str) -> dg.AssetKey:
     return dg.AssetKey([table.name, judge])
 
 
-def judge_inputs(tables: Sequence[Table], judges: Sequence[Judge]) -> dict[str, dg.AssetIn]:
-    """The tables of all judges as inputs of an asset, to be taken apart with `of_judge`."""
-    return {_input(table, judge.name): dg.AssetIn(judge_key(table, judge.name)) for table in tables for judge in judges}
+def judge_keys(tables: Sequence[Table], judges: Sequence[Judge]) -> list[dg.AssetKey]:
+    """The assets of all judges' rows of these tables."""
+    return [judge_key(table, judge.name) for table in tables for judge in judges]
 
 
-def of_judge(stored: Mapping[str, Stored], table: Table, judge: Judge) -> Stored:
-    """One judge's table among the inputs of an asset."""
-    return stored[_input(table, judge.name)]
-
-
-def by_judge(stored: Mapping[str, Stored], table: Table, judges: Sequence[Judge]) -> dict[str, Stored]:
-    """A table of every judge, by name, among the inputs of an asset."""
-    return {judge.name: of_judge(stored, table, judge) for judge in judges}
+def by_judge(home: Installation, drop: str, table: Table, judges: Sequence[Judge]) -> dict[str, Stored]:
+    """A table of every judge, by name, to be read as streams."""
+    return {judge.name: home.table(drop, table.name, judge.name) for judge in judges}
 
 
 def judges_step(
@@ -64,17 +60,16 @@ def judges_step(
         table: what an output holds.
         judges: one output each.
         shared: tables that all judges read.
-        own: tables of which each judge reads its own; Dagster gives those of all judges, whether they exist or not.
+        own: tables of which each judge reads its own.
         code_version: changes whenever a judge's rows may.
         description: of a judge's asset.
         checks: by name, what each judge's output is checked for.
     """
-    inputs = {name: dg.AssetIn(name) for name in shared}
     return dg.multi_asset(
         name=name,
         partitions_def=DROPS,
         can_subset=True,
-        ins=inputs | judge_inputs(own, judges),
+        deps=[*map(dg.AssetKey, shared), *judge_keys(own, judges)],
         outs={
             judge.name: dg.AssetOut(
                 key=judge_key(table, judge.name),
@@ -114,7 +109,3 @@ async def outputs(
             yield dg.Output(stream, each.judge.name)
             for name, finding in findings(each).items():
                 yield check_result(finding, name, judge_key(table, each.judge.name))
-
-
-def _input(table: Table, judge: str) -> str:
-    return f"{table.name}_{judge}"

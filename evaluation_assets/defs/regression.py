@@ -19,13 +19,13 @@ from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.human_review.judge_cards import disqualified_judges
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.lake import Stream, batched
 from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs.names import NO_DRIFT, REGRESSION_GATE
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import by_judge, judge_inputs
+from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
 
@@ -73,33 +73,20 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
         "session_analyses",
     )
 
-    verdicts = judge_inputs([tables.CLIP_VERDICTS, tables.TRAJECTORY_VERDICTS], judges)
-    canaries = judge_inputs([tables.CANARY_VERDICTS], canary_judges(judges))
+    verdicts = judge_keys([tables.CLIP_VERDICTS, tables.TRAJECTORY_VERDICTS], judges)
+    canaries = judge_keys([tables.CANARY_VERDICTS], canary_judges(judges))
 
     @dg.asset(
         partitions_def=DROPS,
         group_name="regression",
         code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
-        ins={name: dg.AssetIn(name) for name in inputs} | verdicts | canaries,
-        deps=["judge_cards"],
+        deps=[*map(dg.AssetKey, inputs), *verdicts, *canaries, dg.AssetKey("judge_cards")],
         kinds={"parquet"},
         description="Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded.",
     )
-    def task_metrics(
-        context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored
-    ) -> dg.MaterializeResult[Stream]:
+    def task_metrics(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         disqualified = disqualified_judges(home.home, settings.review)
-        of_drop = MeasuredTables(
-            raw=stored["raw_trajectories"],
-            preprocessed=stored["preprocessed_trajectories"],
-            clips=stored["clips"],
-            trajectory_scores=stored["trajectory_scores"],
-            tool_use_results=stored["tool_use_results"],
-            session_analyses=stored["session_analyses"],
-            clip_verdicts=by_judge(stored, tables.CLIP_VERDICTS, judges),
-            trajectory_verdicts=by_judge(stored, tables.TRAJECTORY_VERDICTS, judges),
-            canary_verdicts=by_judge(stored, tables.CANARY_VERDICTS, canary_judges(judges)),
-        )
+        of_drop = MeasuredTables.of(home.home, context.partition_key, judges)
         drop = MeasuredDrop(context.partition_key, of_drop, judges, rubrics, quorum, disqualified)
         table = tables.TASK_METRICS
         return dg.MaterializeResult(
@@ -112,15 +99,15 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
 @dg.asset(
     partitions_def=DROPS,
     group_name="regression",
+    deps=["task_metrics"],
     code_version=REGRESSION_VERSION,
     kinds={"parquet"},
     description="Each row is one metric of the drop with its interval. Rows with another comparability key are kept.",
 )
-def score_history(
-    context: dg.AssetExecutionContext, home: HomeResource, task_metrics: Stored
-) -> dg.MaterializeResult[Stream]:
+def score_history(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """The one table that says when."""
     drop = context.partition_key
+    (task_metrics,) = home.tables(drop, "task_metrics")
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     rows = list(history_rows(read_metrics(drop, task_metrics), now))
     earlier = of_other_keys(home.home.table(drop, "score_history").rows(), rows)

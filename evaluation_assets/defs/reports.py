@@ -8,7 +8,6 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.reporting.drop_report import drop_report, report_metadata
 from evaluation_assets.core.reporting.files import write_report
@@ -18,7 +17,7 @@ from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import LEVELS, by_judge, judge_inputs
+from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.resources.installation import HomeResource
 
 REPORT_VERSION = "3"
@@ -35,6 +34,9 @@ REPORTED = (
     "tool_use_results",
     "failure_patterns",
     "session_analyses",
+    "task_metrics",
+    "score_history",
+    "session_agents",
 )
 
 
@@ -47,16 +49,18 @@ class FilesConfig(dg.Config):
 @dg.asset(
     partitions_def=DROPS,
     group_name="reports",
+    deps=["preprocessed_trajectories"],
     code_version=REPORT_VERSION,
     kinds={"json"},
     description="The kept records as JSON Lines with preprocessing metadata: one file, and split into numbered files.",
 )
 def preprocessed_files(
-    context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource, preprocessed_trajectories: Stored
+    context: dg.AssetExecutionContext, config: FilesConfig, home: HomeResource
 ) -> dg.MaterializeResult:
     """Write the kept records into the folder of the drop's reports."""
     drop = context.partition_key
-    written = write_preprocessed_files(home.home.reports(drop), drop, preprocessed_trajectories, config.split_size)
+    (preprocessed,) = home.tables(drop, "preprocessed_trajectories")
+    written = write_preprocessed_files(home.home.reports(drop), drop, preprocessed, config.split_size)
     return dg.MaterializeResult(
         metadata={"path": str(written.path), "records": written.records, "split_files": len(written.split)}
     )
@@ -66,38 +70,23 @@ def report_asset(
     judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str, settings: Settings
 ) -> dg.AssetsDefinition:
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
-    asked = canary_judges(judges)
 
     @dg.asset(
         partitions_def=DROPS,
         group_name="reports",
         code_version=f"{REPORT_VERSION}|{settings.gate.model_dump_json()}|{settings.review.model_dump_json()}",
-        ins={name: dg.AssetIn(name) for name in REPORTED}
-        | judge_inputs(LEVELS, judges)
-        | judge_inputs([tables.CANARY_VERDICTS], asked),
-        deps=["task_metrics", "score_history", "session_agents"],
+        deps=[
+            *map(dg.AssetKey, REPORTED),
+            *judge_keys(LEVELS, judges),
+            *judge_keys([tables.CANARY_VERDICTS], canary_judges(judges)),
+        ],
         kinds={"json", "markdown", "html"},
         description="The report of a drop: JSON, Markdown, HTML, result records with evaluations, one file per judge.",
     )
-    def evaluation_report(
-        context: dg.AssetExecutionContext, home: HomeResource, **stored: Stored
-    ) -> dg.MaterializeResult:
+    def evaluation_report(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
         """Write the report files."""
         drop = context.partition_key
-        own = DropTables(
-            raw=stored["raw_trajectories"],
-            preprocessed=stored["preprocessed_trajectories"],
-            rejected=stored["rejected_records"],
-            clips=stored["clips"],
-            clip_scores=stored["clip_scores"],
-            category_assessments=stored["category_assessments"],
-            trajectory_scores=stored["trajectory_scores"],
-            tool_use_results=stored["tool_use_results"],
-            failure_patterns=stored["failure_patterns"],
-            session_analyses=stored["session_analyses"],
-            canary_verdicts=by_judge(stored, tables.CANARY_VERDICTS, asked),
-            **{level.name: by_judge(stored, level, judges) for level in LEVELS},
-        )
+        own = DropTables.of(home.home, drop, judges)
         key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
         report = drop_report(home.home, drop, own, key, settings)
         paths = write_report(home.home.reports(drop), report, own)

@@ -37,18 +37,15 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
     @dg.asset(
         partitions_def=DROPS,
         group_name="reviewing",
+        deps=["preprocessed_trajectories", "trajectory_scores"],
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         kinds={"parquet", "csv"},
         description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
-    def review_queue(
-        context: dg.AssetExecutionContext,
-        home: HomeResource,
-        preprocessed_trajectories: Stored,
-        trajectory_scores: Stored,
-    ) -> dg.MaterializeResult[Stream]:
+    def review_queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         name = context.partition_key
-        rows = list(queue_rows(name, preprocessed_trajectories, trajectory_scores.rows(), settings))
+        trajectories, scores = home.tables(name, "preprocessed_trajectories", "trajectory_scores")
+        rows = list(queue_rows(name, trajectories, scores.rows(), settings))
         path = write_queue(home.home.reports(name), rows)
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(

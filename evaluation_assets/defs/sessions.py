@@ -5,56 +5,75 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from evaluation_assets.core import tables
+from evaluation_assets.core.checks import sessions
 from evaluation_assets.core.gating import session_agents as agents_in_sessions
 from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
-from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.lake import Stream, batched
 from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
 from evaluation_assets.core.sessions.embedding_similarity import measure_name, opened_measure
+from evaluation_assets.defs.names import COORDINATED, SESSIONS_JUDGED, UNAUTHORISED_CALLS
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.per_judge import JudgingConfig, by_judge, judge_inputs
+from evaluation_assets.defs.per_judge import JudgingConfig, by_judge, judge_keys
+from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 
 SESSIONS_VERSION = "5"
 """Increment when the same sessions and verdicts would give a different analysis."""
 
+CHECKS = {
+    SESSIONS_JUDGED: (
+        f"At least {sessions.MIN_JUDGED:.0%} of the responses in sessions are judged.",
+        sessions.sessions_judged,
+    ),
+    UNAUTHORISED_CALLS: ("No agent called a tool that it does not have.", sessions.unauthorised_calls),
+    COORDINATED: (
+        f"The mean coordination of sessions with several agents is at least {sessions.MIN_COORDINATION}.",
+        sessions.coordinated,
+    ),
+}
+
 
 def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> dg.AssetsDefinition:
     """The analyses over a panel's verdicts."""
+    table = tables.SESSION_ANALYSES
 
     @dg.asset(
-        name=tables.SESSION_ANALYSES.name,
+        name=table.name,
         partitions_def=DROPS,
         group_name="sessions",
         code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
-        ins={
-            "preprocessed_trajectories": dg.AssetIn("preprocessed_trajectories"),
-            **judge_inputs([tables.SESSION_VERDICTS], judges),
-        },
+        deps=["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
         kinds={"parquet"},
-        description=f"Each row is {tables.SESSION_ANALYSES.row}. None for trajectories of one agent and one turn.",
+        check_specs=[
+            dg.AssetCheckSpec(name, asset=table.name, partitions_def=DROPS, description=description)
+            for name, (description, _) in CHECKS.items()
+        ],
+        description=f"Each row is {table.row}. None for trajectories of one agent and one turn.",
     )
     def analyses(
-        context: dg.AssetExecutionContext, config: JudgingConfig, **stored: Stored
-    ) -> dg.MaterializeResult[Stream]:
-        summary = SessionSummary()
+        context: dg.AssetExecutionContext, config: JudgingConfig, home: HomeResource
+    ):  # no annotation: see scores
+        drop, summary = context.partition_key, SessionSummary()
+        (trajectories,) = home.tables(drop, "preprocessed_trajectories")
 
         def rows() -> Iterator[analysed_sessions.Row]:
             budget = config.budget_usd
             with opened_measure(panel.embeddings, ledger_url, context.run.run_id, budget) as (measure, summary.taken):
                 yield from analysed_sessions.session_analyses(
-                    context.partition_key,
-                    stored["preprocessed_trajectories"],
-                    by_judge(stored, tables.SESSION_VERDICTS, judges),
+                    drop,
+                    trajectories,
+                    by_judge(home.home, drop, tables.SESSION_VERDICTS, judges),
                     panel.quorum,
                     measure,
                     context.log.warning,
                 )
 
-        table = tables.SESSION_ANALYSES
-        return dg.MaterializeResult(value=Stream(table, batched(summary.over(rows()), table), summary.metadata))
+        yield dg.Output(Stream(table, batched(summary.over(rows()), table), summary.metadata))
+        for name, (_, found_in) in CHECKS.items():
+            yield check_result(found_in(home.home.table(drop, table.name)), name)
 
     return analyses
 
@@ -62,16 +81,16 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
 @dg.asset(
     partitions_def=DROPS,
     group_name="sessions",
+    deps=["session_analyses", "task_metrics"],
     code_version=SESSIONS_VERSION,
     kinds={"parquet"},
     description=f"Each row is {tables.SESSION_AGENTS.row}.",
 )
-def session_agents(
-    context: dg.AssetExecutionContext, session_analyses: Stored, task_metrics: Stored
-) -> dg.MaterializeResult[Stream]:
+def session_agents(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Scores with their intervals, issues, latency and cost of every agent that acted."""
-    table = tables.SESSION_AGENTS
-    rows = agents_in_sessions.session_agents(session_analyses, read_metrics(context.partition_key, task_metrics))
+    table, drop = tables.SESSION_AGENTS, context.partition_key
+    analyses, metrics = home.tables(drop, "session_analyses", "task_metrics")
+    rows = agents_in_sessions.session_agents(analyses, read_metrics(drop, metrics))
     return dg.MaterializeResult(value=Stream(table, batched(rows, table)))
 
 

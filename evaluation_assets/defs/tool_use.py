@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from evaluation_assets.core.lake import Stored, Stream
+from evaluation_assets.core.lake import Stream
 from evaluation_assets.core.pipeline.tool_use import measured_runs, patterns_of
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
@@ -21,16 +21,14 @@ def tool_use_results(min_pass_rates: Mapping[str, float]) -> dg.AssetsDefinition
         name="tool_use_results",
         partitions_def=DROPS,
         group_name="tool_use",
+        deps=["raw_trajectories"],
         code_version=f"{TOOL_USE_VERSION}|{json.dumps(min_pass_rates, sort_keys=True)}",
         kinds={"parquet"},
         description="Every run of the drop measured by its test case; empty if the drop has no suite.",
     )
-    def results(
-        context: dg.AssetExecutionContext, home: HomeResource, raw_trajectories: Stored
-    ) -> dg.MaterializeResult[Stream]:
-        return dg.MaterializeResult(
-            value=measured_runs(home.home, context.partition_key, raw_trajectories, min_pass_rates)
-        )
+    def results(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
+        (raw,) = home.tables(context.partition_key, "raw_trajectories")
+        return dg.MaterializeResult(value=measured_runs(home.home, context.partition_key, raw, min_pass_rates))
 
     return results
 
@@ -38,10 +36,12 @@ def tool_use_results(min_pass_rates: Mapping[str, float]) -> dg.AssetsDefinition
 @dg.asset(
     partitions_def=DROPS,
     group_name="tool_use",
+    deps=["tool_use_results"],
     code_version=TOOL_USE_VERSION,
     kinds={"parquet"},
     description="Issues of the drop's runs grouped into patterns, each with evidence and a recommendation.",
 )
-def failure_patterns(context: dg.AssetExecutionContext, tool_use_results: Stored) -> dg.MaterializeResult[Stream]:
+def failure_patterns(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
     """Group the issues of all runs."""
-    return dg.MaterializeResult(value=patterns_of(context.partition_key, tool_use_results))
+    (results,) = home.tables(context.partition_key, "tool_use_results")
+    return dg.MaterializeResult(value=patterns_of(context.partition_key, results))

@@ -7,6 +7,7 @@ from typing import Self
 import dagster as dg
 
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.lake import Stored
 from evaluation_assets.resources.heartbeat import beating
 
 
@@ -20,6 +21,13 @@ class HomeResource(dg.ConfigurableResource):
     def home(self) -> Installation:
         """The installation."""
         return Installation.at(self.url, self.lake_url)
+
+    def tables(self, drop: str, *names: str) -> list[Stored]:
+        """Tables of a drop, to be read as streams; one that was never written reads as empty.
+
+        Assets declare these tables as `deps`. As inputs, each would cost two events and several queries.
+        """
+        return [self.home.table(drop, name) for name in names]
 
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:

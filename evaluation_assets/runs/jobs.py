@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import dagster as dg
@@ -28,6 +29,7 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
+from evaluation_assets.resources.event_storage import sync_at_checkpoints
 from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import PREPROCESSED_FILES, assets_of, missing_upstream
 from evaluation_assets.runs.stop import Stop
@@ -76,6 +78,7 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of an installation, shared with its UI. Runs with a dead process are marked as failed."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     home.dagster.mkdir(parents=True, exist_ok=True)
+    sync_at_checkpoints(Path(str(home.dagster)))
     with (home.dagster / "opening.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
         instance = dg.DagsterInstance.get()

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from evaluation_assets.cli.main import COMMANDS, main
 from evaluation_assets.core.installation import Installation
 from evaluation_assets_tests.conftest import SAMPLE, call, command, record
 
@@ -270,3 +272,18 @@ def test_a_judge_whose_name_dagster_refuses_is_refused_in_words(tmp_path: Path) 
     done = command("evaluate", SAMPLE, "--panel", panel, home=tmp_path / "home")
     assert done.returncode == 2
     assert "reserved by Dagster" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_short_help_of_a_command_is_its_own(name: str) -> None:
+    with click.Context(main) as context:
+        command = main.get_command(context, name)
+    assert command is not None and command.name == name
+    assert COMMANDS[name][1].rstrip(".") in (command.help or "").replace("\n", " ")
+
+
+def test_help_imports_neither_dagster_nor_numeric_libraries() -> None:
+    heavy = "{'dagster', 'numpy', 'pyarrow', 'scipy', 'sqlalchemy', 'openai', 'pydantic'}"
+    code = f"from evaluation_assets.cli.main import main; import sys; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -418,7 +418,7 @@ def test_a_trajectory_whose_clips_all_failed_leaves_the_others_scored_and_report
     judged = installed(tmp_path, instance, judge(server))
     judged.drop("d", drop_of(4))
     result = judged.run("d")
-    assert [event.step_key for event in result.get_step_failure_events()] == ["evaluation_report_enough_scored"]
+    assert [event.step_key for event in result.get_step_failure_events()] == ["report_checks"]
     scored = {row["trajectory_id"] for row in judged.rows("d", "clip_scores")}
     assert scored == {row["trajectory_id"] for row in judged.verdicts() if row["outcome"] == "scored"}
     assert len(scored) == 3

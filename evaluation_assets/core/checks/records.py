@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import pyarrow.parquet as pq
-
 from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.lake import Stored
@@ -56,18 +54,4 @@ def reject_rate(preprocessed: Stored, rejected: Stored) -> Finding:
         f"{': ' if named else ''}{named}.",
         {"records": total, **({} if share is None else {"rejected_share": share}), **reasons},
         "warn",
-    )
-
-
-def schema(stored: Stored) -> Finding:
-    """Whether the stored file has exactly the columns and types of its table."""
-    with stored.path.open("rb") as source:
-        found = pq.ParquetFile(source).schema_arrow
-    missing = [field.name for field in stored.table.schema if field not in found]
-    unknown = [field.name for field in found if field not in stored.table.schema]
-    return Finding(
-        not missing and not unknown,
-        f"The file has {len(found.names)} columns, {len(missing)} are missing and {len(unknown)} "
-        f"unknown{': ' if missing or unknown else ''}{', '.join(missing + unknown)}.",
-        {"columns": len(found.names), "missing": ", ".join(missing), "unknown": ", ".join(unknown)},
     )

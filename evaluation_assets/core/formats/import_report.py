@@ -8,6 +8,7 @@ from typing import Literal
 import orjson
 from pydantic import BaseModel, ConfigDict, computed_field
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.formats.call_census import census_of
 from evaluation_assets.core.formats.registry import read_by
@@ -63,9 +64,9 @@ class ImportSummary(BaseModel):
         kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
         unknown = sum(self.unknown_parts.values())
         found = (
-            (self.calls_not_read, f"{_times(self.calls_not_read, 'call')} in the source could not be read"),
-            (unknown, f"{_times(unknown, 'part')} of messages could not be read: {kinds}"),
-            (self.repeated_calls, f"{_times(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
+            (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
+            (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
+            (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
             (
                 self.stray_results > self.calls,
                 f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
@@ -78,17 +79,17 @@ class ImportSummary(BaseModel):
     def gaps(self) -> tuple[str, ...]:
         """What the source itself lacks, a sentence each."""
         found = (
-            (self.rejected, f"{_times(self.rejected, 'record')} rejected"),
+            (self.rejected, f"{counted(self.rejected, 'record')} rejected"),
             (
                 self.spans_without_content,
-                f"{_times(self.spans_without_content, 'span')} without messages; "
+                f"{counted(self.spans_without_content, 'span')} without messages; "
                 "enable message content in the instrumentation",
             ),
             (
                 self.orphan_spans,
-                f"{_times(self.orphan_spans, 'span')} with a missing parent; evaluate all files of a trace as one drop",
+                f"{counted(self.orphan_spans, 'span')} with a missing parent; evaluate all files of a trace as one drop",
             ),
-            (self.unanswered_calls, f"{_times(self.unanswered_calls, 'call')} without a result"),
+            (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
         return tuple(sentence for count, sentence in found if count)
 
@@ -206,7 +207,3 @@ class ImportReport:
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd))
-
-
-def _times(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

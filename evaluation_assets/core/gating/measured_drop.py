@@ -1,22 +1,31 @@
 """The metrics of a drop by task, without the judges that labels disqualify."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 from evaluation_assets.core.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts
 from evaluation_assets.core.gating.baselines import SERVED
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.analysed_sessions import session_metrics
 
 Row = dict[str, Any]
+
+_NAMES = {
+    "raw": "raw_trajectories",
+    "preprocessed": "preprocessed_trajectories",
+    "rejected": "rejected_records",
+}
+"""Tables that go by shorter names here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +41,18 @@ class MeasuredTables:
     clip_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
     canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, home: Installation, drop: str, judges: Sequence[Judge]) -> Self:
+        """The tables of a drop under a panel; those that were never written read as empty."""
+        asked = {"canary_verdicts": canary_judges(judges)}
+
+        def table(name: str) -> Any:
+            if not name.endswith("_verdicts"):
+                return home.table(drop, _NAMES.get(name, name))
+            return {judge.name: home.table(drop, name, judge.name) for judge in asked.get(name, judges)}
+
+        return cls(**{each.name: table(each.name) for each in fields(cls)})
 
 
 class MeasuredDrop:

@@ -1,7 +1,7 @@
-"""JSON Schemas and regular expressions that others wrote, checked with a limit on the work they may make.
+"""Check values against untrusted JSON Schemas and regular expressions, with limits on the work.
 
-Three kilobytes of references that double at every level are a million times as much to check, and a regular expression
-can be written to take longer than anyone waits.
+Three kilobytes of references that double at every level expand a million times, and a regular expression can take
+practically forever.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ _VALIDATORS: Mapping[str, Any] = jsonschema.Draft202012Validator.VALIDATORS
 
 
 class NotChecked(ValueError):
-    """A value that cannot be checked, because of a limit or of what the schema is. The message says why."""
+    """A value cannot be checked, because of a limit or an unusable schema. The message says why."""
 
 
 def schema_errors(schema: Mapping[str, Any], value: Any) -> list[ValidationError]:

@@ -1,4 +1,4 @@
-"""A tool call as cases are compared with it: the same small thing for trajectories, recorded predictions and suites."""
+"""Tool calls in the form that is compared with test cases, whether from trajectories, predictions or suites."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Call:
 
     @property
     def key(self) -> CallKey:
-        """What two calls have in common when they ask for the same thing: tool and arguments."""
+        """Key of identical calls: tool and arguments."""
         return key_of(self.name, self.arguments)
 
 

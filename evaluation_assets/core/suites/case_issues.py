@@ -1,4 +1,4 @@
-"""What is wrong with a run by its case: issues with a kind for programs and a detail for people."""
+"""Issues of a run according to its test case, each with a machine-readable kind and a message."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ OTHERS_ARE_FINE = ("in_order", "superset")
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One thing that is wrong: a stable kind for programs, a detail for people. No case passes with a hard one."""
+    """An issue: a stable kind for programs and a message for people. A case with a hard issue does not pass."""
 
     kind: IssueKind
     detail: str

@@ -1,4 +1,4 @@
-"""What a run is worth by a case: score, issues, and whether it passed."""
+"""Evaluate a run against a test case: score, issues, and whether it passed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -154,7 +154,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
 
 
 def _unmeasured(case: Case, run: Run, failure: str) -> CaseResult:
-    """A run that broke: what it did is kept, and nothing is made of it."""
+    """The result of a run that failed because of the infrastructure: its calls are kept, but not scored."""
     return CaseResult(
         case_id=case.id,
         passed=None,

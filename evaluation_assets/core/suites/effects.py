@@ -1,4 +1,4 @@
-"""Which calls change something: told by the verb in a tool's name, because definitions do not say it."""
+"""Which calls change state, judged by the verb in the tool's name, because definitions do not state it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Why cases fail: issues by class with a recommendation and the evidence it rests on; figures by category and tool."""
+"""Failure patterns: classes of issues with evidence and a recommendation; figures by category and tool."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ FailureClass = Literal[
 ]
 
 FLAG_BELOW = 0.6
-"""Figures below it are flagged for a look."""
+"""Figures below it are flagged."""
 
 MOST_EXAMPLES = 3
 

@@ -1,4 +1,4 @@
-"""Match calls to expected calls one to one, as well as possible, and look at their order."""
+"""Find the optimal one-to-one matching of calls to expected calls, and compare their order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -63,7 +63,7 @@ def align(expected: Sequence[ExpectedCall], calls: Sequence[Call]) -> Alignment:
 
 
 def effects(expected: Sequence[ExpectedCall], calls: Sequence[Call], alignment: Alignment) -> Alignment:
-    """The best assignment of the calls that changed something: reading tools and failed calls take nobody's place."""
+    """The best assignment of the calls that changed state; read-only and failed calls are excluded."""
     changing = [index for index, call in enumerate(calls) if call.error is None and changes_state(call.name)]
     own = align(expected, [calls[index] for index in changing])
     return replace(

@@ -1,4 +1,4 @@
-"""Recognise an answer that is none: one that refuses, or says that the task was not done.
+"""Recognise answers that refuse the task or say that it was not done.
 
 Precise rather than complete: an answer may report errors, quote failures, or say what somebody else could not do. So
 only sentences count that say it of the one who answers, or of the task, at the start or at the end.

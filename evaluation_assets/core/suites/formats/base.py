@@ -1,4 +1,4 @@
-"""What a reader of suites takes and gives: a file in, cases out, and what could not become a case."""
+"""The interface of suite readers: source files in, cases and skipped tasks out."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Suite files as text and JSON values with line numbers: JSON, JSON Lines and YAML, without surprises.
+"""Parse suite files into JSON values with line numbers: JSON, JSON Lines and YAML, strictly.
 
 A key that stands twice in an object is an error, since one of its values would be lost. YAML gives the types of JSON
 only: dates stay text, and only `true` and `false` are booleans.

@@ -1,4 +1,4 @@
-"""The dialects of suites that are read, chosen by content, and how a file or a folder becomes a suite."""
+"""Supported suite formats, their detection by content, and loading of suites from files and folders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
