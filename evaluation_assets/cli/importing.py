@@ -30,10 +30,10 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
     """Preview how files are parsed.
 
     The import report shows trajectories, rejected records with the reason, and unmapped fields. Nothing is written,
-    no model is called.
+    no model is called. The exit code is 1 if some files cannot be read, and 2 if none can.
     """
     read = 0
-    problems: list[str] = []
+    failed = 0
     try:
         drops = inspect(list(inputs), one_drop=one_drop, say=warn)
     except InvalidDrop as problem:
@@ -43,10 +43,10 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
             _show(replace(drop, forced_format=format_name), None if show_all else _SHOWN)
             read += 1
         except (InvalidDrop, UnreadableDrop) as problem:
-            problems.append(str(problem))
+            failed += 1
             echo("", drop.key, f"  {problem}", err=True)
-    if problems and not read:
-        raise SystemExit(2)
+    if failed:
+        raise SystemExit(1 if read else 2)
 
 
 def _show(drop: Drop, shown: int | None) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -10,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.files.opening import COMPRESSIONS, EXTENSIONS
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
@@ -22,6 +24,9 @@ _SIDECARS = (DIRECTORY_SIDECAR, SIDECAR_SUFFIX)
 NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
 LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
 """Bytes of a drop's name; tables, reports and the sidecar add an ending to it."""
+
+_KINDS_NAMED = 5
+"""Maximum number of file types that are named among the files that are not read."""
 
 _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
@@ -223,6 +228,25 @@ def as_one(folder: UPath) -> Drop:
     if not drop.files:
         raise InvalidDrop(f"{sidecar}: `include` matches no file")
     return drop
+
+
+def not_read(root: UPath) -> str | None:
+    """How many files of a folder are not read because of their name, in words; `None` if there are none."""
+    if not is_local(root):
+        return None
+    kinds: Counter[str] = Counter()
+    for folder, _, names in os.walk(root.path):
+        for path in (UPath(folder) / name for name in names):
+            if any(part.startswith(".") for part in _relative(path, root).split("/")):
+                kinds["hidden"] += 1
+            elif not path.name.endswith(_SIDECARS) and (_is_ignored(path.name) or not _is_data(path.name)):
+                kinds[path.suffix.lower() or "without extension"] += 1
+    if not kinds:
+        return None
+    ranked = sorted(kinds.items(), key=lambda entry: (-entry[1], entry[0]))
+    shown = [f"{times} {kind}" for kind, times in ranked[:_KINDS_NAMED]]
+    rest = [f"{len(kinds) - _KINDS_NAMED} more kinds"] if len(kinds) > _KINDS_NAMED else []
+    return f"{counted(kinds.total(), 'file')} of unsupported types or hidden ({', '.join([*shown, *rest])})"
 
 
 def find(root: UPath, key: str) -> Drop:

@@ -59,7 +59,7 @@ def test_names_out_of_files_steer_neither_a_terminal_nor_a_ci_system(tmp_path: P
     (tmp_path / "bad.jsonl").write_text("no json at all\n")
     (tmp_path / "bad.drop.yaml").write_text('format: "\\e[2J\\n::error::x"\n')
     result = shown(tmp_path)
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "error" in result.stdout and "stop-commands" in result.stdout
     assert "error" in result.stderr
     assert not steers(result.stdout) and not steers(result.stderr)
@@ -85,7 +85,7 @@ def test_a_directory_of_many_formats_is_shown_drop_by_drop(tmp_path: Path) -> No
         shutil.copytree(FIXTURES / name, tmp_path / name)
     (tmp_path / "strange.json").write_text('{"nothing": 1}')
     result = shown(tmp_path)
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "format             tau_bench" in result.stdout and "format             tagged" in result.stdout
     assert "strange.json is in no supported format" in result.stderr
 
@@ -93,6 +93,19 @@ def test_a_directory_of_many_formats_is_shown_drop_by_drop(tmp_path: Path) -> No
 def test_an_input_that_nothing_reads_is_unusable(tmp_path: Path) -> None:
     (tmp_path / "strange.json").write_text('{"nothing": 1}')
     assert shown(tmp_path).exit_code == 2
+
+
+def test_files_of_a_folder_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "tagged", tmp_path / "tagged")
+    for name in ("README.md", "notes.md", "plot.png", "run.jsonl.part", "LICENSE", ".hidden.json", "tagged/.git/HEAD"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "tagged.drop.yaml").touch()
+    result = shown(tmp_path)
+    assert result.exit_code == 0
+    said = "7 files of unsupported types or hidden (2 .md, 2 hidden, 1 .part, 1 .png, 1 without extension)"
+    assert [line for line in result.stderr.splitlines() if "skipped" in line] == [f"evaluation-assets: skipped: {said}"]
+    assert "skipped" not in shown(next((tmp_path / "tagged").glob("*.json*"))).stderr
 
 
 @pytest.mark.parametrize("name", ["plan", "evaluate"])

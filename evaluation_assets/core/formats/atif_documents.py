@@ -3,9 +3,10 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record
+from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.trajectories.model import JsonObject
@@ -25,7 +26,8 @@ class Documents:
         self._by_source: dict[str, list[int]] = defaultdict(list)
         references: list[list[JsonObject]] = []
         for file in files:
-            for record in read_records(file):
+            quiet = replace(file, watch=RecordWatch())  # the records are counted when they are read
+            for record in read_records(quiet):
                 if isinstance(record, Record) and is_document(record.data):
                     self._add(record)
                     references.append(list(_references(record.data)))
@@ -62,7 +64,7 @@ class Documents:
         if isinstance(path, str):
             beside = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
             near = [one for one in self._by_source if _same_file(one, path) and _is_below(one, source)]
-            known = [beside] if beside in self._by_source else near
+            known = [beside] if beside in self._by_source else near or self._with_prefix_of(source, path)
             candidates = [number for one in known for number in self._by_source[one]]
         if isinstance(name, str) and len(candidates) != 1:
             candidates = [number for number in self._by_id.get(name, ()) if number in candidates or not candidates]
@@ -72,6 +74,15 @@ class Documents:
             own = (beside, *(one for one in self._by_source if _is_below(one, source)))
             candidates = [number for number in candidates if self._places[number][0] in own]
         return candidates[0] if len(candidates) == 1 else None
+
+    def _with_prefix_of(self, source: str, path: str) -> list[str]:
+        """Files beside `source` of that name and the prefix of its name: runs in one folder get one each."""
+        folder, own = posixpath.split(source)
+        wanted = posixpath.basename(path)
+        beside = (posixpath.basename(one) for one in self._by_source if posixpath.dirname(one) == folder)
+        prefixes = [name.removesuffix(wanted) for name in beside if name.endswith(wanted)]
+        longest = max((prefix for prefix in prefixes if own.startswith(prefix)), key=len, default=None)
+        return [] if longest is None else [posixpath.join(folder, longest + wanted)]
 
     def _joined(self, references: list[list[JsonObject]]) -> set[tuple[str, int]]:
         """Documents that are read as part of the document that references them; the first of a cycle stays a root."""

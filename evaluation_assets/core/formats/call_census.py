@@ -5,6 +5,7 @@ mistakes. So calls are counted a second time, without knowing the format. The co
 repeated in the history of a later request counts once.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,17 @@ _TYPES = frozenset(
 )  # fmt: skip
 """What parts and items that are calls name as their type."""
 
+_CODING = {
+    "tool": ("callID", "state"),
+    "toolRequest": ("id", "toolCall"),
+    "frontendToolRequest": ("id", "toolCall"),
+    "ActionEvent": ("tool_call_id", "tool_name"),
+    "command_execution": ("id", "aggregated_output"),
+    "file_change": ("id", "changes"),
+    "mcp_tool_call": ("id", "server"),
+}
+"""By type: the field with the ID of the call, and another one that only such a call has."""
+
 _KINDS = ("type", "part_kind")
 _IDS = ("tool_call_id", "call_id", "toolCallId", "toolUseId", "callId", "id")
 _NAMES = ("name", "toolName", "tool_name", "function_name", "toolname")
@@ -35,6 +47,7 @@ _SPAN_KINDS = {
     "openinference.span.kind": "TOOL",
     "gen_ai.operation.name": "execute_tool",
     "traceloop.span.kind": "tool",
+    "mlflow.spanType": '"TOOL"',
 }
 _FLAT_ID = re.compile(r"(?:^|\.)tool_calls\.\d+\.(?:tool_call\.)?id$")
 _HINTS = ("tool_call", "toolCall", "tool-call", "tool_use", "toolUse", "function_call", "functionCall")
@@ -64,6 +77,10 @@ def census_of(data: Any) -> Census:
         calls.update(_calls_at(value))
         tool_spans += _is_tool_span(value)
         for key, inner in value.items():
+            if (key == "call" and value.get("event") == "model") or (key == "calls" and "messages" in value):
+                continue  # Inspect keeps the provider's request beside the messages; its calls may have no IDs
+            if key == "events" and isinstance(inner, list):
+                inner = _without_scorers(inner)
             if isinstance(inner, dict | list):
                 waiting.append((inner, depth))
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
@@ -71,8 +88,24 @@ def census_of(data: Any) -> Census:
     return Census(frozenset(calls), tool_spans)
 
 
+def _without_scorers(events: list[Any]) -> list[Any]:
+    """The events of an Inspect sample without those of its scorers, whose models may call tools, too."""
+    scoring: set[Any] = set()
+    kept: list[Any] = []
+    for event in events:
+        place = event.get("span_id") if isinstance(event, dict) else None
+        if isinstance(event, dict) and event.get("event") == "span_begin" and isinstance(place, str):
+            above = event.get("parent_id")
+            if event.get("type") in ("scorers", "scorer") or (isinstance(above, str) and above in scoring):
+                scoring.add(place)
+        if not isinstance(place, str) or place not in scoring:
+            kept.append(event)
+    return kept
+
+
 def _calls_at(value: dict[str, Any]) -> Iterator[str]:
     """The calls that stand directly in an object."""
+    yield from _of_coding_agents(value)
     if any(value.get(kind) in _TYPES for kind in _KINDS if isinstance(value.get(kind), str)):
         yield from _mark(value, str(value.get("type")))
     for key in _LISTS:
@@ -88,10 +121,19 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
             yield found
 
 
+def _of_coding_agents(value: dict[str, Any]) -> Iterator[str]:
+    """Calls in shapes of their own: parts of opencode, content of Goose, events of OpenHands, items of Codex."""
+    kind = value.get("type") or value.get("kind")
+    key = _CODING.get(kind) if isinstance(kind, str) else None
+    if key is not None and key[1] in value and isinstance(found := value.get(key[0]), str):
+        yield found
+
+
 def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
     """What tells a call from others; nothing for what has neither a name nor a type that needs none."""
     inner = next((found for key in ("function", "custom") if isinstance(found := call.get(key), dict)), call)
-    name = next((found for key in _NAMES for one in (inner, call) if isinstance(found := one.get(key), str)), None)
+    names = (*_NAMES, "function")
+    name = next((found for key in names for one in (inner, call) if isinstance(found := one.get(key), str)), None)
     if name is None and (kind is None or not kind.endswith("_call") or kind in ("tool_call", "function_call")):
         return
     identity = next((found for key in _IDS if isinstance(found := call.get(key), str) and found), None)
@@ -99,7 +141,8 @@ def _mark(call: dict[str, Any], kind: str | None = None) -> Iterator[str]:
         yield identity
         return
     arguments = next((found for key in _ARGUMENTS for one in (inner, call) if (found := one.get(key)) is not None), "")
-    text = arguments if isinstance(arguments, str) else orjson.dumps(arguments, default=str).decode()
+    # Not orjson: records hold integers beyond 64 bits.
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, sort_keys=True)
     yield f"{name or kind}\0{text}"
 
 
@@ -116,7 +159,13 @@ def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _is_tool_span(value: dict[str, Any]) -> bool:
-    return any(_SPAN_KINDS.get(key) == found for key, found in _attributes(value) if isinstance(found, str))
+    if value.get("object") == "trace.span":  # of the OpenAI Agents SDK
+        data = value.get("span_data")
+        return isinstance(data, dict) and data.get("type") == "function"
+    attributes = [(key, found) for key, found in _attributes(value) if isinstance(found, str)]
+    if ("gen_ai.tool.name", "(merged tools)") in attributes:  # Google ADK: the results of parallel calls together
+        return False
+    return any(_SPAN_KINDS.get(key) == found for key, found in attributes)
 
 
 def _is_attribute(key: str) -> bool:

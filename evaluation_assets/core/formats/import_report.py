@@ -30,8 +30,10 @@ class ImportSummary(BaseModel):
     `calls_in_source` counts calls by their shape, without the reader (a lower bound); `rejected_calls` are those in
     rejected records. `unanswered_calls` have no result, calls that hand in the answer and a last call not counted.
     `stray_results` answer no call. `repeated_calls` have the id, tool and arguments of an earlier call of their
-    trajectory. `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
-    are spans of models or tools that recorded no messages, `orphan_spans` have a parent that is not in the drop.
+    trajectory. `earlier_calls` are in the history of a trace whose earlier traces are not in the drop.
+    `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
+    are spans of models or tools that recorded no messages, `content_settings` would make their instrumentations
+    record them, `orphan_spans` have a parent that is not in the drop.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -45,8 +47,10 @@ class ImportSummary(BaseModel):
     unanswered_calls: int = 0
     stray_results: int = 0
     repeated_calls: int = 0
+    earlier_calls: int = 0
     unknown_parts: Mapping[str, int] = {}
     spans_without_content: int = 0
+    content_settings: tuple[str, ...] = ()
     orphan_spans: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -55,7 +59,7 @@ class ImportSummary(BaseModel):
     @property
     def calls_not_read(self) -> int:
         """Calls that the source holds and no trajectory does, at least."""
-        return max(0, self.calls_in_source - self.rejected_calls - self.calls)
+        return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.calls)
 
     @computed_field
     @property
@@ -83,11 +87,17 @@ class ImportSummary(BaseModel):
             (
                 self.spans_without_content,
                 f"{counted(self.spans_without_content, 'span')} without messages; "
-                "enable message content in the instrumentation",
+                f"{_set(self.content_settings) or 'enable message content in the instrumentation'}",
             ),
             (
                 self.orphan_spans,
-                f"{counted(self.orphan_spans, 'span')} with a missing parent; evaluate all files of a trace as one drop",
+                f"{counted(self.orphan_spans, 'span')} with a missing parent; "
+                "evaluate all files of a trace as one drop",
+            ),
+            (
+                self.earlier_calls,
+                f"{counted(self.earlier_calls, 'call')} of earlier turns, read as context; "
+                "evaluate all traces of a conversation as one drop",
             ),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
@@ -166,13 +176,16 @@ class ImportReport:
     def summary(self) -> ImportSummary:
         """What was read so far."""
         notes = self.unmapped.notes
+        twins = sum(count for (kind, _), count in notes.items() if kind == "twin_call")
         inputs, outputs, costs = zip(*self._tokens, strict=True) if self._tokens else ((), (), ())
         return ImportSummary(
             **{name: self._counts[name] for name in self._counts if name != "marks"},
-            calls_in_source=max(self._counts["marks"], self._tool_spans),
+            calls_in_source=max(self._counts["marks"], self._tool_spans - twins),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
             spans_without_content=sum(count for (kind, _), count in notes.items() if kind == "no_content"),
+            content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
             orphan_spans=sum(count for (kind, _), count in notes.items() if kind == "orphan_span"),
+            earlier_calls=sum(count for (kind, _), count in notes.items() if kind == "earlier_call"),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),
@@ -207,3 +220,7 @@ class ImportReport:
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd))
+
+
+def _set(settings: Sequence[str]) -> str:
+    return f"set {', '.join(settings)}" if settings else ""

@@ -85,6 +85,11 @@ def _server_call(part: JsonObject, content: Content, resolved: Resolved) -> None
     )
 
 
+def parsed_calls(message: JsonObject, resolved: Resolved) -> tuple[Call, ...]:
+    """The tool calls of a message whose unmapped fields are not counted."""
+    return tuple(calls_of(Fields(message, "", {}), resolved))
+
+
 def calls_of(message: Fields, resolved: Resolved) -> Iterator[Call]:
     """The tool calls requested by the model."""
     for call in message.objects("tool_calls"):

@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import orjson
 
-Problem = Literal["unknown_part", "no_content", "orphan_span"]
+Problem = Literal["unknown_part", "no_content", "orphan_span", "earlier_call", "twin_call"]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
-recorded no messages, a span whose parent is not in the drop."""
+recorded no messages, a span whose parent is not in the drop, a call that a model was given in its history and that no
+trajectory of the drop has. And what casts none: the second span of a call that two instrumentations recorded."""
 
 _HUGE = 1 << 62
 _SHORT = 2000
@@ -82,6 +83,10 @@ class Fields:
     def is_object(self, key: str) -> bool:
         """Whether the field is an object, for fields with several representations."""
         return isinstance(self._data.get(key), dict)
+
+    def is_text(self, key: str) -> bool:
+        """Whether the field is a text."""
+        return isinstance(self._data.get(key), str)
 
     def is_list(self, key: str) -> bool:
         """Whether the field is a list."""

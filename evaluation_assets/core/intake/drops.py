@@ -15,6 +15,7 @@ from evaluation_assets.core.drops import (
     Scan,
     as_one,
     find,
+    not_read,
     one_file,
     scan,
     why_unusable,
@@ -113,6 +114,8 @@ def inspect(inputs: list[Path], *, one_drop: bool = False, say: Say = lambda _: 
             drops.append(as_one(source))
         else:
             drops += _readable(scan(source), path, say)
+        if path.is_dir() and (names := not_read(source)) is not None:
+            say(f"skipped: {names}")
     for problem in (problem for drop in drops for problem in drop.left_out):
         say(f"skipped: {problem}")
     return drops

@@ -1,6 +1,7 @@
 """Parse JSON values from bytes: complete texts, and values at given paths of a streamed document."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -12,6 +13,7 @@ from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, Meter
 _DEEPEST_DOCUMENT = 500
 _LEAST = 8
 """Minimum number of bytes counted per value: even a short value becomes an object in memory."""
+_BLANKS = re.compile(r"[ \t\r\n]*")
 STARTS, ENDS = ("start_map", "start_array"), ("end_map", "end_array")
 
 
@@ -28,6 +30,27 @@ def loaded(line: bytes) -> Any:
             return orjson.loads(orjson.dumps(json.loads(line, parse_int=whole_number)))
         except (TypeError, RecursionError) as problem:  # TypeError: a lone surrogate
             raise ValueError(str(problem)) from problem
+
+
+def documents(content: bytes) -> list[Any]:
+    """Parse one JSON document, or several in a row, as Python does: with NaN, Infinity and integers of any size.
+
+    Raises:
+        ValueError: the content is not JSON.
+        RecursionError: it is nested too deeply.
+    """
+    text = content.decode(json.detect_encoding(content), "surrogatepass")
+    decoder, found, place = json.JSONDecoder(parse_int=whole_number), [], _after_blanks(text, 0)
+    while place < len(text) or not found:
+        value, end = decoder.raw_decode(text, place)
+        found.append(value)
+        place = _after_blanks(text, end)
+    return found
+
+
+def _after_blanks(text: str, place: int) -> int:
+    blanks = _BLANKS.match(text, place)
+    return place if blanks is None else blanks.end()
 
 
 def whole_number(digits: str) -> int | float:
@@ -69,9 +92,12 @@ def are_lines(beginning: bytes) -> bool:
 
 
 def events_in(stream: IO[bytes]) -> Iterator[tuple[str, Any]]:
-    """Stream the events of a JSON document. Limits the depth, since paths grow with every level and fill the memory."""
+    """Stream the events of a JSON document, or of several in a row, as OpenTelemetry's console exporter writes them.
+
+    Limits the depth, since paths grow with every level and fill the memory.
+    """
     depth, metered = 0, Metered(stream)
-    for event, value in ijson.basic_parse(metered, use_float=True):
+    for event, value in ijson.basic_parse(metered, use_float=True, multiple_values=True):
         metered.count = 0  # the parser buffers a string until it ends
         if event in STARTS:
             depth += 1

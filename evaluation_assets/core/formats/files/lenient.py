@@ -9,7 +9,7 @@ import pyarrow as pa
 from upath import UPath
 
 from evaluation_assets.core.formats.base import Record, Rejection
-from evaluation_assets.core.formats.files.json_values import loaded, whole_number
+from evaluation_assets.core.formats.files.json_values import documents, loaded
 from evaluation_assets.core.formats.files.opening import damaged, opened
 from evaluation_assets.core.formats.files.unpacking import TooLarge, read_at_most
 
@@ -30,26 +30,26 @@ def reread(source: str, number: int, line: bytes, problem: ValueError) -> Record
 
 def reread_document(path: UPath, source: str, given: int) -> Iterator[Record | Rejection]:
     """Parse a document that is not strict JSON with Python's parser."""
-    whole = _whole(path, source)
-    yield from islice(_reread_all(source, whole if isinstance(whole, list) else [whole]), given, None)
+    items = [item for whole in _all(path, source) for item in (whole if isinstance(whole, list) else [whole])]
+    yield from islice(_reread_all(source, items), given, None)
 
 
 def reread_items(path: UPath, source: str, prefix: str) -> Iterator[Record | Rejection]:
     """The items of the list at one path of a lenient document."""
-    found = _at(_whole(path, source), prefix)
-    return _reread_all(source, found if isinstance(found, list) else [])
+    found = (_at(whole, prefix) for whole in _all(path, source))
+    return _reread_all(source, [item for items in found if isinstance(items, list) for item in items])
 
 
 def reread_value(path: UPath, source: str, prefix: str) -> Any:
     """The value at one path of a lenient document."""
-    found = _at(_whole(path, source), prefix)
+    found = next((value for whole in _all(path, source) if (value := _at(whole, prefix)) is not None), None)
     record = next(_reread_all(source, [found]))
     return record.data if isinstance(record, Record) else None
 
 
 def reread_parts(path: UPath, source: str, places: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """The values at the given paths of a lenient document, in order, with their paths."""
-    return _parts_in(_whole(path, source), "", places)
+    return (part for whole in _all(path, source) for part in _parts_in(whole, "", places))
 
 
 def _parts_in(value: Any, place: str, wanted: Sequence[str]) -> Iterator[tuple[str, Any]]:
@@ -62,14 +62,14 @@ def _parts_in(value: Any, place: str, wanted: Sequence[str]) -> Iterator[tuple[s
             yield from _parts_in(item, f"{place}.{key}" if place else key, wanted)
 
 
-def _whole(path: UPath, source: str) -> Any:
-    """Load a whole document that may contain NaN or huge numbers."""
+def _all(path: UPath, source: str) -> list[Any]:
+    """Load all documents of a file, usually one, that may contain NaN or huge numbers."""
     with opened(path) as stream:
         try:
             content = read_at_most(stream, _LARGEST_LENIENT)
             if content is None:
                 raise TooLarge(f"is not strict JSON and is larger than {_LARGEST_LENIENT >> 20} MB")
-            return json.loads(content, parse_int=whole_number)
+            return documents(content)
         except (ValueError, RecursionError, EOFError, OSError, pa.ArrowException) as problem:
             raise damaged(source, problem) from problem
 

@@ -6,6 +6,7 @@ object, the items of a nested list can be the records.
 """
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import IO, Any
@@ -29,6 +30,8 @@ from evaluation_assets.core.formats.files.opening import damaged, opened
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge
 
 _LINES = {".jsonl", ".ndjson"}
+_PRINTED = re.compile(rb'(?:\{[ \t\r]*\n\s*"|\[[ \t\r]*\n)')
+"""Start of a pretty-printed document, whatever the name of the file."""
 
 
 def read_records(file: DropFile) -> Iterator[Record | Rejection]:
@@ -148,8 +151,10 @@ def _starts_with(stream: io.BufferedReader, start: bytes) -> bool:
 
 
 def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
-    """Whether the file is a single JSON value (an array or a pretty-printed object), not JSON Lines."""
+    """Whether the file is JSON values over several lines (an array, pretty-printed objects), not JSON Lines."""
     start = stream.peek(1 << 16).lstrip()
+    if _PRINTED.match(start):
+        return True
     if start.startswith(b"["):
         return not are_lines(start)
     names = {suffix.lower() for suffix in path.suffixes}

@@ -12,7 +12,14 @@ import ijson
 import pyarrow as pa
 
 from evaluation_assets.core.formats.base import SHOWN, DropFile, Rejection, Sample, UnreadableDrop
-from evaluation_assets.core.formats.files.json_values import are_lines, events_in, loaded, starts_with_value
+from evaluation_assets.core.formats.files.json_values import (
+    ENDS,
+    STARTS,
+    are_lines,
+    events_in,
+    loaded,
+    starts_with_value,
+)
 from evaluation_assets.core.formats.files.opening import damaged, opened
 from evaluation_assets.core.formats.files.records import parquet_rows
 
@@ -69,8 +76,9 @@ def _first_records(beginning: bytes) -> tuple[Any, ...]:
     """The values of an array or of the lines; an incomplete first line may be the start of a long value."""
     if are_lines(beginning) or (starts_with_value(beginning) and not beginning.lstrip().startswith(b"[")):
         return _values_of_lines(beginning)
-    whole, is_intact = _cut_document(beginning)
-    values = whole[:_SAMPLED] if isinstance(whole, list) else [whole] if whole else []
+    documents, is_intact = _cut_documents(beginning)
+    found = (item for whole in documents if whole for item in (whole if isinstance(whole, list) else [whole]))
+    values = list(islice(found, _SAMPLED))
     is_array = beginning.lstrip().startswith(b"[")
     return tuple(values) if is_intact or is_array else (*_values_of_lines(beginning), *values)
 
@@ -85,27 +93,30 @@ def _values_of_lines(beginning: bytes) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _cut_document(beginning: bytes) -> tuple[Any, bool]:
-    """Parse a JSON value whose end may be missing, and whether it is valid otherwise.
+def _cut_documents(beginning: bytes) -> tuple[list[Any], bool]:
+    """Parse a JSON value, or several in a row, whose end may be missing, and whether it is valid otherwise.
 
     A string that runs past the end of the sample is closed there.
     """
     if len(beginning) < _BEGINNING:
         with suppress(ValueError):
-            return loaded(beginning), True
+            return [loaded(beginning)], True
     else:
         whole = beginning.decode("utf-8", "ignore").encode()  # drop an incomplete character at the end
         beginning = _without_end(_without_end(whole, _CUT_ESCAPE), _HALF_PAIR) + b'"'
-    builder = ijson.ObjectBuilder()
-    is_document = True
+    builders: list[ijson.ObjectBuilder] = []
+    is_document, depth = True, 0
     try:
         for event, value in events_in(io.BytesIO(beginning)):
-            builder.event(event, value)
+            if depth == 0:
+                builders.append(ijson.ObjectBuilder())
+            depth += (event in STARTS) - (event in ENDS)
+            builders[-1].event(event, value)
     except ijson.JSONError as problem:
         is_document = "premature EOF" in str(problem)
     except UnicodeDecodeError:
         is_document = False
-    return getattr(builder, "value", None), is_document
+    return [builder.value for builder in builders if hasattr(builder, "value")], is_document
 
 
 def _without_end(text: bytes, escape: re.Pattern[bytes]) -> bytes:

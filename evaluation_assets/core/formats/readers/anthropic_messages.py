@@ -19,6 +19,7 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.readers.goose import has_tools
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -60,7 +61,9 @@ def is_anthropic(data: Any) -> bool:
 
 def detect(sample: Sample) -> bool:
     """Whether a record is an Anthropic conversation, or a message of one."""
-    return any(is_anthropic(_request_of(record)) for record in sample.records)
+    return not any(has_tools(record) for record in sample.records) and any(
+        is_anthropic(_request_of(record)) for record in sample.records
+    )
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:

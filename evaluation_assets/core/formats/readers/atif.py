@@ -14,6 +14,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.atif_documents import DEEPEST, Documents, is_document
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.formats.context import success_of
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
@@ -198,8 +199,11 @@ def _step(
         )
         for call in step.objects("tool_calls")
     )
-    if source == "user" and part.depth == 0:
-        yield Asked(text=message, knowledge=step.object("extra").text("knowledge"))
+    if source == "user" and is_client_context(message):
+        reading.unmapped.count("steps[] (context by the client)")
+    elif source == "user" and part.depth == 0:
+        if message.strip():
+            yield Asked(text=message, knowledge=step.object("extra").text("knowledge"))
     elif source == "user":
         if message.strip() and message.strip() not in part.said_to_it:
             yield Said(agent_id=part.caller or "agent", message=message)
@@ -245,9 +249,12 @@ def _observation(
         said = next((as_text(call.arguments) for call in calls if call.id == call_id or len(calls) == 1), "")
         own = references if isinstance(references, list) else [references]
         called += [(reference, said) for reference in own if isinstance(reference, dict)]
-        error = result.object("extra").text("error")
+        error, code = result.object("extra").text("error"), exit_code_of(content)
+        if error is None and code:
+            error = f"exit code {code}"
         if content or call_id is not None or references is None:
-            yield Result(content=content, call_id=told_id, error=error, agent_id=agent_id)
+            passed = error is None and code == 0
+            yield Result(content=content, call_id=told_id, error=error, agent_id=agent_id, succeeded=passed)
     for reference, said in called:
         name = reference.get("trajectory_id")
         if isinstance(name, str) and name in children:

@@ -26,7 +26,7 @@ from evaluation_assets.core.formats.transcript import (
     total,
 )
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.formats.untyped import first_text
+from evaluation_assets.core.formats.untyped import first_text, object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Trajectory, Usage
@@ -37,6 +37,9 @@ DETECTION = "lines with a type, a sessionId or session_id, and a message; or oth
 
 MAIN = "claude-code"
 """Id of the main agent, which talks to the user."""
+
+_UNNAMED = ""
+"""Stands in for the ID of a session whose lines have none."""
 
 _SUB_AGENT = "sub-agent"
 _ENTRIES = ("user", "assistant", "system", "result")
@@ -87,11 +90,11 @@ def _sessions(
         if not isinstance(record.data, dict) or not (record.data.get("type") or _session_of(record.data)):
             yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type or a sessionId"))
             continue
-        following = _session_of(record.data)
+        following = _UNNAMED if _is_unnamed(record.data) else _session_of(record.data)
         if session is not None and following is not None and following != session:
             yield from _one(records, session, beside, unmapped)
             records = []
-        session = following or session
+        session = session if following is None else following
         records.append(record)
     if records:
         yield from _one(records, session, beside, unmapped)
@@ -106,7 +109,8 @@ def _one(
                 yield record
             else:
                 records.append(record)
-    yield usable(records[0], lambda _: _Session(session, unmapped, [record.data for record in records]).trajectory())
+    lines = [record.data for record in records]
+    yield usable(records[0], lambda _: _Session(session or None, unmapped, lines).trajectory())
 
 
 class _Session:
@@ -117,7 +121,7 @@ class _Session:
         self._lines = SessionLines(lines, unmapped)
         self._chain_of_call: dict[str, Chain] = {}
         self._transcript = Transcript()
-        self._agents: dict[str, Agent] = {MAIN: Agent(id=MAIN, name="Claude Code")}
+        self._agents: dict[str, Agent] = {MAIN: Agent(id=MAIN)}
         self._asked: list[str] = []
 
     def trajectory(self) -> Trajectory:
@@ -131,7 +135,8 @@ class _Session:
         if main.prompt is not None:
             self._asked.append(main.prompt)
             self._transcript.asked(Asked(text=main.prompt))
-        self._agents[MAIN] = replace(self._agents[MAIN], model=main.model, tools=self._lines.tools)
+        main_agent = Agent(id=MAIN, name=self._lines.client, model=main.model, tools=self._lines.tools)
+        self._agents[MAIN] = main_agent
         self._write(main, MAIN)
         for chain in self._lines.chains.values():  # chains that started each other
             self._hand_over(chain, MAIN, _SUB_AGENT)
@@ -143,9 +148,10 @@ class _Session:
         answer = self._lines.outcome or final_message(turns)
         elapsed = elapsed_ms(self._lines.times[0], self._lines.times[-1]) if self._lines.times else None
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
-        used = total(step.usage for step in steps) or Usage()
+        used = _at_least(total(step.usage for step in steps), self._lines.used)
         spent = used.cost_usd if self._lines.spent is None else self._lines.spent
-        about = {"session_id": self._session, **self._lines.about, "compactions": self._lines.compactions or None}
+        counts = {"compactions": self._lines.compactions, "interruptions": self._lines.interruptions}
+        about = {"session_id": self._session, **self._lines.about, **counts}
         return Trajectory(
             id=self._session or task_id,
             task_id=task_id,
@@ -159,7 +165,7 @@ class _Session:
             duration_s=None if elapsed is None else elapsed / 1000,
             usage=usage(used.input_tokens, used.output_tokens, spent, cached_tokens=used.cached_tokens),
             flags=flags_of(cut_off=self._lines.stopped, unanswered=answer is None and len(turns) == 1),
-            extra={name: value for name, value in about.items() if value is not None},
+            extra={name: value for name, value in about.items() if value},
         )
 
     def _main(self) -> Chain:
@@ -254,8 +260,34 @@ def _is_entry(record: Any) -> bool:
     return (
         isinstance(record, dict)
         and record.get("type") in _ENTRIES
-        and _session_of(record) is not None
+        and (_session_of(record) is not None or _is_unnamed(record))
         and ("uuid" in record or "subtype" in record)
+        and "systemPayload" not in record  # lines of Qwen Code
+        and "parts" not in object_in(record.get("message"))
+    )
+
+
+def _is_unnamed(record: Any) -> bool:
+    """Whether a line has a session without an ID, as lines have that were made anonymous."""
+    names = [name for name in ("sessionId", "session_id") if name in object_in(record)]
+    return (
+        bool(names)
+        and all(record[name] is None for name in names)
+        and record.get("type") in ("user", "assistant")
+        and isinstance(record.get("message"), dict)
+    )
+
+
+def _at_least(steps: Usage | None, printed: Usage | None) -> Usage:
+    """Usage of the steps, or that of the printed summary where it is higher: it has the requests of sub-agents."""
+    if steps is None or printed is None:
+        return steps or printed or Usage()
+    both = (steps, printed)
+    return Usage(
+        input_tokens=max((used.input_tokens for used in both if used.input_tokens is not None), default=None),
+        cached_tokens=max((used.cached_tokens for used in both if used.cached_tokens is not None), default=None),
+        output_tokens=max((used.output_tokens for used in both if used.output_tokens is not None), default=None),
+        cost_usd=steps.cost_usd,
     )
 
 

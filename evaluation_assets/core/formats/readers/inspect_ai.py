@@ -1,20 +1,24 @@
 """Inspect AI logs, `.json` and `.eval`: one trajectory per sample and epoch.
 
 An `.eval` log is a zip archive with one file per sample. Attachments, which a log stores once, are resolved. Events
-repeat the messages with every model call; only usage, time and tools are read from them.
+repeat the messages with every model call; only usage, time and tools are read from them, unless the messages lack calls
+of the agents (see `inspect_events`).
 """
 
+import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnreadableDrop, UnusableRecord
 from evaluation_assets.core.formats.context import success_of
+from evaluation_assets.core.formats.files.archives import read_member
 from evaluation_assets.core.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
-from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion, read_at_most
+from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion
+from evaluation_assets.core.formats.inspect_events import KINDS, conversation_of, is_incomplete
 from evaluation_assets.core.formats.inspect_messages import Resolved, calls_of, content_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.tool_definitions import tools_of
@@ -40,6 +44,7 @@ NAME = "inspect_ai"
 DESCRIPTION = "Inspect AI logs (.json, .eval): messages, scores and target of each sample"
 DETECTION = "objects with eval.task, eval.dataset and status; or archives with header.json or _journal/start.json"
 
+_SAMPLE = re.compile(r"samples/[^/]+\.json")
 _HEADERS = ("header.json", "_journal/start.json")
 _GRADES = {"C": True, "I": False, "N": False}
 """Inspect's values for correct, incorrect and no answer. Partially correct (P) counts as neither."""
@@ -76,12 +81,16 @@ def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]
         with file.path.open("rb") as stream, ZipFile(stream) as archive:
             names = archive.namelist()
             header = next(name for name in _HEADERS if name in names)
-            log = _member(archive, header, file, 0)
+            log = _member(archive, stream, header, file, 0)
             about = log.data if isinstance(log, Record) and isinstance(log.data, dict) else {}
-            members = (name for name in names if name.startswith("samples/") and name.endswith(".json"))
+            members = [name for name in dict.fromkeys(names) if _SAMPLE.fullmatch(name)]
+            if not members and any(name.startswith("samples/") for name in names):
+                raise UnreadableDrop(
+                    f"{file.source} has chunked samples, which are not supported. Use the log it was converted from."
+                )
             packed, plain = file.path.stat().st_size, 0
             for number, name in enumerate(members, 1):
-                record = _member(archive, name, file, number)
+                record = _member(archive, stream, name, file, number)
                 plain += len(record.raw)
                 check_expansion(plain, packed)
                 yield about, record
@@ -93,10 +102,9 @@ def _archived(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]
         ) from problem
 
 
-def _member(archive: ZipFile, name: str, file: DropFile, number: int) -> Record | Rejection:
-    """Read an archive member as a record. The size declared in the archive is not trusted."""
-    with archive.open(name) as stream:
-        content = read_at_most(stream, LARGEST_RECORD)
+def _member(archive: ZipFile, stream: IO[bytes], name: str, file: DropFile, number: int) -> Record | Rejection:
+    """Read an archive member as a record."""
+    content = read_member(archive, stream, name, LARGEST_RECORD)
     return too_large(file.source, number, name.encode()) if content is None else record_of(content, file.source, number)
 
 
@@ -124,15 +132,28 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
         old = sample.object("transcript")
         attachments = {**object_in(sample.value("attachments")), **object_in(old.value("content"))}
         resolved = Resolved(attachments)
-        asked = _model_calls([*sample.objects("events"), *old.objects("events")], unmapped)
+        told_by_events = is_incomplete(data)
+        known = KINDS if told_by_events else ("model",)
+        asked = _model_calls([*sample.objects("events"), *old.objects("events")], known, unmapped)
         sample.set_aside(
             "events_data", "timelines", "working_time", "completed_at", "choices", "sandbox", "files", "setup"
         )
         task = _task(sample, resolved)
         output = sample.object("output")
-        agent = Agent(id="agent", model=about.text("model"), tools=tuple(asked.tools.values()) or None)
-        prompts: list[str] = []
-        text, turns = written(_events(sample, resolved, asked, prompts, unmapped))
+        model = about.text("model")
+        agents: Sequence[Agent]
+        if told_by_events:
+            sample.set_aside("messages")
+            conversation = conversation_of(data, resolved, asked.usages, unmapped)
+            text, turns = written(conversation.events)
+            acting = {one.agent_id for turn in turns for one in turn.interactions}
+            agents = [conversation.agents.get(name) or Agent(id=name, model=model) for name in sorted(acting)]
+        else:
+            prompts: list[str] = []
+            text, turns = written(_events(sample, resolved, asked, prompts, unmapped))
+            described = "\n".join(prompts).strip() or None
+            tools = tuple(asked.tools.values()) or None
+            agents = [Agent(id="agent", description=described, model=model, tools=tools)]
         if not any(turn.interactions for turn in turns):
             raise UnusableRecord("no_trajectory_text", "the sample has no model message")
         answer, final = _answer(output, resolved, text, turns)
@@ -142,7 +163,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
         task_id = task_id_of(None if name is None else f"{task_name}/{name}" if task_name else name, task, text)
         own = {
             "task": task_name,
-            "model": agent.model,
+            "model": model,
             "run_id": about.name("run_id"),
             "eval_id": about.name("eval_id"),
             "sample_uuid": sample.name("uuid"),
@@ -160,7 +181,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             task=task,
             text=text,
             turns=turns,
-            agents=(replace(agent, description="\n".join(prompts).strip() or None),),
+            agents=tuple(agents),
             final_answer=answer,
             reference_answer=_target(sample),
             success=_success(scores.get("scores", {})),
@@ -207,8 +228,8 @@ def _events(
             yield from content.results
 
 
-def _model_calls(events: list[Fields], unmapped: UnmappedFields) -> _Asked:
-    """Read what events add to the messages; other events are counted as unmapped."""
+def _model_calls(events: list[Fields], known: Sequence[str], unmapped: UnmappedFields) -> _Asked:
+    """Read what events add to the messages; events that are not of a known kind are counted as unmapped."""
     asked = _Asked()
     for event in events:
         kind = event.text("event") or "unknown"
@@ -226,7 +247,7 @@ def _model_calls(events: list[Fields], unmapped: UnmappedFields) -> _Asked:
                 asked.tools.setdefault(tool.name, tool)
             for taken in (*messages, *choices, used, output):
                 taken.rest()
-        else:
+        elif kind not in known:
             unmapped.count(f"events[] ({kind})")
         event.rest()
     return asked

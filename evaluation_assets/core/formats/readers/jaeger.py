@@ -1,14 +1,16 @@
 """Traces exported by Jaeger's API or UI: `data` with one object per trace."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import is_document, read_items, read_records
-from evaluation_assets.core.formats.files.samples import sample_of
-from evaluation_assets.core.formats.isolation import each_own_record
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
-from evaluation_assets.core.formats.spans.tree import Event, Span, trace_of
+from evaluation_assets.core.formats.files.samples import own_files, sample_of
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.formats.spans.tree import Event, Span
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
@@ -29,7 +31,16 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per trace."""
-    yield from each_own_record(files, detect, NAME, lambda record: _trajectory(record, unmapped), _traces)
+    with SpanSpool() as spool:
+        for file in own_files(files, detect, NAME):
+            if isinstance(file, Rejection):
+                yield file
+                continue
+            for record in _traces(file):
+                kept = record if isinstance(record, Rejection) else attempted(record, partial(_keep, spool, unmapped))
+                if kept is not None:
+                    yield kept
+        yield from trajectories_in(spool, NAME, unmapped)
 
 
 def _traces(file: DropFile) -> Iterator[Record | Rejection]:
@@ -44,7 +55,8 @@ def _traces(file: DropFile) -> Iterator[Record | Rejection]:
             yield Record(record.source, record.line, data, record.raw)
 
 
-def _trajectory(record: Record, unmapped: UnmappedFields) -> Trajectory:
+def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+    """Spool the spans of a trace."""
     if not isinstance(record.data, dict):
         raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(record.data)}")
     with unmapped.reading(record.data, "traces[].") as trace:
@@ -54,7 +66,11 @@ def _trajectory(record: Record, unmapped: UnmappedFields) -> Trajectory:
         services = _services(trace.value("processes"))
         trace.set_aside("warnings")
         spans = [_span(span, name, services, unmapped) for span in trace.objects("spans")]
-    return trajectory_of(trace_of(name, (span for span in spans if span is not None)), NAME, unmapped)
+    known = [span for span in spans if span is not None]
+    if not known:
+        raise UnusableRecord("no_trajectory_text", "the trace has no spans")
+    for span in known:
+        spool.add(span, record.source, record.line)
 
 
 def _span(fields: Fields, trace_id: str, services: dict[str, str], unmapped: UnmappedFields) -> Span | None:

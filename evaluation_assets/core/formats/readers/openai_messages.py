@@ -18,7 +18,9 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.gemini_stream import is_init
 from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
+from evaluation_assets.core.formats.readers.goose import has_tools
 from evaluation_assets.core.formats.readers.openai_responses import is_item
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -30,6 +32,9 @@ DESCRIPTION = "OpenAI chat messages with tool_calls: bare lists, records with a 
 DETECTION = "messages (or traj, conversation, conversations) with roles and text content or text parts"
 
 _LISTS = ("messages", "traj", "conversation", "conversations")
+_REQUESTS, _RESPONSES = ("request", "body", "request_body"), ("response", "response_body")
+"""Fields of logs of requests; Helicone names them bodies."""
+
 _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermediate_steps", "run_type", "samples")
 """Fields of more specific formats whose records also have messages."""
 
@@ -38,7 +43,7 @@ _PARTS_OF_OTHERS = frozenset(("input_text", "output_text", "summary_text"))
 
 def detect(sample: Sample) -> bool:
     """Whether a record has chat messages, or is one."""
-    return not any(is_item(record) for record in sample.records) and any(
+    return not any(is_item(record) or is_init(record) or has_tools(record) for record in sample.records) and any(
         _is_message(record) or _holds_messages(record) for record in sample.records
     )
 
@@ -60,7 +65,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     if not isinstance(data, dict):
         raise not_a_record(data, "an object or a list of messages")
     with unmapped.reading(data) as fields:
-        request = fields if _messages_in(data) is not None else fields.object("request", "body")
+        request = fields if _messages_in(data) is not None else fields.object(*_REQUESTS)
         response = _response_of(fields)
         choices = response.objects("choices")[:1]
         messages = request.objects(*_LISTS)
@@ -88,7 +93,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
 def _response_of(fields: Fields) -> Fields:
     if "choices" in fields:
         return fields
-    response = fields.object("response")
+    response = fields.object(*_RESPONSES)
     return response if "choices" in response else response.object("body")
 
 
@@ -109,7 +114,9 @@ def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
     if _is_message(earlier):
         return _is_message(later)
-    logged = all(isinstance(data, dict) and ("response" in data or "choices" in data) for data in (earlier, later))
+    logged = all(
+        isinstance(data, dict) and any(key in data for key in (*_RESPONSES, "choices")) for data in (earlier, later)
+    )
     return logged and goes_on(_request_messages(earlier), _request_messages(later))
 
 
@@ -121,7 +128,7 @@ def _holds_messages(record: Any) -> bool:
     info = record.get("info")
     if isinstance(info, dict) and ("exit_status" in info or "task" in info):
         return False
-    response = record.get("response", record)
+    response = next((record[key] for key in _RESPONSES if key in record), record)
     body = response.get("body", response) if isinstance(response, dict) else None
     if isinstance(body, dict) and isinstance(body.get("choices"), list):
         return True
@@ -164,5 +171,5 @@ def _request_messages(data: Any) -> list[Any]:
     found = _messages_in(data)
     if found is not None:
         return found
-    request = next((request for key in ("request", "body") if isinstance(request := data.get(key), dict)), {})
+    request = next((request for key in _REQUESTS if isinstance(request := data.get(key), dict)), {})
     return _messages_in(request) or []

@@ -19,6 +19,7 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.gemini_stream import is_init
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -47,7 +48,8 @@ _ITEMS = frozenset(
 
 def detect(sample: Sample) -> bool:
     """Whether a record is a response, has items, or is an item."""
-    return any(is_item(record) or _holds_items(record) for record in sample.records)
+    is_stream = any(is_init(record) for record in sample.records)  # of Gemini CLI, with messages as its events
+    return not is_stream and any(is_item(record) or _holds_items(record) for record in sample.records)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:

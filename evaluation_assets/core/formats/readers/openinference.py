@@ -1,38 +1,43 @@
 """OpenInference spans as JSON: traces with nested spans, or one span per record.
 
 Patronus exports nested traces (`spans` with `child_spans` and `span_attributes`). OpenTelemetry's console exporter and
-Phoenix write one span per record (`context`, `parent_id`, `attributes`). Annotations of a trace (`errors` with their
-span, `scores`) may be in other files of the drop; they become labels.
+Phoenix write one span per record (`context`, `parent_id`, `attributes`), or one row of a table. Annotations of a trace
+(`errors` with their span, `scores`) may be in other files of the drop; they become labels.
 """
 
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
-from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, Trace, trace_in, trace_of
+from evaluation_assets.core.formats.spans.drop_log import DropLog
+from evaluation_assets.core.formats.spans.flat_spans import error_of, event_of, flat_span, is_span, moment_of, spans_in
+from evaluation_assets.core.formats.spans.spool import SpanSpool
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in, trajectory_of
+from evaluation_assets.core.formats.spans.tree import Span, trace_of
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"
 DESCRIPTION = "OpenInference spans: nested traces with span_attributes, or one span per record; with annotations"
-DETECTION = "records with trace_id and spans that have span_attributes, or with context.trace_id and context.span_id"
+DETECTION = (
+    "records with trace_id and spans that have span_attributes, or with context.trace_id and context.span_id, "
+    "or a list of such records in data"
+)
 
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")
-_DEEPEST = 12
 _SECONDS = (86400, 3600, 60, 1)
 
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(_is_trace(record) or _is_span(record) for record in sample.records)
+    return any(_is_trace(record) or spans_in(record) for record in sample.records)
 
 
 @dataclass(slots=True)
@@ -41,6 +46,7 @@ class _Annotations:
 
     of: dict[str, JsonObject] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
+    drop: DropLog = field(default_factory=DropLog)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -55,8 +61,8 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                 item = record if isinstance(record, Rejection) else _read(record, spool, annotations, unmapped)
                 if item is not None:
                     yield item
-        for trace in spool.traces():
-            yield usable(trace, lambda record: _labelled(trace_in(record), annotations, unmapped))
+        labelled = partial(_labelled, annotations, unmapped)
+        yield from trajectories_in(spool, NAME, unmapped, annotations.drop, labelled)
     for name in annotations.of:
         if name not in annotations.used:
             unmapped.count("annotations (of a trace that is not in the drop)")
@@ -67,12 +73,12 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
     own: set[str] = set()
     annotations = _Annotations()
     for file in files:
-        for record in read_records(file):
+        for record in read_records(replace(file, watch=RecordWatch())):  # the second pass counts the records
             if isinstance(record, Rejection):
                 continue
             if _is_annotation(record.data):
                 annotations.of[record.data.get("trace_id") or _stem(record.source)] = record.data
-            elif not (_is_trace(record.data) or _is_span(record.data)):
+            elif not (_is_trace(record.data) or spans_in(record.data)):
                 continue
             own.add(file.source)
     return own, annotations
@@ -84,9 +90,14 @@ def _read(
     """Build the trajectory of a nested trace; single spans are spooled, and annotations were read in the first pass."""
     if _is_annotation(record.data):
         return None
-    if not _is_span(record.data):
+    if not spans_in(record.data):
         return usable(record, lambda record: _nested(record, annotations, unmapped))
-    return attempted(record, lambda record: spool.add(_flat_span(record.data, unmapped), record.source, record.line))
+    return attempted(record, partial(_keep, spool, unmapped))
+
+
+def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
+    for span in spans_in(record.data):
+        spool.add(flat_span(span, unmapped), record.source, record.line)
 
 
 def _nested(record: Record, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
@@ -103,7 +114,8 @@ def _nested(record: Record, annotations: _Annotations, unmapped: UnmappedFields)
                 spans.append(span)
             below = None if span is None else span.id
             waiting += [(child, below) for child in reversed(fields.objects("child_spans"))]
-    return _labelled(trace_of(name, spans), annotations, unmapped)
+    run = trajectory_of(trace_of(name, spans), NAME, unmapped, annotations.drop)
+    return _labelled(annotations, unmapped, run)
 
 
 def _span(fields: Fields, trace_id: str, parent: str | None, unmapped: UnmappedFields) -> Span | None:
@@ -118,7 +130,7 @@ def _span(fields: Fields, trace_id: str, parent: str | None, unmapped: UnmappedF
     for log in fields.objects("logs"):
         logs.append(log.value("body"))
         log.rest()
-    events = [_event(event) for event in fields.objects("events")]
+    events = [event_of(event) for event in fields.objects("events")]
     attributes = fields.object("span_attributes").rest()
     failed = (fields.text("status_code") or "").lower().endswith("error")
     return Span(
@@ -128,90 +140,32 @@ def _span(fields: Fields, trace_id: str, parent: str | None, unmapped: UnmappedF
         name=fields.text("span_name") or "",
         scope=fields.text("scope_name") or "",
         service=fields.text("service_name") or "",
-        start_s=_moment(fields.text("timestamp")),
+        start_s=moment_of(fields.text("timestamp")),
         duration_ms=_milliseconds(fields.text("duration")),
-        error=_error(fields.text("status_message"), events) if failed else None,
+        error=error_of(fields.text("status_message"), events) if failed else None,
         attributes={key: value for key, value in attributes.items() if not key.startswith("pat.")},
         events=events,
         logs=logs,
     )
 
 
-def _flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
-    """Read a span written by the console exporter or Phoenix."""
-    with unmapped.reading(data, "spans[].") as fields:
-        context = fields.object("context")
-        status, resource = fields.object("status"), fields.object("resource")
-        context.set_aside("trace_state")
-        fields.set_aside("kind", "links", "span_kind")
-        events = [_event(event) for event in fields.objects("events")]
-        start, end = (_moment(fields.text(key)) for key in ("start_time", "end_time"))
-        code = status.text("status_code") or fields.text("status_code") or ""
-        told = status.text("description") or fields.text("status_message")
-        attributes = dict(_flattened(fields.value("attributes")))
-        service = resource.object("attributes").text("service.name")
-        resource.object("attributes").rest()
-        resource.set_aside("schema_url")
-        return Span(
-            id=context.name("span_id") or "",
-            trace_id=context.name("trace_id") or "",
-            parent_id=fields.name("parent_id"),
-            name=fields.text("name") or "",
-            service=service or "",
-            start_s=start,
-            duration_ms=None if start is None or end is None or end < start else (end - start) * 1000,
-            error=_error(told, events) if code.upper() == "ERROR" else None,
-            attributes=attributes,
-            events=events,
-        )
-
-
-def _event(fields: Fields) -> Event:
-    event = Event(name=fields.text("name", "Name") or "", attributes=fields.object("attributes", "Attributes").rest())
-    fields.set_aside("timestamp", "Timestamp")
-    return event
-
-
-def _error(told: str | None, events: list[Event]) -> str:
-    messages = (event.attributes.get("exception.message") for event in events if event.name == "exception")
-    return next((message for message in messages if isinstance(message, str) and message), told or "error")
-
-
-def _labelled(trace: Trace, annotations: _Annotations, unmapped: UnmappedFields) -> Trajectory:
-    """Build the trajectory of a trace with its annotations."""
-    run = trajectory_of(trace, NAME, unmapped)
-    annotation = annotations.of.get(trace.id)
-    if annotation is None:
+def _labelled(annotations: _Annotations, unmapped: UnmappedFields, run: Trajectory) -> Trajectory:
+    """Add the annotations of a trajectory's traces to it."""
+    names = [name for name in run.extra.get("trace_ids", [run.extra.get("trace_id")]) if name in annotations.of]
+    if not names:
         return run
-    annotations.used.add(trace.id)
-    with unmapped.reading(annotation, "annotations[].") as fields:
-        fields.set_aside("trace_id")
-        steps = run.extra.get("spans", {})
-        errors = [
-            {**error, "step": steps.get(str(error.get("location")))} for error in objects_in(fields.items("errors"))
-        ]
-        scores = list(objects_in(fields.items("scores")))
+    annotations.used.update(names)
+    steps = run.extra.get("spans", {})
+    errors: list[JsonObject] = []
+    scores: list[JsonObject] = []
+    for name in names:
+        with unmapped.reading(annotations.of[name], "annotations[].") as fields:
+            fields.set_aside("trace_id")
+            found = objects_in(fields.items("errors"))
+            errors += [{**error, "step": steps.get(str(error.get("location")))} for error in found]
+            scores += objects_in(fields.items("scores"))
     labels = {"errors": errors, "scores": scores[0] if len(scores) == 1 else scores}
     return replace(run, labels={**run.labels, **labels})
-
-
-def _flattened(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Flatten attributes to dotted keys; Phoenix nests them."""
-    if isinstance(value, dict) and (not prefix or prefix.count(".") < _DEEPEST):
-        for key, inner in value.items():
-            yield from _flattened(inner, f"{prefix}.{key}" if prefix else str(key))
-    elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        for index, item in enumerate(value):
-            yield from _flattened(item, f"{prefix}.{index}")
-    elif value is not None:
-        yield prefix, value
-
-
-def _moment(text: str | None) -> float | None:
-    try:
-        return None if text is None else datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _milliseconds(text: str | None) -> float | None:
@@ -225,7 +179,7 @@ def _milliseconds(text: str | None) -> float | None:
 def _kind(data: Any) -> str:
     if _is_trace(data):
         return "trace"
-    if _is_span(data):
+    if is_span(data):
         return "span"
     return "annotation" if _is_annotation(data) else "unknown"
 
@@ -234,11 +188,6 @@ def _is_trace(data: Any) -> bool:
     spans = data.get("spans") if isinstance(data, dict) else None
     first = spans[0] if isinstance(spans, list) and spans else None
     return isinstance(data, dict) and "trace_id" in data and isinstance(first, dict) and "span_attributes" in first
-
-
-def _is_span(data: Any) -> bool:
-    context = data.get("context") if isinstance(data, dict) else None
-    return isinstance(context, dict) and all(isinstance(context.get(key), str) for key in ("trace_id", "span_id"))
 
 
 def _is_annotation(data: Any) -> bool:

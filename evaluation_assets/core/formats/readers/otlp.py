@@ -4,6 +4,8 @@ The spans of a trace may be spread over batches, lines and files. They are spool
 time.
 """
 
+import base64
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,31 +15,38 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.json_values import as_line
 from evaluation_assets.core.formats.files.records import is_document, read_parts, read_records
 from evaluation_assets.core.formats.files.samples import own_files
-from evaluation_assets.core.formats.isolation import attempted, usable
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of
-from evaluation_assets.core.formats.spans.tree import Event, Span, SpanSpool, trace_in
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.formats.spans.tree import Event, Span
 from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
-from evaluation_assets.core.formats.untyped import at, list_in, objects_in
+from evaluation_assets.core.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"
 DESCRIPTION = "OpenTelemetry traces as OTLP JSON, with GenAI, OpenLLMetry or OpenInference attributes"
-DETECTION = "records with resourceSpans"
+DETECTION = "records with resourceSpans, or with batches of spans as Tempo answers"
 
-_RESOURCES = ("resourceSpans", "resource_spans")
+_RESOURCES = ("resourceSpans", "resource_spans", "batches")
 _SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")
 _OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics")
 """Other signals that collectors write to the same files; they contain no spans."""
 
 _DEEPEST = 60
-_PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.") for resources in _RESOURCES)
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
+_PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.", "trace.") for resources in _RESOURCES)
+_LOG_RECORDS = "scopeLogs.item.logRecords.item"
+_LOG_PLACES = tuple(f"{start}resourceLogs.item.{_LOG_RECORDS}" for start in ("", "item."))
+_GEN_AI = "gen_ai."
 _PARTS = ("resource", *(f"{scopes}.item.{part}" for scopes in _SCOPES for part in ("scope", "spans.item")))
 
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(sample.has(key) for key in _RESOURCES)
+    return any(
+        _holds_spans(record) or _holds_spans(at(record, "trace")) or _holds_events(record) for record in sample.records
+    )
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -56,8 +65,23 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                     yield kept
             if is_empty:
                 yield Rejection(file.source, 1, "no_trajectory_text", "the file has no spans", "")
-        for trace in spool.traces():
-            yield usable(trace, lambda record: trajectory_of(trace_in(record), NAME, unmapped))
+        yield from trajectories_in(spool, NAME, unmapped)
+
+
+def _holds_spans(data: Any) -> bool:
+    batches = list_in(at(data, "batches"))
+    return any(key in object_in(data) for key in _RESOURCES[:2]) or any(
+        key in object_in(batch) for batch in batches for key in _SCOPES
+    )
+
+
+def _holds_events(data: Any) -> bool:
+    return any(
+        _is_told(record)
+        for resource in objects_in(at(data, "resourceLogs"))
+        for group in objects_in(resource.get("scopeLogs"))
+        for record in objects_in(group.get("logRecords"))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +96,9 @@ class _Given:
 def _keep(spool: SpanSpool, unmapped: UnmappedFields, record: Record) -> None:
     """Spool a span."""
     given: _Given = record.data
+    if _is_told(given.span):
+        spool.add(_log_record(given.span, unmapped), record.source, record.line)
+        return
     spool.add(_span(given.span, given.scope, given.service, unmapped), record.source, record.line)
 
 
@@ -79,13 +106,13 @@ def _of_document(file: DropFile) -> Iterator[Record]:
     """Read the spans of one large document. Exporters write the resource and scope before their spans."""
     service = scope = ""
     number = 0
-    places = [f"{start}.{part}" for start in _PLACES for part in _PARTS]
+    places = [*(f"{start}.{part}" for start in _PLACES for part in _PARTS), *_LOG_PLACES]
     for place, value in read_parts(file.path, file.source, *places):
         if place.endswith(".resource"):
             service, scope = _service(value), ""
         elif place.endswith(".scope"):
             scope = _scope(value)
-        else:
+        elif not place.endswith(_LOG_RECORDS) or _is_told(value):
             number += 1
             yield Record(file.source, number, _Given(value, scope, service), as_line(value))
 
@@ -96,12 +123,19 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
         if isinstance(record, Rejection):
             yield record
             continue
+        if _holds_spans(trace := at(record.data, "trace")):
+            record = replace(record, data=trace)
         if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
             found = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"
             yield record.rejected(UnusableRecord("wrong_type", f"expected an object with resourceSpans, got {found}"))
             continue
         spans = 0
+        for resource in objects_in(record.data.get("resourceLogs")):
+            for group in objects_in(resource.get("scopeLogs")):
+                for value in filter(_is_told, objects_in(group.get("logRecords"))):
+                    yield replace(record, data=_Given(value, "", ""))
         with unmapped.reading(record.data) as batch:
+            batch.set_aside(*_OTHER_SIGNALS)
             for resource in batch.objects(*_RESOURCES):
                 resource.set_aside("schemaUrl", "schema_url")
                 service = _service(resource.value("resource"))
@@ -119,7 +153,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"expected a span object, got {type_name(data)}")
     with unmapped.reading(data, "spans[].") as fields:
-        name, trace_id = fields.name("spanId", "span_id"), fields.name("traceId", "trace_id")
+        name, trace_id = _id(fields, "spanId", "span_id"), _id(fields, "traceId", "trace_id")
         if name is None or trace_id is None:
             raise UnusableRecord("wrong_type", "the span has no spanId or no traceId")
         fields.set_aside("kind", "flags", "links", "traceState", "trace_state", "droppedAttributesCount")
@@ -137,7 +171,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
         return Span(
             id=name,
             trace_id=trace_id,
-            parent_id=fields.name("parentSpanId", "parent_span_id"),
+            parent_id=_id(fields, "parentSpanId", "parent_span_id"),
             name=fields.text("name") or "",
             scope=scope,
             service=service,
@@ -147,6 +181,43 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
             attributes=_attributes(fields.items("attributes")),
             events=events,
         )
+
+
+def _is_told(record: Any) -> bool:
+    """Whether a log record is an event of a span of a model: what was said, in conventions that log it."""
+    return isinstance(record, dict) and "spanId" in record and "name" not in record and _event_name(record) is not None
+
+
+def _event_name(record: JsonObject) -> str | None:
+    named = record.get("eventName") or _attributes(record.get("attributes")).get("event.name")
+    return named if isinstance(named, str) and named.startswith(_GEN_AI) else None
+
+
+def _log_record(data: JsonObject, unmapped: UnmappedFields) -> Span:
+    """A log record as the event of its span."""
+    with unmapped.reading(data, "logRecords[].") as fields:
+        name, trace_id = _id(fields, "spanId"), _id(fields, "traceId")
+        if name is None or trace_id is None:
+            raise UnusableRecord("wrong_type", "the log record has no spanId or no traceId")
+        body = _plain(fields.value("body"))
+        attributes = _attributes(fields.items("attributes")) | (body if isinstance(body, dict) else {"content": body})
+        time = _nanoseconds(fields, unmapped, "timeUnixNano", "observedTimeUnixNano")
+        fields.rest()
+        return Span(
+            id=name,
+            trace_id=trace_id,
+            start_s=None if time is None else time / 1e9,
+            events=[Event(name=_event_name(data) or "", attributes=attributes)],
+            log=True,
+        )
+
+
+def _id(fields: Fields, *keys: str) -> str | None:
+    """An ID; one in base64, as protobuf's own JSON and Tempo have it, in the usual hexadecimal form."""
+    name = fields.name(*keys)
+    if name is None or _BASE64.fullmatch(name) is None:
+        return name
+    return base64.b64decode(name).hex()
 
 
 def _nanoseconds(fields: Fields, unmapped: UnmappedFields, *keys: str) -> float | None:

@@ -1,23 +1,28 @@
-"""tau2-bench result files: tasks and simulations, each with its reward and recorded action checks.
+"""tau2-bench results: tasks and simulations, each with its reward and recorded action checks.
+
+A result file holds everything. A result folder has the tasks in `results.json` and one file per simulation in
+`simulations`, which are read together if the folder is one drop.
 
 The simulated user has tools of its own, for a device that the agent cannot access. These calls are written into the
 user's message as context for the agent; they are neither agent calls nor clips. The calls and the actions expected of
 the user are stored in the labels.
 """
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.chat import calls_of, content_of, first_line, result_of, said_of
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
-from evaluation_assets.core.formats.files.records import read_items, read_value
+from evaluation_assets.core.formats.files.records import read_items, read_records, read_value
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.readers.tau_bench import succeeded
+from evaluation_assets.core.formats.tau2_reviews import review_labels
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Event, Said, as_text, total
@@ -26,8 +31,8 @@ from evaluation_assets.core.formats.usage import usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Trajectory, Usage
 
 NAME = "tau2_bench"
-DESCRIPTION = "tau2-bench result files: tasks and simulations with rewards, recorded checks and costs"
-DETECTION = "objects with simulations that have task_id and messages, or with tasks and an info with agent_info"
+DESCRIPTION = "tau2-bench result files and folders: tasks and simulations with rewards, recorded checks and costs"
+DETECTION = "objects with simulations or with tasks and an info with agent_info; simulations with a termination_reason"
 
 _ENDED = ("user_stop", "agent_stop")
 """Termination reasons of complete dialogues; any other reason, such as a limit or an error, cut the dialogue off."""
@@ -53,24 +58,48 @@ class Setting:
 
 
 def detect(sample: Sample) -> bool:
-    """Whether the file has simulations, or starts like a file that has."""
-    return any(_holds_simulations(record) or _begins_like_results(record) for record in sample.records)
+    """Whether the file has simulations, starts like a file that has, or is a simulation of a result folder."""
+    return _kind(sample) is not None
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per simulation. The tasks are read first, as a side table."""
+    kinds = {file.source: _kind(sample_of(file)) for file in files}
+    results = [file for file in files if kinds[file.source] == "results"]
+    shared = {posixpath.dirname(file.source): _shared(file, unmapped) for file in results}
+    folders = {posixpath.dirname(posixpath.dirname(name)) for name, kind in kinds.items() if kind == "simulation"}
     for file in files:
-        if not detect(sample_of(file)):
+        folder = posixpath.dirname(file.source)
+        if kinds[file.source] == "results":
+            yield from _simulations(file, *shared[folder], unmapped, in_files=folder in folders)
+        elif kinds[file.source] == "simulation":
+            setting, tasks = shared.get(posixpath.dirname(folder), (Setting(), {}))
+            for record in read_records(file):
+                make = partial(trajectory_of, unmapped, setting, tasks)
+                yield record if isinstance(record, Rejection) else usable(record, make)
+        else:
             yield Rejection(file.source, 1, "not_this_format", f"the file is not in format {NAME}", "")
-            continue
-        setting = _setting(read_value(file.path, file.source, "info"), unmapped)
-        listed = read_items(file, "tasks")
-        tasks = dict(_task(record, unmapped) for record in listed if isinstance(record, Record))
-        for record in read_items(file, "simulations"):
-            if isinstance(record, Rejection):
-                yield record
-            else:
-                yield usable(record, partial(trajectory_of, unmapped, setting, tasks))
+
+
+def _shared(file: DropFile, unmapped: UnmappedFields) -> tuple[Setting, dict[str, Task]]:
+    """What the simulations of a result file or folder share: its settings, and its tasks by ID."""
+    listed = read_items(file, "tasks")
+    tasks = dict(_task(record, unmapped) for record in listed if isinstance(record, Record))
+    return _setting(read_value(file.path, file.source, "info"), unmapped), tasks
+
+
+def _simulations(
+    file: DropFile, setting: Setting, tasks: Mapping[str, Task], unmapped: UnmappedFields, *, in_files: bool
+) -> Iterator[Trajectory | Rejection]:
+    """The simulations in a result file. That of a folder has none: they are in files of their own."""
+    is_empty = True
+    for record in read_items(file, "simulations"):
+        is_empty = False
+        make = partial(trajectory_of, unmapped, setting, tasks)
+        yield record if isinstance(record, Rejection) else usable(record, make)
+    if is_empty and not in_files:
+        detail = "the file has no simulations; if it belongs to a result folder, evaluate the folder with --one-drop"
+        yield Rejection(file.source, 1, "no_trajectory_text", detail, "")
 
 
 def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str, Task], record: Record) -> Trajectory:
@@ -83,6 +112,8 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
         raise not_a_record(record.data, "an object")
     with unmapped.reading(record.data) as fields:
         messages = fields.objects("messages")
+        if not messages and fields.items("ticks"):
+            raise UnusableRecord("no_trajectory_text", "voice simulations, which consist of ticks, are not supported")
         if not messages:
             raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages")
         task_id = fields.name("task_id")
@@ -92,6 +123,8 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
         events = tuple(_events(messages, user_calls))
         reward_info = fields.object("reward_info")
         reward = reward_info.number("reward")
+        reviews = review_labels(fields, reward_info)
+        assertions = _where_any("nl_assertions", reward_info.items("nl_assertions"))
         expected = _with_checks(task.expected, reward_info.objects("action_checks"))
         context = Context(
             id=f"{task_id}#{trial}" if task_id and trial else task_id,
@@ -108,15 +141,16 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
                 "expected_calls": [call for call in expected if call["requestor"] != "user"],
                 **_where_any("expected_user_calls", [call for call in expected if call["requestor"] == "user"]),
                 **_where_any("user_calls", user_calls),
-                **_where_any("reward_info", reward_info.rest()),
+                **_where_any("reward_info", {**reward_info.rest(), **assertions}),
+                **reviews,
                 **task.labels,
             },
             extra=setting.extra | fields.short("id", "seed", "termination_reason", "user_cost", "mode"),
         )
-        fields.set_aside("timestamp", "end_time")
+        fields.set_aside("timestamp", "end_time", "speech_environment", "effect_timeline", "provider_session_id")
         conversation = Conversation(
             events=events,
-            system=setting.policy,
+            system=fields.text("policy") or setting.policy,
             tools=setting.tools,
             usage=_whole_usage(events, fields.number("agent_cost")),
         )
@@ -266,6 +300,18 @@ def _tools(environment: Fields) -> tuple[Tool, ...] | None:
             Tool(name=name, description=description, parameters=parameters if isinstance(parameters, dict) else None)
         )
     return tuple(found)
+
+
+def _kind(sample: Sample) -> Literal["results", "simulation"] | None:
+    if any(_holds_simulations(record) or _begins_like_results(record) for record in sample.records):
+        return "results"
+    return "simulation" if any(map(_is_simulation, sample.records)) else None
+
+
+def _is_simulation(record: Any) -> bool:
+    """Whether a record is a simulation, as a result folder has them."""
+    known = isinstance(record, dict) and all(key in record for key in ("task_id", "termination_reason", "reward_info"))
+    return known and ("messages" in record or "ticks" in record)
 
 
 def _holds_simulations(record: Any) -> bool:

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import orjson
+
+from evaluation_assets.core.formats.spans.langchain_dumps import agent_in, tool_message_in
 from evaluation_assets.core.formats.spans.messages import (
     Message,
     arguments_of,
@@ -22,7 +25,7 @@ from evaluation_assets.core.formats.spans.messages import (
 from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import Call, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields
-from evaluation_assets.core.formats.untyped import at, decoded, object_in
+from evaluation_assets.core.formats.untyped import at, decoded, first_text, object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Usage
 
@@ -39,6 +42,7 @@ _OPERATIONS: dict[str, Kind] = {
 _KINDS: dict[str, Kind] = {
     "LLM": "model",
     "TOOL": "tool",
+    "CHAT_MODEL": "model",
     "RETRIEVER": "tool",
     "AGENT": "agent",
     "CHAIN": "chain",
@@ -47,6 +51,10 @@ _KINDS: dict[str, Kind] = {
 }
 _MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name")
+_MERGED = "(merged tools)"
+"""What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
+
+_HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
 _ASKED_KEYS = (
     "task",
@@ -102,7 +110,11 @@ def kind_of(span: Span) -> Kind:
     for key, kinds in (("openinference.span.kind", _KINDS), ("traceloop.span.kind", _KINDS)):
         if isinstance(named := attributes.get(key), str):
             return kinds.get(named.upper(), "other")
+    if isinstance(named := _quoted(attributes.get("mlflow.spanType")), str):
+        return _KINDS.get(named.upper(), "other")
     if isinstance(operation := attributes.get("gen_ai.operation.name"), str):
+        if attributes.get("gen_ai.tool.name") == _MERGED:
+            return "other"
         return _OPERATIONS.get(operation, "other")
     if any(key.startswith(_MODEL_SIGNS) for key in attributes) or "llm.request.type" in attributes:
         return "model"
@@ -111,6 +123,22 @@ def kind_of(span: Span) -> Kind:
     if any(isinstance(attributes.get(key), str) for key in _TOOL_NAMES):
         return "tool"
     return "other"
+
+
+def hand_off_in(span: Span) -> str | None:
+    """The agent that a span of the OpenAI Agents SDK hands over to; `None` for any other span."""
+    found = _HAND_OFF.fullmatch(span.name)
+    return None if found is None or any(key in span.attributes for key in _TOOL_NAMES) else found[1]
+
+
+def agent_named_in(span: Span) -> str | None:
+    """The agent that a span says it belongs to, in any attribute for it."""
+    named = (
+        span.attributes.get(key) for key in ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name")
+    )
+    return next((one for one in named if isinstance(one, str) and one), None) or agent_in(
+        span.attributes.get("metadata")
+    )
 
 
 def grouped(attributes: JsonObject) -> JsonObject:
@@ -136,14 +164,16 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
         _value(fields, "llm.input_messages", "gen_ai.prompt"),
         decoded(_value(fields, "gen_ai.input.messages", "ai.prompt.messages", "gen_ai.request.messages")),
         at(request, "contents"),
-        messages_in(decoded(_value(fields, "input.value", "traceloop.entity.input"))),
+        messages_in(decoded(_value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs"))),
     ]
     said = [
         _value(fields, "llm.output_messages", "gen_ai.completion"),
         decoded(_value(fields, "gen_ai.output.messages", "gen_ai.response.messages")),
         _vercel(fields),
         at(response, "content"),
-        messages_in(decoded(_value(fields, "output.value", "traceloop.entity.output")), role="assistant"),
+        messages_in(
+            _quoted(_value(fields, "output.value", "traceloop.entity.output", "mlflow.spanOutputs")), role="assistant"
+        ),
     ]
     inputs += _first(given, "user") if not inputs else []
     outputs += _first(said, "assistant") if not outputs else []
@@ -152,7 +182,9 @@ def model_call(span: Span, fields: Fields) -> ModelCall:
     )
     if prompt and not any(message.role == "system" for message in inputs):
         inputs = [*messages_from({"role": "system", "content": prompt}, "system"), *inputs]
-    definitions = _value(fields, "llm.tools", "llm.request.functions", "gen_ai.tool.definitions", "ai.prompt.tools")
+    definitions = _value(
+        fields, "llm.tools", "mlflow.chat.tools", "llm.request.functions", "gen_ai.tool.definitions", "ai.prompt.tools"
+    )
     fields.set_aside(
         "openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "llm.request.type",
         "input.mime_type", "output.mime_type", "llm.is_streaming", "llm.headers", "llm.provider", "llm.system",
@@ -178,22 +210,31 @@ def tool_run(span: Span, fields: Fields) -> ToolRun:
         _value(fields,
             "gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args",
             "tool_call.function.arguments", "tool_arguments", "traceloop.entity.input", "input.value",
+            "mlflow.spanInputs",
         )
     )  # fmt: skip
     found = _value(fields,
         "gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "tool_response",
-        "traceloop.entity.output", "output.value",
+        "traceloop.entity.output", "output.value", "mlflow.spanOutputs",
     )  # fmt: skip
+    if arguments is None:
+        arguments = decoded(_event_value(span, "gen_ai.tool.message", "content"))
+    if found is None and isinstance(said := decoded(_event_value(span, "gen_ai.choice", "message")), str | list):
+        found = said if isinstance(said, str) else {"content": said}
+    if isinstance(found, str) and "mlflow.spanOutputs" in span.attributes:
+        found = _quoted(found)
     documents = fields.items("retrieval.documents")
     if found is None and documents:
         found = "\n\n".join(as_text(at(document, "document.content")) for document in documents)
     result, failed = result_of(found)
+    failed = failed or (result or "error" if fields.text("gen_ai.tool.status") == "error" else None)
     error = span.error or _text(fields, "error.message", "error.type")
+    call_id = _text(fields, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
     return ToolRun(
         call=Call(
             name=name,
             arguments=arguments,
-            id=_text(fields, "gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id"),
+            id=call_id or first_text(tool_message_in(found), "tool_call_id"),
         ),
         result=error if result is None else result,
         error=error or failed,
@@ -206,16 +247,22 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     fields.set_aside("openinference.span.kind", "traceloop.span.kind", "gen_ai.operation.name", "gen_ai.system")
     fields.set_aside("input.mime_type", "output.mime_type", "gen_ai.provider.name", "gen_ai.agent.id")
     given = list(messages_of(decoded(_value(fields, "gen_ai.input.messages")), "user"))
+    given = given or list(_event_messages(span, inputs=True))
     said = list(messages_of(decoded(_value(fields, "gen_ai.output.messages")), "assistant"))
+    said = said or list(_event_messages(span, inputs=False))
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
-    answered = next((message.text for message in reversed(said) if message.text), None)
+    answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
     name = _text(fields, "gen_ai.agent.name", "agent.name", "agent_name", "traceloop.entity.name", "graph.node.id")
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
         description=_text(fields, "gen_ai.agent.description", "agent.description"),
-        asked=asked or plain_text(_value(fields, "input.value", "traceloop.entity.input"), _ASKED_KEYS),
+        asked=asked
+        or plain_text(_value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs"), _ASKED_KEYS),
         answered=answered
-        or plain_text(_value(fields, "output.value", "final_result", "traceloop.entity.output"), _ANSWERED_KEYS),
+        or plain_text(
+            _quoted(_value(fields, "output.value", "final_result", "traceloop.entity.output", "mlflow.spanOutputs")),
+            _ANSWERED_KEYS,
+        ),
         tools=tools_from(_value(fields, "gen_ai.tool.definitions", "llm.tools")),
         usage=usage_in(fields),
     )
@@ -226,6 +273,9 @@ def usage_in(fields: Fields) -> Usage | None:
     fields.set_aside(
         "llm.token_count.total", "llm.usage.total_tokens", "gen_ai.usage.total_tokens", "gen_ai.usage.reasoning_tokens"
     )
+    mlflow = object_in(decoded(fields.value("mlflow.chat.tokenUsage")))
+    if isinstance(mlflow.get("input_tokens"), int) and isinstance(mlflow.get("output_tokens"), int):
+        return usage(input_tokens=mlflow["input_tokens"], output_tokens=mlflow["output_tokens"])
     return usage(
         input_tokens=_whole(
             fields, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"
@@ -241,6 +291,16 @@ def usage_in(fields: Fields) -> Usage | None:
             "llm.token_count.prompt_details.cache_read",
         ),
     )
+
+
+def _quoted(value: Any) -> Any:
+    """A value that may be JSON, even of a text: MLflow writes all attributes so."""
+    if isinstance(value, str) and value.startswith('"'):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return decoded(value)
 
 
 def _value(fields: Fields, *keys: str) -> Any:
@@ -276,7 +336,8 @@ def _event_messages(span: Span, *, inputs: bool) -> Iterator[Message]:
         elif event.name == "gen_ai.choice" and not inputs:
             data = _decoded(event.attributes)
             message = data.pop("message", None)
-            yield from messages_from({**data, **object_in(message), "role": "assistant"}, "assistant")
+            said = message if isinstance(message, dict) else {"content": message}
+            yield from messages_from({**data, **said, "role": "assistant"}, "assistant")
         elif event.name == "gen_ai.content.prompt" and inputs:
             yield from messages_of(decoded(event.attributes.get("gen_ai.prompt")), "user")
         elif event.name == "gen_ai.content.completion" and not inputs:
@@ -284,6 +345,11 @@ def _event_messages(span: Span, *, inputs: bool) -> Iterator[Message]:
         elif event.name == "gen_ai.client.inference.operation.details":
             key, default = ("gen_ai.input.messages", "user") if inputs else ("gen_ai.output.messages", "assistant")
             yield from messages_of(decoded(event.attributes.get(key)), default)
+
+
+def _event_value(span: Span, name: str, key: str) -> Any:
+    """A value of the last event with this name."""
+    return next((event.attributes.get(key) for event in reversed(span.events) if event.name == name), None)
 
 
 def _decoded(attributes: JsonObject) -> JsonObject:

@@ -1,16 +1,19 @@
 """Parse messages, calls, tools and results from the values of span attributes."""
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.formats.spans.langchain_dumps import message_in, tool_message_in
 from evaluation_assets.core.formats.tool_definitions import tools_in
-from evaluation_assets.core.formats.transcript import Call, as_text
-from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in
+from evaluation_assets.core.formats.transcript import Call, as_text, one_line
+from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "tool-response": "tool"}
 _TEXT_KEYS = ("content", "text", "value")
+_PARTS_IN_TEXT = ('[{"type"', '[{"text"', '[{"toolUse"', '[{"toolResult"', '[{"reasoningContent"')
 _DEEPEST = 6
 
 
@@ -49,7 +52,7 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[Call] = []
-    for part in (*_parts(data.get("content")), *_parts(data.get("contents")), *_parts(data.get("parts"))):
+    for part in _parts_of(data):
         result = _response(part)
         if result is not None:
             yield result
@@ -77,6 +80,16 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
             )
 
 
+def _parts_of(data: JsonObject) -> Iterator[str | JsonObject]:
+    """The parts of a message. OpenInference writes a text both as `content` and as the only part of `contents`."""
+    content = list(_parts(data.get("content")))
+    yield from content
+    said = [_text_in(part) for part in content]
+    for part in (*_parts(data.get("contents")), *_parts(data.get("parts"))):
+        if not any(_text_in(part) in text for text in said) or not _text_in(part):
+            yield part
+
+
 def messages_in(value: Any, role: str = "user") -> Any:
     """Messages in a recorded request or reply."""
     if isinstance(value, dict):
@@ -91,7 +104,7 @@ def messages_in(value: Any, role: str = "user") -> Any:
 
 def _parts(value: Any) -> Iterator[str | JsonObject]:
     if isinstance(value, str):
-        found = decoded(value) if value.lstrip().startswith(('[{"type"', '[{"text"')) else value
+        found = decoded(value) if value.lstrip().startswith(_PARTS_IN_TEXT) else value
         if isinstance(found, list):
             yield from _parts(found)
         elif value:
@@ -121,7 +134,10 @@ def _response(part: str | JsonObject) -> Message | None:
     if isinstance(part, str):
         return None
     response = part.get("function_response") or part.get("functionResponse")
-    if isinstance(response, dict):
+    if isinstance(result := part.get("toolResult"), dict):
+        response = result
+        text = "\n".join(_text_in(item) or as_text(item.get("json")) for item in objects_in(result.get("content")))
+    elif isinstance(response, dict):
         text, _ = result_of(response.get("response"))
     elif part.get("type") in ("tool_call_response", "tool_result", "tool-result"):
         response = part
@@ -129,7 +145,7 @@ def _response(part: str | JsonObject) -> Message | None:
         text, _ = result_of(next((part[key] for key in keys if part.get(key) is not None), None))
     else:
         return None
-    name = next((response[key] for key in ("id", "tool_use_id", "toolCallId") if response.get(key)), None)
+    name = next((response[key] for key in ("id", "tool_use_id", "toolCallId", "toolUseId") if response.get(key)), None)
     return Message(role="tool", text=text or "", call_id=name if isinstance(name, str) else None)
 
 
@@ -137,7 +153,7 @@ def _part_call(part: str | JsonObject) -> Call | None:
     """Parse a tool call part of a message."""
     if isinstance(part, str):
         return None
-    inner = part.get("function_call") or part.get("functionCall")
+    inner = part.get("function_call") or part.get("functionCall") or part.get("toolUse")
     if isinstance(inner, dict):
         return _call(inner)
     return _call(part) if part.get("type") in ("tool_call", "tool_use", "tool-call") else None
@@ -150,7 +166,7 @@ def _call(value: Any) -> Call:
         data = {**data, **function}
     names = ("function.name", "name", "toolName", "tool_name")
     keys = ("function.arguments", "arguments", "args", "input")
-    call_id = data.get("id") or data.get("toolCallId")
+    call_id = data.get("id") or data.get("toolCallId") or data.get("toolUseId")
     return Call(
         name=first_text(data, *names) or "unknown",
         arguments=next((data[key] for key in keys if data.get(key) is not None), None),
@@ -166,13 +182,26 @@ def tools_from(value: Any) -> tuple[Tool, ...]:
 def arguments_of(value: Any) -> Any:
     """The arguments of a call; arguments of a Python function by name, if all have one."""
     data = decoded(value)
+    if isinstance(data, dict) and isinstance(data.get("input_str"), str):  # of LangChain's callbacks
+        return _python_value(data["input_str"])
     if isinstance(data, dict) and data.keys() <= {"args", "kwargs", "sanitize_inputs_outputs"} and "kwargs" in data:
         return data["kwargs"] if not data.get("args") else {"args": data["args"], **object_in(data["kwargs"])}
     return data
 
 
+def _python_value(text: str) -> Any:
+    """A value as Python prints it; the text if it is something else."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
 def result_of(value: Any) -> tuple[str | None, str | None]:
-    """The output of a tool as text, and its error; MCP results are unwrapped."""
+    """The output of a tool as text, and its error; results of MCP and messages of LangChain are unwrapped."""
+    if (message := tool_message_in(value)) is not None:
+        text = "\n".join(map(_text_in, _parts(message["content"])))
+        return text, one_line(text) or "error" if message.get("status") == "error" else None
     data = decoded(value)
     if isinstance(data, dict) and isinstance(data.get("content"), list):
         texts = [
@@ -186,9 +215,9 @@ def result_of(value: Any) -> tuple[str | None, str | None]:
 
 def plain_text(value: Any, keys: tuple[str, ...], depth: int = 0) -> str | None:
     """The text of a recorded input or output: the value itself, or that of a known field."""
-    data = decoded(value)
+    data = message_in(value) or decoded(value)
     if isinstance(data, str):
-        return data if data.strip() else None
+        return data if data.strip() not in ("", "null") else None
     if isinstance(data, list) and data and depth < _DEEPEST:
         return plain_text(data[-1], keys, depth + 1)
     if isinstance(data, dict) and depth < _DEEPEST:

@@ -1,9 +1,11 @@
 """Buffer events until all spans are read, since the results of calls come in later spans."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, Transcript, as_text
+from evaluation_assets.core.formats.untyped import decoded
 
 _KNOWN_FROM = 30
 """Minimum length of a text for a second occurrence to count as a repetition."""
@@ -27,8 +29,6 @@ class PendingEvents:
         self._entries: list[Entry] = []
         self._open: list[Place] = []
         self._known: list[str] = []
-        self.made: set[str] = set()
-        """The ids of all calls so far."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -41,6 +41,17 @@ class PendingEvents:
         """Add a user message."""
         self._entries.append(Entry(Asked(text=text)))
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is a user message."""
+        return any(isinstance(entry.event, Asked) for entry in self._entries)
+
+    def inform(self, knowledge: str) -> None:
+        """Add to the last user message what was said before it."""
+        entry = next((one for one in reversed(self._entries) if isinstance(one.event, Asked)), None)
+        if entry is not None and isinstance(entry.event, Asked) and entry.event.knowledge is None:
+            entry.event = replace(entry.event, knowledge=knowledge)
+
     def observe(self, result: Result) -> None:
         """Add a result without a call."""
         self._entries.append(Entry(result))
@@ -50,7 +61,6 @@ class PendingEvents:
         number = len(self._entries)
         self._entries.append(Entry(said, [None] * len(said.calls)))
         self._open += [(number, index) for index in range(len(said.calls))]
-        self.made.update(call.id for call in said.calls if call.id)
         for piece in (said.thought, said.message, *(as_text(call.arguments) for call in said.calls)):
             self.remember(piece or "")
 
@@ -71,7 +81,11 @@ class PendingEvents:
 
     def open_calls(self) -> list[tuple[Place, Call]]:
         """The pending calls with their positions."""
-        return [(place, self._call_at(place)) for place in self._open]
+        return [(place, self.call_at(place)) for place in self._open]
+
+    def is_asked_of_tool(self, text: str) -> bool:
+        """Whether a text is in the arguments of a pending call."""
+        return any(text.strip() in value for _, call in self.open_calls() for value in _texts(call.arguments))
 
     def remember(self, text: str) -> None:
         """Remember a text to recognise repetitions, unless it is too short."""
@@ -106,7 +120,16 @@ class PendingEvents:
                 count += 1
         return steps
 
-    def _call_at(self, place: Place) -> Call:
+    def call_at(self, place: Place) -> Call:
+        """The call at this position."""
         event = self._entries[place[0]].event
         assert isinstance(event, Said)
         return event.calls[place[1]]
+
+
+def _texts(arguments: Any) -> Iterator[str]:
+    """The texts in the arguments of a call."""
+    values = decoded(arguments)
+    for value in values.values() if isinstance(values, dict) else (values,):
+        if isinstance(value, str):
+            yield value

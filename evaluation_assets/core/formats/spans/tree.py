@@ -1,18 +1,10 @@
-"""Format-independent spans, span trees, and on-disk grouping of spans by trace."""
+"""Format-independent spans and span trees."""
 
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
-from operator import itemgetter
-from typing import IO, Any, Self
+from typing import Any
 
-import orjson
-
-from evaluation_assets.core.formats.base import Record, UnusableRecord
 from evaluation_assets.core.trajectories.model import JsonObject
-
-_SPOOL_BYTES = 8 << 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,7 +19,8 @@ class Event:
 class Span:
     """One operation. Times are seconds since 1970 and milliseconds; `error` is the reason of a failure.
 
-    `scope` is the library that recorded it. `logs` are bodies of log records that belong to it.
+    `scope` is the library that recorded it. `logs` are bodies of log records that belong to it. A span that is only a
+    `log` has the event of a log record, for the span with the same ID.
     """
 
     id: str
@@ -42,6 +35,7 @@ class Span:
     attributes: JsonObject = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     logs: list[Any] = field(default_factory=list)
+    log: bool = False
     children: list["Span"] = field(default_factory=list)
 
     def walk(self) -> Iterator["Span"]:
@@ -75,13 +69,24 @@ class Trace:
 def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
     """Build the tree of a trace's spans, given in any order. A span that was exported twice counts once.
 
-    A span whose parent is missing is a root, as is the first span of a cycle.
+    A span whose parent is missing is a root, as is the first span of a cycle. Log records add their events to their
+    spans; one whose span is missing counts as an orphan.
     """
     by_id: dict[str, Span] = {}
     given = 0
+    logged: list[Span] = []
     for span in spans:
+        if span.log:
+            logged.append(span)
+            continue
         given += 1
         by_id.setdefault(span.id, span)
+    lost = 0
+    for record in sorted(logged, key=_begin):
+        if (span := by_id.get(record.id)) is None:
+            lost += 1
+        else:
+            span.events += record.events
     roots: list[Span] = []
     missing: list[str] = []
     for span in by_id.values():
@@ -95,7 +100,18 @@ def trace_of(trace_id: str, spans: Iterable[Span]) -> Trace:
     for span in by_id.values():
         span.children.sort(key=_begin)
     whole = len(missing) == len(roots) and len(set(missing)) == 1
-    return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id), 0 if whole else len(missing))
+    return Trace(trace_id, tuple(sorted(roots, key=_begin)), given - len(by_id), (0 if whole else len(missing)) + lost)
+
+
+def joined(traces: Sequence[Trace]) -> Trace:
+    """The traces of a conversation as one, in time order, with the ID of the first. Span IDs may repeat."""
+    ordered = sorted(traces, key=lambda trace: min((_begin(span) for span in trace.walk()), default=float("inf")))
+    return Trace(
+        ordered[0].id,
+        tuple(root for trace in ordered for root in trace.roots),
+        sum(trace.repeated for trace in ordered),
+        sum(trace.orphans for trace in ordered),
+    )
 
 
 def _begin(span: Span) -> float:
@@ -111,59 +127,3 @@ def _is_below(span: Span | None, above: Span, by_id: dict[str, Span]) -> bool:
         visited.add(span.id)
         span = by_id.get(span.parent_id or "")
     return False
-
-
-class SpanSpool:
-    """Spools spans until a trace is complete, in memory while they are few, then in a temporary file."""
-
-    def __init__(self) -> None:
-        self._file: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
-        self._numbers: dict[str, int] = {}
-        self._starts: list[tuple[str, int]] = []
-        self._places: list[tuple[int, int, int]] = []
-        self._end = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def add(self, span: Span, source: str, line: int) -> None:
-        """Add a span, read from this record of the file `source`.
-
-        Raises:
-            UnusableRecord: its attributes are nested too deeply.
-        """
-        try:
-            content = orjson.dumps(span)
-        except orjson.JSONEncodeError as problem:
-            raise UnusableRecord("bad_json", f"span {span.id} cannot be stored: {problem}") from problem
-        number = self._numbers.setdefault(span.trace_id, len(self._numbers))
-        if number == len(self._starts):
-            self._starts.append((source, line))
-        self._places.append((number, self._end, len(content)))
-        self._file.write(content)
-        self._end += len(content)
-
-    def traces(self) -> Iterator[Record]:
-        """Yield each trace in order of its first span, located at that span; `trace_in` returns the spans."""
-        names = list(self._numbers)
-        for number, places in groupby(sorted(self._places), key=itemgetter(0)):
-            source, line = self._starts[number]
-            lines = (self._line(start, length) for _, start, length in places)
-            yield Record(source, line, names[number], b"[" + b",".join(lines) + b"]")
-
-    def _line(self, start: int, length: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(length)
-
-
-def trace_in(record: Record) -> Trace:
-    """Load the trace of a spool record."""
-    return trace_of(record.data, map(_span_of, orjson.loads(record.raw)))
-
-
-def _span_of(data: JsonObject) -> Span:
-    data["events"] = [Event(**event) for event in data["events"]]
-    return Span(**data)

@@ -44,6 +44,24 @@ def test_a_printed_object_is_one_record() -> None:
     assert data_of(read(json.dumps(ROWS[0], indent=2).encode(), "drop.json")) == [ROWS[0]]
 
 
+@pytest.mark.parametrize("name", ["drop.json", "drop.jsonl"])
+@pytest.mark.parametrize("between", ["\n", "", "\n\n"])
+def test_printed_objects_one_after_another_are_a_record_each(name: str, between: str) -> None:
+    items = read(between.join(json.dumps(row, indent=2) for row in ROWS).encode(), name)
+    assert data_of(items) == ROWS
+    assert [item.line for item in items] == [1, 2, 3]
+
+
+def test_printed_objects_with_numbers_that_are_no_json_are_a_record_each() -> None:
+    content = "\n".join(json.dumps({"n": value}, indent=2) for value in (1, float("nan"), 2))
+    assert data_of(read(content.encode(), "drop.json")) == [{"n": 1}, {"n": None}, {"n": 2}]
+
+
+def test_a_cut_object_after_others_makes_the_file_unreadable() -> None:
+    with pytest.raises(UnreadableDrop, match="damaged"):
+        read(json.dumps(ROWS[0], indent=2).encode() + b"\n{\n", "drop.json")
+
+
 def test_an_object_on_one_line_is_one_record() -> None:
     assert data_of(read(json.dumps(ROWS[0]).encode(), "drop.json")) == [ROWS[0]]
 

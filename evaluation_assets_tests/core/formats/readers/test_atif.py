@@ -7,10 +7,12 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample
+from evaluation_assets.core.formats.import_report import ImportReport
 from evaluation_assets.core.formats.readers.atif import detect
+from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, files_of, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 FIXTURE = FIXTURES / "atif"
@@ -220,3 +222,61 @@ def test_documents_beside_files_of_a_general_format_decide_what_a_drop_is(tmp_pa
     rejection, run = read(tmp_path)
     assert isinstance(run, Trajectory) and run.format == "atif"
     assert isinstance(rejection, Rejection) and rejection.reason == "not_this_format"
+
+
+def test_context_and_empty_messages_of_the_client_are_not_the_task(tmp_path: Path) -> None:
+    """Harbor b7476c19 writes user steps of Codex and Gemini CLI as they stand in their sessions."""
+    messages = (
+        "# AGENTS.md instructions for /repo\n\n<INSTRUCTIONS>\nUse tabs.\n</INSTRUCTIONS>",
+        "<environment_context>\n  <cwd>/repo</cwd>\n</environment_context>",
+        "<session_context>\nThis is the Gemini CLI.\n</session_context>",
+        "Fix the bug.",
+        "\n",
+    )
+    steps = [{"step_id": number, "source": "user", "message": text} for number, text in enumerate(messages, 1)]
+    said = {"step_id": 6, "source": "agent", "message": "Done."}
+    (tmp_path / "a.json").write_bytes(orjson.dumps(document() | {"steps": [*steps, said]}))
+    (run,) = trajectories(tmp_path)
+    assert run.task == "Fix the bug."
+    assert [turn.user_message for turn in run.turns] == ["Fix the bug."]
+
+
+def test_a_command_of_codex_fails_by_the_exit_code_in_its_output(tmp_path: Path) -> None:
+    outputs = ("Wall time: 1 seconds\nProcess exited with code 3\nOutput:\n", "Exit code: 0\nOutput:\nerror: none\n")
+    step = {
+        "step_id": 2,
+        "source": "agent",
+        "message": "",
+        "tool_calls": [
+            {"tool_call_id": str(number), "function_name": "exec_command", "arguments": {"cmd": "x"}}
+            for number in range(len(outputs))
+        ],
+        "observation": {
+            "results": [{"source_call_id": str(number), "content": text} for number, text in enumerate(outputs)]
+        },
+    }
+    (tmp_path / "a.json").write_bytes(orjson.dumps(document(step)))
+    (run,) = trajectories(tmp_path)
+    assert [call.result and call.result.error for call in run.calls] == ["exit code 3", None]
+
+
+def test_a_reference_finds_the_file_with_the_prefix_of_its_own(tmp_path: Path) -> None:
+    """Golden files of Harbor b7476c19: `a.trajectory.json` continues in `trajectory.cont-1.json`."""
+    for name in ("hello", "hello-again"):
+        first = document({"source": "agent", "message": name}, continued_trajectory_ref="trajectory.cont-1.json")
+        (tmp_path / f"{name}.trajectory.json").write_bytes(orjson.dumps(first))
+        more = document({"source": "agent", "message": f"{name} continued"}) | {"steps": []}
+        more["steps"] = [{"step_id": 1, "source": "agent", "message": f"{name} continued"}]
+        (tmp_path / f"{name}.trajectory.cont-1.json").write_bytes(orjson.dumps(more))
+    assert [run.final_answer for run in trajectories(tmp_path)] == ["hello-again continued", "hello continued"]
+
+
+def test_calls_of_many_documents_are_counted_once(tmp_path: Path) -> None:
+    for number in range(4):
+        call = {"tool_call_id": f"c{number}", "function_name": "search", "arguments": {}}
+        results = {"results": [{"source_call_id": f"c{number}", "content": "found"}]}
+        step = {"source": "agent", "message": "", "tool_calls": [call], "observation": results}
+        (tmp_path / f"{number}.json").write_bytes(orjson.dumps(document(step)))
+    report = ImportReport()
+    assert len(list(report.read(FORMATS["atif"], files_of(tmp_path)))) == 4
+    assert (report.summary.calls_in_source, report.summary.calls) == (4, 4)

@@ -84,6 +84,28 @@ def test_requests_that_repeat_the_conversation_are_one_with_tokens_counted_once(
     assert run.usage == Usage(input_tokens=50, cached_tokens=16, output_tokens=7)
 
 
+@pytest.mark.parametrize(
+    ("request_key", "response_key"), [("request", "response"), ("request_body", "response_body"), (None, "response")]
+)
+def test_logs_of_gateways_are_requests_with_their_responses(
+    tmp_path: Path, request_key: str | None, response_key: str
+) -> None:
+    """Pairs as proxies and Helicone log them, and LiteLLM's standard logging payload, without a request object."""
+    call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Is order 17 paid?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "paid"},
+    ]
+    answer = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "It is paid."}}
+    response = {"model": "model-a", "choices": [answer], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+    request = {"model": "model-a", "messages": messages}
+    record = {**(request if request_key is None else {request_key: request}), response_key: response}
+    (run,) = trajectories(saved(tmp_path, [record]))
+    assert (len(run.calls), run.final_answer, run.agents[0].model) == (1, "It is paid.", "model-a")
+    assert run.usage == Usage(input_tokens=10, output_tokens=2)
+
+
 def test_messages_one_a_line_are_one_conversation(tmp_path: Path) -> None:
     messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
     assert [run.final_answer for run in trajectories(saved(tmp_path, messages))] == ["hello"]

@@ -178,3 +178,41 @@ def test_a_line_that_is_none_of_a_session_is_a_rejection_with_its_line(tmp_path:
     (rejection,) = (item for item in items if isinstance(item, Rejection))
     assert (rejection.line, orjson.loads(rejection.raw)) == (2, line)
     assert [item for item in items if isinstance(item, Trajectory)] == trajectories(FIXTURE)
+
+
+def test_lines_without_a_session_id_are_a_session_of_their_own(tmp_path: Path) -> None:
+    main = [line for line in LINES if not line.get("isSidechain")]
+    unnamed = [line | {"sessionId": None, "uuid": f"{line.get('uuid')}-2"} for line in main if "message" in line]
+    named, other = trajectories(written(tmp_path / "both.jsonl", [*main, *unnamed]))
+    assert (named.extra["session_id"], "session_id" in other.extra) == (LINES[2]["sessionId"], False)
+    assert len(other.calls) == len(trajectories(written(tmp_path / "main.jsonl", main))[0].calls)
+
+
+def test_an_interruption_is_no_prompt(tmp_path: Path) -> None:
+    note = {
+        "type": "user", "uuid": "u99", "sessionId": LINES[2]["sessionId"],
+        "message": {"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]},
+    }  # fmt: skip
+    before = trajectories(FIXTURE)[0]
+    (after,) = trajectories(written(tmp_path / "session.jsonl", [*LINES, note]))
+    assert len(after.turns) == len(before.turns)
+    assert after.extra == before.extra | {"interruptions": 1}
+
+
+def test_the_printed_usage_counts_where_the_lines_have_less(tmp_path: Path) -> None:
+    """Qwen Code 0.15.10 prints the shape of Claude Code, with zeros for the requests of sub-agents."""
+    lines = [
+        {"type": "system", "subtype": "init", "session_id": "s", "model": "qwen3", "qwen_code_version": "0.15.10"},
+        {
+            "type": "assistant", "uuid": "a", "session_id": "s",
+            "message": {
+                "id": "a", "role": "assistant", "content": [{"type": "text", "text": "Done."}],
+                "usage": {"input_tokens": 0, "output_tokens": 0},
+            },
+        },
+        {"type": "result", "subtype": "success", "session_id": "s", "usage": {"input_tokens": 9, "output_tokens": 2}},
+    ]  # fmt: skip
+    (run,) = trajectories(written(tmp_path / "stream.jsonl", lines))
+    assert run.usage == Usage(input_tokens=9, output_tokens=2)
+    assert next(run.steps).usage is None
+    assert (run.agents[0].name, run.agents[0].version) == ("Qwen Code", "0.15.10")

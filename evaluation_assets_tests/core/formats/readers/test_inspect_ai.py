@@ -2,10 +2,12 @@
 
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample, UnreadableDrop
@@ -15,8 +17,8 @@ from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
 
-FIXTURE = FIXTURES / "inspect_ai"
-LOG = orjson.loads((FIXTURE / "log.json").read_bytes())
+FIXTURE = FIXTURES / "inspect_ai" / "log.json"
+LOG = orjson.loads(FIXTURE.read_bytes())
 
 
 def archived(folder: Path, samples: list[Any], header: str = "header.json") -> Path:
@@ -28,6 +30,18 @@ def archived(folder: Path, samples: list[Any], header: str = "header.json") -> P
             archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(sample))
         archive.writestr("summaries.json", "[]")
     return path
+
+
+def zstandard(path: Path) -> Path:
+    """The archive with its members compressed as Inspect does since 0.3.206: Zstandard, method 93 of zip."""
+    target = path.with_name("zstandard.eval")
+    with zipfile.ZipFile(path) as plain, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
+        for name in plain.namelist():
+            content = plain.read(name)
+            archive.writestr(name, pa.compress(content, "zstd", asbytes=True))
+            member = archive.getinfo(name)
+            member.compress_type, member.file_size, member.CRC = 93, len(content), zlib.crc32(content)
+    return target
 
 
 def test_a_sample_and_epoch_is_a_trajectory() -> None:
@@ -115,6 +129,27 @@ def test_success_is_what_all_scorers_agree_on(tmp_path: Path, scores: Any, succe
 @pytest.mark.parametrize("header", ["header.json", "_journal/start.json"])
 def test_an_archive_gives_what_the_json_log_gives(tmp_path: Path, header: str) -> None:
     assert trajectories(archived(tmp_path, LOG["samples"], header)) == trajectories(FIXTURE)
+
+
+def test_an_archive_of_zstandard_members_gives_what_the_json_log_gives(tmp_path: Path) -> None:
+    assert trajectories(zstandard(archived(tmp_path, LOG["samples"]))) == trajectories(FIXTURE)
+
+
+def test_a_zstandard_member_with_another_checksum_is_unreadable(tmp_path: Path) -> None:
+    path = zstandard(archived(tmp_path, LOG["samples"]))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.getinfo("samples/0_epoch_1.json").CRC ^= 1
+        archive.writestr("reductions.json", "[]")
+    with pytest.raises(UnreadableDrop, match="Bad CRC-32"):
+        read(path)
+
+
+def test_chunked_samples_are_refused(tmp_path: Path) -> None:
+    path = archived(tmp_path, [])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("samples/first_epoch_1/sample.json", "{}")
+    with pytest.raises(UnreadableDrop, match="chunked samples"):
+        read(path)
 
 
 def test_a_log_with_nan_as_python_writes_it_is_read(tmp_path: Path) -> None:

@@ -1,13 +1,17 @@
 """Traces of OpenInference as trajectories, with what people said about them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, trajectories
+from evaluation_assets_tests.core.formats.spans.test_conversations import summary_of
 from evaluation_assets_tests.third_party import data
 
 OPENINFERENCE = FIXTURES / "openinference"
@@ -102,6 +106,113 @@ def test_spans_one_a_line_are_gathered_by_trace(tmp_path: Path) -> None:
     assert calls_of(run) == [("find", None, "It")]
     assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (5, 2)
     assert (run.format, run.duration_s) == ("openinference", 4.0)
+
+
+def test_spans_of_the_console_exporter_are_read_and_counted_once(tmp_path: Path) -> None:
+    """The shape of opentelemetry-sdk 1.45: pretty-printed objects one after another, with prefixed IDs."""
+
+    def printed(name: str, parent: str | None, attributes: dict[str, Any], second: int) -> str:
+        span = {
+            "name": name,
+            "context": {"trace_id": "0xt", "span_id": f"0x{name}", "trace_state": "[]"},
+            "kind": "SpanKind.INTERNAL",
+            "parent_id": parent,
+            "start_time": f"2026-01-05T10:00:0{second}.000000Z",
+            "end_time": f"2026-01-05T10:00:0{second + 1}.000000Z",
+            "status": {"status_code": "UNSET"},
+            "attributes": attributes,
+            "events": [],
+            "links": [],
+            "resource": {"attributes": {"service.name": "shop"}, "schema_url": ""},
+        }
+        return json.dumps(span, indent=4)
+
+    def message(role: str, **part: Any) -> str:
+        return json.dumps([{"role": role, "parts": [part]}])
+
+    asked = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.input.messages": message("user", type="text", content="Find it"),
+        "gen_ai.output.messages": message("assistant", type="tool_call", id="c", name="find", arguments={}),
+    }
+    found = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "gen_ai.tool.call.id": "c",
+        "gen_ai.tool.call.result": "It",
+    }
+    path = tmp_path / "console.json"
+    path.write_text("\n".join([printed("a", "0xrun", asked, 1), printed("b", "0xrun", found, 3)]))
+    (run,) = trajectories(path)
+    assert (run.id, calls_of(run)) == ("t", [("find", {}, "It")])
+    assert summary_of(path).trust == "complete"
+
+
+PHOENIX: list[dict[str, Any]] = [
+    {
+        "name": "ask",
+        "span_kind": "LLM",
+        "parent_id": None,
+        "start_time": "2026-01-05T10:00:01+00:00",
+        "end_time": "2026-01-05T10:00:02+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "events": [],
+        "context.span_id": "a",
+        "context.trace_id": "t",
+        "attributes.llm.input_messages": [{"message.role": "user", "message.content": "Find it"}],
+        "attributes.llm.output_messages": [
+            {
+                "message.role": "assistant",
+                "message.tool_calls": [{"tool_call.id": "c", "tool_call.function.name": "find"}],
+            }
+        ],
+    },
+    {
+        "name": "find",
+        "span_kind": "RETRIEVER",
+        "parent_id": "a",
+        "start_time": "2026-01-05T10:00:03+00:00",
+        "end_time": "2026-01-05T10:00:04+00:00",
+        "status_code": "OK",
+        "status_message": "",
+        "events": [],
+        "context.span_id": "b",
+        "context.trace_id": "t",
+        "attributes.retrieval.documents": [{"document.content": "It"}],
+    },
+]
+"""Rows of a table of spans, as Phoenix's `get_spans_dataframe` gives them."""
+
+
+@pytest.mark.parametrize("kind", ["parquet", "lines", "pandas lines", "answer"])
+def test_spans_of_phoenix_are_read(tmp_path: Path, kind: str) -> None:
+    if kind == "parquet":
+        columns = sorted({key for row in PHOENIX for key in row})
+        table = pa.table({key: [row.get(key) for row in PHOENIX] for key in columns})
+        pq.write_table(table, tmp_path / "spans.parquet")
+    elif kind == "answer":
+        kept = ("name", "span_kind", "parent_id", "start_time", "end_time", "status_code", "status_message", "events")
+        spans = [
+            {
+                **{key: row[key] for key in kept},
+                "context": {"span_id": row["context.span_id"], "trace_id": row["context.trace_id"]},
+                "attributes": {
+                    key.removeprefix("attributes."): value
+                    for key, value in row.items()
+                    if key.startswith("attributes.")
+                },
+            }
+            for row in PHOENIX
+        ]
+        (tmp_path / "spans.json").write_bytes(orjson.dumps({"data": spans, "next_cursor": None}))
+    else:
+        times = {"start_time": 1767607201000, "end_time": 1767607202000} if kind == "pandas lines" else {}
+        (tmp_path / "spans.jsonl").write_bytes(b"\n".join(orjson.dumps(row | times) for row in PHOENIX))
+    (run,) = trajectories(tmp_path)
+    check(run)
+    assert calls_of(run) == [("find", None, "It")]
+    assert run.started_at == "2026-01-05T10:00:01+00:00"
 
 
 @pytest.mark.parametrize("asked", [True, False])

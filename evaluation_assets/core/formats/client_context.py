@@ -1,0 +1,27 @@
+"""Messages that the client of a coding agent puts into the user's place: where it runs, instructions of the project."""
+
+import re
+
+_CODEX = (
+    r"# AGENTS\.md instructions|<(?:environment_context|user_instructions|INSTRUCTIONS|skill|user_shell_command|"
+    r"turn_aborted|subagent_notification|hook_prompt|codex_internal_context|goal_context|permissions instructions|"
+    r"collaboration_mode|realtime_conversation|personality_spec|recommended_plugins)\b|"
+    r"Warning: (?:apply_patch was requested via|The maximum number of unified exec processes|Your account was flagged)"
+)
+_GEMINI = r"<session_context>|This is the Gemini CLI\. We are setting up the context for our chat\."
+_CONTEXT = re.compile(rf"\s*(?:{_CODEX}|{_GEMINI})")
+_EXIT = re.compile(
+    r"\A(?:(?:Chunk ID|Wall time|Original token count|Total output lines|Warning)[^\n]*\n|Output:\n)*"
+    r"(?:Process exited with code|Exit code:) (-?\d+)"
+)
+
+
+def is_client_context(text: str) -> bool:
+    """Whether a user message was written by the client of Codex or Gemini CLI."""
+    return _CONTEXT.match(text) is not None
+
+
+def exit_code_of(output: str) -> int | None:
+    """The exit code in the header that Codex puts before the output of a command."""
+    found = _EXIT.match(output)
+    return None if found is None else int(found[1])

@@ -1,0 +1,146 @@
+"""Read the sessions of a drop in which sub-agents have sessions of their own, in other records or files.
+
+A first pass notes the ID of each session and that of the session that started it. A second pass reads each session in
+its place, with one trajectory in memory at a time.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection, Sample
+from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.files.samples import own_files
+from evaluation_assets.core.formats.isolation import attempted, usable
+from evaluation_assets.core.trajectories.model import Trajectory
+
+_DEEPEST = 20
+"""Maximum nesting of sub-agents."""
+
+Unit = list[Record]
+"""The records of one session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The ID of a session, that of the session that started it, and the calls that started others, by their IDs."""
+
+    id: str | None = None
+    parent: str | None = None
+    started: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFormat:
+    """How sessions are found and read: `units_of` splits a file, `link_of` looks at records without trusting them."""
+
+    name: str
+    units_of: Callable[[DropFile], Iterator[Unit | Rejection]]
+    link_of: Callable[[Sequence[Any]], Link]
+    session_of: Callable[[Sequence[Any]], CodingSession]
+
+
+_Place = tuple[str, int]
+"""File and line of the first record of a session."""
+
+
+def own_sessions(
+    files: Sequence[DropFile], detect: Callable[[Sample], bool], format_: LinkedFormat
+) -> Iterator[Trajectory | Rejection]:
+    """Like `read_linked`, for the files that are in the format."""
+    own: list[DropFile] = []
+    for file in own_files(files, detect, format_.name):
+        if isinstance(file, Rejection):
+            yield file
+        else:
+            own.append(file)
+    yield from read_linked(own, format_)
+
+
+def read_linked(files: Sequence[DropFile], format_: LinkedFormat) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per session that no other session of the drop started."""
+    reading = _Reading(files, format_)
+    for only_roots in (True, False):  # sessions that started each other have no root
+        for file in files:
+            for unit in format_.units_of(file if only_roots else _quiet(file)):
+                if isinstance(unit, Rejection):
+                    if only_roots:
+                        yield unit
+                elif reading.is_next(_place(unit), only_roots=only_roots):
+                    yield from reading.trajectory(unit)
+        if reading.is_complete:
+            return
+
+
+class _Reading:
+    """Which sessions belong together, and which are read already."""
+
+    def __init__(self, files: Sequence[DropFile], format_: LinkedFormat) -> None:
+        self._files = {file.source: file for file in files}
+        self._format = format_
+        self._links = dict(self._found(files))
+        callers = {child: link.id for link in self._links.values() for child in link.started if link.id}
+        known = {link.id for link in self._links.values() if link.id is not None}
+        self._children: dict[str, list[_Place]] = defaultdict(list)
+        for place, link in self._links.items():
+            parent = link.parent or callers.get(link.id or "")
+            if parent in known and parent is not None and parent != link.id:
+                self._children[parent].append(place)
+        self._inside = {place for places in self._children.values() for place in places}
+        self._seen: set[_Place] = set()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every session was read."""
+        return self._seen >= self._links.keys()
+
+    def is_next(self, place: _Place, *, only_roots: bool) -> bool:
+        """Whether a session starts a trajectory."""
+        return place not in self._seen and not (only_roots and place in self._inside)
+
+    def trajectory(self, unit: Unit) -> Iterator[Trajectory | Rejection]:
+        """Yield the trajectory of a session with its sub-agents, and what had to be left out."""
+        left_out: list[Rejection] = []
+        self._seen.add(_place(unit))
+        yield usable(unit[0], lambda _: self._session(unit, 0, left_out).trajectory(self._format.name))
+        yield from left_out
+
+    def _session(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession:
+        session = self._format.session_of([record.data for record in unit])
+        link = self._links.get(_place(unit), Link())
+        for place in self._children.get(link.id or "", ()) if depth < _DEEPEST else ():
+            if place in self._seen:
+                continue
+            self._seen.add(place)
+            for inner in self._units_at(place):
+                child = inner if isinstance(inner, Rejection) else self._child(inner, depth, left_out)
+                if isinstance(child, Rejection):
+                    left_out.append(child)
+                else:
+                    session.join(child, link.started.get(self._links[place].id or ""))
+        return session
+
+    def _child(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession | Rejection:
+        return attempted(unit[0], lambda _: self._session(unit, depth + 1, left_out))
+
+    def _units_at(self, place: _Place) -> Iterator[Unit | Rejection]:
+        source, line = place
+        for unit in self._format.units_of(self._files[source]):
+            if isinstance(unit, Rejection) or unit[0].line == line:
+                yield unit
+
+    def _found(self, files: Sequence[DropFile]) -> Iterator[tuple[_Place, Link]]:
+        for file in files:
+            for unit in self._format.units_of(_quiet(file)):
+                if not isinstance(unit, Rejection):
+                    yield _place(unit), self._format.link_of([record.data for record in unit])
+
+
+def _quiet(file: DropFile) -> DropFile:
+    """The file for another pass: its records are counted once."""
+    return replace(file, watch=RecordWatch())
+
+
+def _place(unit: Unit) -> _Place:
+    return unit[0].source, unit[0].line

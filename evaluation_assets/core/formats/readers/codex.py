@@ -1,0 +1,81 @@
+"""Codex CLI sessions: rollouts as the CLI stores them, and the events that `codex exec --json` prints.
+
+A rollout is one trajectory. Sub-agents have rollouts of their own, which join that of the session that started them if
+they are in the same drop.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.codex_rollouts import Rollout, started_by
+from evaluation_assets.core.formats.codex_stream import Stream
+from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.linked_sessions import Link, LinkedFormat, Unit, own_sessions
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.formats.untyped import at, first_text
+from evaluation_assets.core.trajectories.model import Trajectory
+
+NAME = "codex"
+DESCRIPTION = "Codex CLI sessions: rollouts with their sub-agents, and events of `codex exec --json`"
+DETECTION = "lines of type session_meta, response_item or event_msg with a payload; or thread.started and item events"
+
+_LINES = ("session_meta", "response_item", "event_msg", "turn_context")
+_EVENTS = ("item.started", "item.updated", "item.completed")
+
+
+def detect(sample: Sample) -> bool:
+    """Whether a sample of records is in this format."""
+    return any(_is_line(record) or _is_event(record) for record in sample.records)
+
+
+def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    """Yield one trajectory per session, including the rollouts of its sub-agents."""
+    yield from own_sessions(files, detect, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped)))
+
+
+def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
+    """The lines of a rollout; the events of each thread."""
+    unit: list[Record] = []
+    thread: Any = None
+    for record in read_records(file):
+        if isinstance(record, Rejection):
+            yield record
+            continue
+        if not isinstance(record.data, dict) or not isinstance(record.data.get("type"), str):
+            yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type"))
+            continue
+        if record.data["type"] == "thread.started":
+            following = record.data.get("thread_id")
+            if unit and following != thread:
+                yield unit
+                unit = []
+            thread = following
+        unit.append(record)
+    if unit:
+        yield unit
+
+
+def _link_of(lines: Sequence[Any]) -> Link:
+    meta = next((at(line, "payload") for line in lines if at(line, "type") == "session_meta"), None)
+    spawned = at(at(at(meta, "source"), "subagent"), "thread_spawn")
+    parent = first_text(meta, "parent_thread_id") or first_text(spawned, "parent_thread_id")
+    return Link(id=first_text(meta, "id"), parent=parent, started=started_by(lines))
+
+
+def _session_of(unmapped: UnmappedFields, lines: Sequence[Any]) -> CodingSession:
+    is_stream = any(_is_event(line) for line in lines)
+    return Stream(lines, unmapped).session if is_stream else Rollout(lines, unmapped).session
+
+
+def _is_line(record: Any) -> bool:
+    return isinstance(at(record, "payload"), dict) and at(record, "type") in _LINES
+
+
+def _is_event(record: Any) -> bool:
+    kind = at(record, "type")
+    return (kind == "thread.started" and "thread_id" in record) or (
+        kind in _EVENTS and isinstance(at(record, "item"), dict)
+    )

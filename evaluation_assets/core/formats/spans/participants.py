@@ -1,0 +1,42 @@
+"""Gather what the spans of a trace say about each agent."""
+
+from dataclasses import replace
+
+from evaluation_assets.core.trajectories.model import Agent, Tool
+
+
+class Participants:
+    """The agents of a trace, in order of appearance."""
+
+    def __init__(self) -> None:
+        self._agents: dict[str, Agent] = {}
+        self._prompted: set[str] = set()
+
+    def introduce(
+        self,
+        name: str,
+        *,
+        description: str | None = None,
+        prompt: str | None = None,
+        model: str | None = None,
+        tools: tuple[Tool, ...] = (),
+    ) -> None:
+        """Metadata of an agent; a prompt is preferred to a description, a definition to a name."""
+        agent = self._agents.get(name) or Agent(id=name)
+        known = {tool.name: tool for tool in agent.tools or ()}
+        for tool in tools:
+            if tool.name not in known or known[tool.name].parameters is None:
+                known[tool.name] = tool
+        if prompt and name not in self._prompted:
+            self._prompted.add(name)
+            agent = replace(agent, description=prompt)
+        self._agents[name] = replace(
+            agent,
+            description=agent.description or description,
+            model=agent.model or model,
+            tools=tuple(known.values()) or None,
+        )
+
+    def among(self, speaking: set[str]) -> tuple[Agent, ...]:
+        """The agents with one of these names."""
+        return tuple(agent for name, agent in self._agents.items() if name in speaking)

@@ -1,0 +1,180 @@
+"""Traces of MLflow.
+
+The fixture has the shape that MLflow 3.17.2 writes (`benchmarks/frameworks/mlflow` makes such traces). The shape of
+MLflow 2 is what `mlflow.entities.Span.from_dict_v2` of 3.17.2 accepts; the items of the Responses API are those that
+autologging of the OpenAI Agents SDK 0.24.0 records.
+"""
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.recorded import RecordedVerdict, recorded_verdicts
+from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, read, trajectories
+from evaluation_assets_tests.core.formats.test_import_report import summary_of
+
+FIXTURE = FIXTURES / "mlflow" / "traces.json"
+(TRACE,) = orjson.loads(FIXTURE.read_bytes())
+
+
+def row_of(trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace as a row of `mlflow.search_traces()`."""
+    info = trace["info"]
+    return {
+        "trace_id": info["trace_id"],
+        "trace": json.dumps(trace),
+        "state": info["state"],
+        "request": {"question": "?"},
+        "spans": trace["data"]["spans"],
+        "assessments": info["assessments"],
+    }
+
+
+def with_items(trace: dict[str, Any]) -> dict[str, Any]:
+    """The trace with requests and replies of the Responses API."""
+    changed = deepcopy(trace)
+    first, *_, last = (span for span in changed["data"]["spans"] if span["name"] == "Completions")
+    asked: list[Any] = [{"role": "user", "content": "Is order 17 paid, and is there more of it?"}]
+    made = [
+        {"type": "function_call", "call_id": "c1", "name": "look_up_order", "arguments": '{"order_id": "17"}'},
+        {"type": "function_call", "call_id": "c2", "name": "check_stock", "arguments": '{"sku": "B-2"}'},
+    ]
+    returned = [
+        {"type": "function_call_output", "call_id": "c1", "output": '{"status": "paid"}'},
+        {"type": "function_call_output", "call_id": "c2", "output": "warehouse offline"},
+    ]
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is paid."}]}
+    for span, given, output in ((first, asked, made), (last, [*asked, *made, *returned], [said])):
+        request = {"model": "model-a", "instructions": "You are desk.", "input": given}
+        span["attributes"]["mlflow.spanInputs"] = json.dumps(request)
+        span["attributes"]["mlflow.spanOutputs"] = json.dumps({"object": "response", "output": output})
+    return changed
+
+
+@pytest.fixture
+def run() -> Trajectory:
+    (run,) = trajectories(FIXTURE)
+    check(run)
+    return run
+
+
+def test_a_trace_is_a_trajectory(run: Trajectory) -> None:
+    assert (run.id, run.task, run.final_answer) == (
+        "tr-1",
+        "Is order 17 paid, and is there more of it?",
+        "It is paid.",
+    )
+    assert run.extra["session_id"] == "s-1"
+    assert run.started_at == "2026-02-02T02:40:00+00:00"
+    (agent,) = run.agents
+    assert (agent.id, agent.description, agent.model) == ("desk", "You are desk.", "model-a")
+    assert agent.tools is not None and [tool.name for tool in agent.tools] == ["look_up_order", "check_stock"]
+
+
+def test_calls_have_results_errors_and_tokens(run: Trajectory) -> None:
+    made = [(name, arguments) for name, arguments, _ in calls_of(run)]
+    assert made == [("look_up_order", {"order_id": "17"}), ("check_stock", {"sku": "B-2"})]
+    assert [step.result.error for step in run.calls if step.result] == [None, "warehouse offline"]
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.output_tokens, run.usage.cost_usd) == (220, 22, pytest.approx(0.003))
+
+
+def test_assessments_are_verdicts_feedback_and_expectations(run: Trajectory) -> None:
+    assert recorded_verdicts(run) == [
+        RecordedVerdict(
+            level="trajectory", subject="trajectory", judge="judge-model", verdict="yes", reasoning="It says so."
+        ),
+        RecordedVerdict(level="trajectory", subject="trajectory", judge="judge-model", scores={"safety": 0.75}),
+    ]
+    assert run.labels["feedback"] == [{"name": "helpful", "value": True, "source": "HUMAN"}]
+    assert run.labels["expectations"] == {"expected_response": "Paid.", "expected_facts": ["paid"]}
+    assert run.reference_answer == "Paid."
+    assert "It says so" not in run.text
+
+
+def test_the_import_report_counts_the_same_calls() -> None:
+    summary = summary_of(FIXTURE)
+    assert (summary.calls, summary.calls_in_source, summary.trust) == (2, 2, "complete")
+
+
+@pytest.mark.parametrize("name", ["trace.json", "traces.jsonl"])
+def test_one_trace_and_lines_of_traces_give_the_same(tmp_path: Path, run: Trajectory, name: str) -> None:
+    (tmp_path / name).write_bytes(orjson.dumps(TRACE) + b"\n")
+    assert trajectories(tmp_path / name) == [run]
+
+
+def test_rows_of_search_traces_give_the_same(tmp_path: Path, run: Trajectory) -> None:
+    row = row_of(TRACE)
+    (tmp_path / "rows.jsonl").write_bytes(orjson.dumps(row) + b"\n")
+    assert trajectories(tmp_path / "rows.jsonl") == [run]
+    del row["assessments"]  # values of several types are no column of Parquet; the trace has them, too
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "rows.parquet")
+    assert trajectories(tmp_path / "rows.parquet") == [run]
+
+
+def test_rows_with_the_trace_as_an_object_or_without_it_give_the_same(tmp_path: Path, run: Trajectory) -> None:
+    for trace in (TRACE, None):
+        row = {**row_of(TRACE), "trace": trace}
+        (tmp_path / "rows.json").write_bytes(orjson.dumps([row]))
+        (read_run,) = trajectories(tmp_path / "rows.json")
+        assert (read_run.text, read_run.labels) == (run.text, run.labels)
+
+
+def test_responses_of_openai_give_the_same(tmp_path: Path, run: Trajectory) -> None:
+    (tmp_path / "trace.json").write_bytes(orjson.dumps(with_items(TRACE)))
+    (changed,) = trajectories(tmp_path / "trace.json")
+    assert changed.text == run.text
+    assert changed.agents[0].description == "You are desk."
+
+
+def test_an_item_that_is_not_understood_is_reported(tmp_path: Path) -> None:
+    trace = with_items(TRACE)
+    span = trace["data"]["spans"][1]
+    output = json.loads(span["attributes"]["mlflow.spanOutputs"])
+    output["output"].append({"type": "file_search_call", "id": "f1", "queries": ["order 17"]})
+    span["attributes"]["mlflow.spanOutputs"] = json.dumps(output)
+    (tmp_path / "trace.json").write_bytes(orjson.dumps(trace))
+    summary = summary_of(tmp_path / "trace.json")
+    assert summary.trust == "doubtful"
+    assert summary.unknown_parts == {"file_search_call": 1}
+
+
+def test_traces_of_mlflow_2_are_read(tmp_path: Path, run: Trajectory) -> None:
+    trace = deepcopy(TRACE)
+    info = trace["info"]
+    info |= {"request_id": info.pop("trace_id"), "request_metadata": info.pop("trace_metadata")}
+    trace["data"]["spans"] = [
+        {
+            "name": span["name"],
+            "context": {"span_id": span["span_id"], "trace_id": "0x1"},
+            "parent_id": span["parent_span_id"],
+            "start_time": span["start_time_unix_nano"],
+            "end_time": span["end_time_unix_nano"],
+            "status_code": span["status"]["code"].removeprefix("STATUS_CODE_"),
+            "status_message": span["status"]["message"],
+            "attributes": span["attributes"],
+            "events": span["events"],
+        }
+        for span in trace["data"]["spans"]
+    ]
+    (tmp_path / "trace.json").write_bytes(orjson.dumps(trace))
+    (old,) = trajectories(tmp_path / "trace.json")
+    assert (old.text, old.turns, old.usage, old.extra) == (run.text, run.turns, run.usage, run.extra)
+
+
+def test_a_trace_without_content_is_rejected(tmp_path: Path) -> None:
+    trace = deepcopy(TRACE)
+    trace["data"]["spans"] = trace["data"]["spans"][:1]
+    trace["data"]["spans"][0]["attributes"] = {"mlflow.spanType": '"CHAIN"'}
+    (tmp_path / "trace.json").write_bytes(orjson.dumps(trace))
+    (rejection,) = read(tmp_path / "trace.json")
+    assert isinstance(rejection, Rejection)
+    assert rejection.reason == "no_trajectory_text"
