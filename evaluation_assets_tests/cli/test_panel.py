@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from evaluation_assets_tests.conftest import command
+from evaluation_assets_tests.conftest import KEY, command
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import judge
-from evaluation_assets_tests.model_server import ModelServer
+from evaluation_assets_tests.model_server import ModelServer, rule
 
 RULES = {"name": "rules", "provider": "rules"}
 
@@ -74,6 +74,22 @@ def test_trying_judges_without_a_model_says_that_none_was_called(tmp_path: Path,
     assert tried.stdout.splitlines()[0] == "rules: ok, no model call"
     assert "tokens in" in tried.stdout.splitlines()[1]
     assert "None" not in tried.stdout
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_the_servers_own_reason_is_shown_without_keys_and_control_characters(
+    tmp_path: Path, server: ModelServer, protocol: str
+) -> None:
+    server.script([rule("bad_request", message=f"\x1b[2Jno adapter\nfor {KEY}, " + "x" * 5000)])
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, protocol=protocol)]}))
+    tried = cli("panel", "test", "--home", tmp_path)
+    assert tried.returncode == 1
+    (line,) = tried.stdout.splitlines()
+    assert "FAILED, the endpoint refused the request (HTTP 400); the server says: " in line
+    assert "no adapter for [masked], xxx" in line
+    assert KEY not in tried.stdout + tried.stderr
+    assert line.isprintable()
+    assert len(line) < 400
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])

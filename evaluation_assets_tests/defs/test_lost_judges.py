@@ -22,6 +22,11 @@ RULES = {"name": "rules", "provider": "rules"}
         ({"api_key_env": "NO_SUCH_KEY_VARIABLE"}, None, "no API key: set the variable NO_SUCH_KEY_VARIABLE"),
         ({}, rule("wrong_key"), "the key was refused (401): check TEST_KEY"),
         ({"model": "gpt-wrong"}, rule("not_found", model="gpt-wrong"), "no such model or endpoint (404)"),
+        (
+            {},
+            rule("bad_request", message="no \x1badapter <b>x</b>"),
+            "(HTTP 400); the server says: no \ufffdadapter x. ",
+        ),
         ({}, rule("invalid_json"), "Choose a model that follows the reply format"),
     ],
 )
@@ -59,6 +64,13 @@ def test_a_judge_that_answers_again_is_no_longer_named(tmp_path: Path, server: M
 
 
 OUTCOMES = st.sampled_from(["scored", "abstained", "failed", "not_run"])
+
+
+def test_the_most_frequent_kind_of_error_is_named_although_its_messages_differ() -> None:
+    rows = [{"outcome": "failed", "error_kind": "context_length", "error": f"{number} tokens"} for number in range(5)]
+    rows += [{"outcome": "failed", "error_kind": "server", "error": "HTTP 500"}] * 2
+    line = str(Answers.of(rows).shortfall("one"))
+    assert "0 tokens (5 of 7 errors). Raise max_input_tokens" in line
 
 
 @given(st.lists(st.tuples(OUTCOMES, st.sampled_from(["auth", "server", "a kind of tomorrow"]), st.text(max_size=300))))

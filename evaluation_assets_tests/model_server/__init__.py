@@ -15,8 +15,8 @@ By hand: `python -m evaluation_assets_tests.model_server --port 8123 --script sc
 with that sigma, drawn from the body, so that a run can be repeated.
 
 **Answers** depend on the messages alone: the same messages get the same answer, whatever the model or the protocol. An
-answer fits the JSON schema of the request, else the one between the lines `<schema>` and `</schema>` of its system
-prompt; without either it is a sentence (in JSON mode an object with one). `max_tokens` is kept to.
+answer fits the JSON schema of the request, else the one between the lines `<schema>` and `</schema>` of its first
+message; without either it is a sentence (in JSON mode an object with one). `max_tokens` is kept to.
 
 **Tokens** are characters by four, rounded up, of the schema and the messages (each with its role before it: see
 `prompt_text`). OpenAI: cached is the longest prefix, in steps of 128 tokens from 1024 on, of an earlier answered
@@ -38,7 +38,9 @@ so a run can be repeated. Error kinds take `retry_after`, `status`, `message`, `
 `missing` take `property`; `lenient` takes the points `by` which scores of judges move; `text` takes the `text` to
 answer; `steps` takes the `steps` of an agent, of which the one is answered that the conversation has come to (the last
 one for ever): `{"text": ..., "calls": [{"name": ..., "arguments":
-{...}}]}`, either or both. As with the providers, a request that leaves a call unanswered is refused.
+{...}}]}`, either or both. Kinds that begin with `no_` refuse requests that use a feature (`no_json_schema`,
+`no_system_role`, ...) and answer others; `parts` and `in_reasoning` put the answer where some servers do. As with the
+providers, a request that leaves a call unanswered is refused.
 """
 
 from evaluation_assets_tests.model_server.faults import ERRORS

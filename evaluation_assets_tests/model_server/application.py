@@ -21,8 +21,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from evaluation_assets_tests.model_server.answers import answer, step_of
 from evaluation_assets_tests.model_server.anthropic_messages import Anthropic, Vertex
-from evaluation_assets_tests.model_server.faults import ERRORS, OTHER_BODY
-from evaluation_assets_tests.model_server.openai_chat import OpenAI
+from evaluation_assets_tests.model_server.faults import ERRORS, OTHER_BODY, REFUSALS
+from evaluation_assets_tests.model_server.openai_chat import MOVED, OpenAI
 from evaluation_assets_tests.model_server.openai_embeddings import Embeddings
 from evaluation_assets_tests.model_server.reading import Malformed
 from evaluation_assets_tests.model_server.scripts import Script, Scripted
@@ -155,12 +155,17 @@ class Endpoint:
             entry.fault = "rate_limit"
             return failed
         rules = models.script.rules
-        fault = next((rule.fault for rule in rules if rule.takes(entry.path, body, reading.model, entry.sha256)), {})
+        meant = (rule for rule in rules if rule.is_for(asked))
+        fault = next((rule.fault for rule in meant if rule.takes(entry.path, body, reading.model, entry.sha256)), {})
         entry.fault = fault.get("kind")
         if seconds := fault.get("seconds"):
             await asyncio.sleep(seconds)
         if entry.fault in ERRORS:
             return self.failed(fault, entry)
+        if entry.fault in REFUSALS:
+            failed = self.failed({"message": REFUSALS[entry.fault][0], **fault, "kind": "bad_request"}, entry)
+            entry.fault = fault["kind"]
+            return failed
         if entry.fault == "drop":
             return 0, [], b""
         text, stop = answer(reading, fault)
@@ -171,6 +176,8 @@ class Endpoint:
         models.prefixes.update(prefixes)
         calls = step_of(reading, fault).get("calls", ())
         reply = protocol.reply(reading, text, calls, stop, usage, entry.number)
+        if entry.fault in MOVED:
+            MOVED[entry.fault](reply["choices"][0]["message"])
         return 200, [], orjson.dumps(reply | models.script.serves)
 
     def failed(self, fault: Mapping[str, Any], entry: Entry) -> tuple[int, list[tuple[bytes, bytes]], bytes]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 
 class Failure(NamedTuple):
@@ -42,15 +42,44 @@ ERRORS = {
     "unavailable": Failure(503, ("server_error", None), "api_error", "The service is not available."),
     "overloaded": Failure(529, ("server_error", "overloaded"), "overloaded_error", "Overloaded"),
 }
+REFUSALS: dict[str, tuple[str, Callable[[Mapping[str, Any]], bool]]] = {
+    "no_json_schema": (
+        "response_format of type 'json_schema' is not supported by this model.",
+        lambda body: (body.get("response_format") or {}).get("type") == "json_schema",
+    ),
+    "no_response_format": (
+        "Unrecognized request argument supplied: response_format",
+        lambda body: "response_format" in body,
+    ),
+    "no_max_tokens": (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        lambda body: "max_tokens" in body,
+    ),
+    "no_max_completion_tokens": (
+        "Unrecognized request argument supplied: max_completion_tokens",
+        lambda body: "max_completion_tokens" in body,
+    ),
+    "no_system_role": (
+        "System role not supported",
+        lambda body: any(message.get("role") == "system" for message in body.get("messages") or ()),
+    ),
+    "no_temperature": (
+        "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.",
+        lambda body: "temperature" in body,
+    ),
+}
+"""Servers that lack a feature: what they say, and to which requests. Other requests are answered."""
 CONNECTION_FAULTS = ("slow", "drop", "truncated_body", "other_body")
 OTHER_BODY = b'{"choices": [null], "content": "no blocks", "error": {"message": "with status 200"}}'
 """What some gateways answer when they fail: fine by its status, and no answer of the protocol."""
-ANSWER_FAULTS = ("length", "refusal", "content_filter", "empty", "text", "steps", "lenient")
+ANSWER_FAULTS = ("length", "refusal", "content_filter", "empty", "text", "steps", "lenient", "parts", "in_reasoning")
 VALUE_FAULTS = ("out_of_range", "missing", "extra")
 TEXT_FAULTS: dict[str, Callable[[str], str]] = {
     "invalid_json": lambda text: "{" + text.replace(":", " ="),
     "prose": lambda text: f"Here is my evaluation:\n\n{text}\n\nLet me know if you need anything else.",
     "fenced": lambda text: f"```json\n{text}\n```",
+    "thinking": lambda text: f'<think>A draft: {{"scores": {{}}, "reasoning": "{{", "summary": ""}}</think>\n{text}',
+    "thinking_without_begin": lambda text: f'As for {{this}}: {{"scores": []}}\n</think>\n\n{text}',
     "trailing_comma": lambda text: f"{text[:-1]},{text[-1]}" if text[-1:] in ("}", "]") else f"{text},",
 }
-FAULTS = (*ERRORS, *CONNECTION_FAULTS, *ANSWER_FAULTS, *VALUE_FAULTS, *TEXT_FAULTS)
+FAULTS = (*ERRORS, *REFUSALS, *CONNECTION_FAULTS, *ANSWER_FAULTS, *VALUE_FAULTS, *TEXT_FAULTS)

@@ -41,6 +41,21 @@ def _arguments(call: Mapping[str, Any]) -> str:
     return arguments if isinstance(arguments, str) else dumped(arguments)
 
 
+def _in_parts(message: dict[str, Any]) -> None:
+    text = message["content"]
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": 'A draft: {"scores": []}'}]}
+    middle = len(text) // 2
+    message["content"] = [thought, *({"type": "text", "text": part} for part in (text[:middle], text[middle:]))]
+
+
+def _in_reasoning(message: dict[str, Any]) -> None:
+    message["reasoning"], message["content"] = message["content"], ""
+
+
+MOVED = {"parts": _in_parts, "in_reasoning": _in_reasoning}
+"""Answers that stand where only some servers put them."""
+
+
 class OpenAI:
     """Chat completions."""
 

@@ -61,7 +61,7 @@ def read(
     for role, content in messages:
         added = list(_parts(role, content))
         blocks += added
-        if role in ("system", "developer"):
+        if role in ("system", "developer") or not system:  # or what stands where system text would
             system += "".join(text for text, _ in added).removeprefix(f"<|{role}|>") + "\n"
     seed = hashlib.blake2b("".join(text for text, _ in blocks).encode("utf-8", "surrogatepass")).digest()
     if schema is not None:

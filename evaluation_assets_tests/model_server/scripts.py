@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluation_assets_tests.model_server.faults import FAULTS
+from evaluation_assets_tests.model_server.faults import FAULTS, REFUSALS
 from evaluation_assets_tests.model_server.reading import dumped
 
 Scripted = Sequence[Mapping[str, Any]] | Mapping[str, Any]
@@ -30,6 +30,11 @@ class Rule:
     matched: int = 0
     used: int = 0
     seen: Counter[str] = field(default_factory=Counter)
+
+    def is_for(self, asked: Mapping[str, Any]) -> bool:
+        """Whether a request has the feature that is refused; faults of other kinds are for all."""
+        refusal = REFUSALS.get(self.fault["kind"])
+        return refusal is None or refusal[1](asked)
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Rule:

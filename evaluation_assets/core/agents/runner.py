@@ -213,7 +213,7 @@ class _Run:
         # The agent's name is part of the key, so that two agents with equal settings get independent replies.
         sample = f"{self._agent.name}:{self._journal.series}:{key[1]}"
         try:
-            answered = await self._asker.ask(self._key(request, sample), request, _newest)
+            answered = await self._asker.ask(_asked(request, sample), request, _newest)
         except ProviderError as problem:
             if problem.kind in ("auth", "quota"):
                 raise Stopped(problem.kind, str(problem)) from None
@@ -225,15 +225,15 @@ class _Run:
             self._tally.paid_usd += answered.entry.cost_usd
         return answered
 
-    def _key(self, request: Request, sample: str) -> str:
-        return self._asker.key_of(
-            {
-                "system": request.system,
-                "turns": [_told(turn) for turn in request.turns],
-                "tools": [[tool.name, tool.description, tool.parameters] for tool in request.tools],
-                "sample": sample,
-            }
-        )
+
+def _asked(request: Request, sample: str) -> Mapping[str, Any]:
+    """What the address of a question is made of."""
+    return {
+        "system": request.system,
+        "turns": [_told(turn) for turn in request.turns],
+        "tools": [[tool.name, tool.description, tool.parameters] for tool in request.tools],
+        "sample": sample,
+    }
 
 
 def _newest(entries: Sequence[Entry]) -> Entry | None:

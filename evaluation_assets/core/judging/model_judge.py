@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,7 @@ from evaluation_assets.core.judging.prompts import (
     repair_turns,
     reply_schema,
 )
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply
+from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
@@ -102,7 +103,7 @@ class ModelJudge:
         """Everything that decides what is asked, but the rubrics."""
         own = self.settings
         parameters = repr(sorted(own.parameters.items()))
-        more = () if own.structured is None else (own.structured,)
+        more = map(str, own.dialect.differences(own.usual).values())
         return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
 
     @property
@@ -230,17 +231,44 @@ class OpenJudge:
 
         def read(entry: Entry) -> Evaluation:
             _refuse_unfinished(entry)
-            return read_reply(entry.reply.text, subject.criteria, subject.rubric.scale)
+            return read_reply(said_in(entry.reply), subject.criteria, subject.rubric.scale)
 
-        deadline = self._asker.deadline()  # one for the question and the request to put its reply right
-        entry = await self._answer(request, sample, read, subject.later, deadline, cost)
+        ask = partial(
+            self._whole, sample=sample, read=read, left=subject.later, deadline=self._asker.deadline(), cost=cost
+        )
+        request, entry = await ask(request)
         try:
             return read(entry)
         except InvalidReply as problem:
             if entry.reply.finish != "stop":
                 raise
-            turns = (*request.turns, *repair_turns(rendered, entry.reply.text, str(problem), window))
-            return read(await self._answer(replace(request, turns=turns), sample, read, subject.later, deadline, cost))
+            turns = (*request.turns, *repair_turns(rendered, said_in(entry.reply), str(problem), window))
+            return read((await ask(replace(request, turns=turns)))[1])
+
+    async def _whole(
+        self,
+        request: Request,
+        *,
+        sample: int,
+        read: Callable[[Entry], Evaluation],
+        left: int,
+        deadline: Deadline,
+        cost: Cost,
+    ) -> tuple[Request, Entry]:
+        """The reply to a question; with twice the limit of tokens where it was cut at the usual one.
+
+        The request that was answered comes along: what is asked after it has the same limit.
+        """
+        entry = await self._answer(request, sample, read, left, deadline, cost)
+        if entry.reply.finish != "length" or not self._may_be_longer(request):
+            return request, entry
+        longer = replace(request, max_output_tokens=2 * request.max_output_tokens)
+        try:
+            return longer, await self._answer(longer, sample, read, left, deadline, cost)
+        except ProviderError as problem:
+            if problem.retryable:
+                raise
+            return request, entry  # the model cannot write that much, or has no room for it
 
     async def _answer(
         self,
@@ -254,32 +282,41 @@ class OpenJudge:
         """The reply to a question, counted in what the verdict took."""
 
         def usable(entries: Sequence[Entry]) -> Entry | None:
-            """One that can be read; of this run also one that cannot, so that it is not paid twice."""
+            """One that can be read; of this run also one that cannot, so that it is not paid twice.
+
+            One that was cut is enough to know that the limit has to be raised.
+            """
+            spare: Entry | None = None
             for entry in entries:
                 try:
                     read(entry)
-                except InvalidReply:
-                    if entry.run != self._asker.run:
-                        continue
+                except InvalidReply as problem:
+                    if entry.run == self._asker.run:
+                        return entry
+                    if problem.kind == "truncated" and self._may_be_longer(request):
+                        spare = spare or entry
+                    continue
                 return entry
-            return None
+            return spare
 
-        key = self._key(request, sample)
+        asked = {
+            "system": request.system,
+            "turns": [[turn.role, turn.text] for turn in request.turns],
+            "schema": request.schema,
+            "sample": sample,
+        }
         tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
-        answered = await self._asker.ask(key, request, usable, left=left, tokens=tokens, deadline=deadline)
-        cost.add(key, answered.entry, from_ledger=answered.from_ledger)
+        answered = await self._asker.ask(asked, request, usable, left=left, tokens=tokens, deadline=deadline)
+        cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
         return answered.entry
 
-    def _key(self, request: Request, sample: int) -> str:
-        """The address of a question: exact messages, schema and sample number."""
-        return self._asker.key_of(
-            {
-                "system": request.system,
-                "turns": [[turn.role, turn.text] for turn in request.turns],
-                "schema": request.schema,
-                "sample": sample,
-            }
-        )
+    def _may_be_longer(self, request: Request) -> bool:
+        """Whether the reply's limit can be doubled: it was not, and no parameter of the panel replaces it."""
+        own = self.settings
+        return request.max_output_tokens == own.max_output_tokens and not own.parameters.keys() & _LIMITS
+
+
+_LIMITS = {"max_tokens", "max_completion_tokens"}
 
 
 def _refuse_unfinished(entry: Entry) -> None:

@@ -2,7 +2,8 @@
 
 Expected: replies as long as this model's were (or as assumed), and every conversation's beginning served by the
 provider's prefix cache. At most: nothing cached, the densest text, every reply as long as it may be, also in the
-conversations that go on from it, and every reply asked for a second time because it was not valid.
+conversations that go on from it, and every reply asked for twice more: with twice the limit because it was cut, and
+again because it was not valid.
 """
 
 from collections.abc import Sequence
@@ -93,8 +94,10 @@ def quote(
     writes = capabilities_of(settings.provider, settings.model).protocol == "anthropic"
     expected = [_expected(each, typical, bytes_per_token or BYTES_PER_TOKEN, writes=writes) for each in questions]
     most = [_most(each, settings) for each in questions]
-    repaired = [(tokens + reply + _REPAIR_TOKENS, reply) for tokens, reply in most]
-    costs = [most_usd(pricing, *each) for each in (*most, *repaired)]
+    longer = [(tokens, 2 * reply) for tokens, reply in most]
+    repaired = [(tokens + reply + _REPAIR_TOKENS, reply) for tokens, reply in longer]
+    all_of_them = [*most, *longer, *repaired]
+    costs = [most_usd(pricing, *each) for each in all_of_them]
     return Quote(
         expected=Amount(
             calls=len(expected),
@@ -104,9 +107,9 @@ def quote(
             usd=_total([pricing.cost(usage) for usage in expected]),
         ),
         most=Amount(
-            calls=2 * len(most),
-            input_tokens=sum(tokens for tokens, _ in (*most, *repaired)),
-            output_tokens=sum(reply for _, reply in (*most, *repaired)),
+            calls=len(all_of_them),
+            input_tokens=sum(tokens for tokens, _ in all_of_them),
+            output_tokens=sum(reply for _, reply in all_of_them),
             usd=_total(costs),
         ),
     )
@@ -128,7 +131,7 @@ def _most(question: Question, settings: ModelSettings) -> tuple[int, int]:
     """Tokens in and out. Conversations that outgrow the window are folded, so that it bounds them."""
     reply = longest_reply(settings.max_output_tokens, settings.parameters)
     window = round(settings.max_input_tokens * 3 / LEAST_BYTES_PER_TOKEN)
-    grown = min(question.most_input + question.assumed * reply, window)
+    grown = min(question.most_input + question.assumed * 2 * reply, window)
     return max(question.most_input, grown), reply
 
 

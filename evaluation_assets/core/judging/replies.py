@@ -6,11 +6,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.judging.verdicts import FailureKind
+from evaluation_assets.core.llm.messages import Reply
 from evaluation_assets.core.rubrics.model import Criterion, Scale
 from evaluation_assets.core.trajectories.model import json_object, json_objects
 
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
-_THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
+_THOUGHT_BEGINS = re.compile(
+    r"\A\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|<\|channel\|>analysis)", re.IGNORECASE
+)
+_THOUGHT_ENDS = re.compile(
+    r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>",
+    re.IGNORECASE,
+)
+_MOST_ENDS = 50
+"""Ends of thinking that are tried, from the last: a verdict may quote them, and each attempt reads the rest."""
 
 
 class InvalidReply(ValueError):
@@ -52,12 +62,25 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evalua
     return Evaluation(scores, " ".join(summary.split()), reasoning.strip())
 
 
+def said_in(reply: Reply) -> str:
+    """The text of a reply; where there is none, reasoning that is one JSON object and nothing else.
+
+    Some servers put the whole reply there if the model does not end its thinking. JSON within reasoning is a draft.
+    """
+    if reply.text.strip() or reply.thought is None:
+        return reply.text
+    thought = _after_thinking(reply.thought).strip()
+    fenced = _FENCE.match(thought)
+    whole = fenced[1] if fenced else thought
+    return whole if json_object(whole) is not None else reply.text
+
+
 def _object_in(text: str) -> Mapping[str, Any]:
     """The only object with scores in a reply, ignoring surrounding text.
 
     A reply may hold a draft, or quote what an agent wrote to steer the judge: of several that differ none is believed.
     """
-    said = _THOUGHT.sub("", text)
+    said = _after_thinking(text)
     if (whole := json_object(said)) is not None and (verdict := _verdict_in(whole)) is not None:
         return verdict
     for attempt in (said, _TRAILING_COMMA.sub("", said)):
@@ -67,6 +90,23 @@ def _object_in(text: str) -> Mapping[str, Any]:
         if found:
             return found[0]
     raise InvalidReply("invalid_json", "it is no JSON object with scores.")
+
+
+def _after_thinking(text: str) -> str:
+    """The reply without the thinking before it, which may hold drafts.
+
+    Chat templates may begin the thinking themselves, so that only its end is there. A verdict may quote such an end:
+    only one that has a verdict after it counts, unless the text begins with thinking.
+    """
+    if json_object(text) is not None:
+        return text
+    ends = [found.end() for found in _THOUGHT_ENDS.finditer(text)]
+    for end in reversed(ends[-_MOST_ENDS:]):
+        if any(_verdict_in(data) is not None for data in json_objects(_TRAILING_COMMA.sub("", text[end:]))):
+            return text[end:]
+    if _THOUGHT_BEGINS.match(text):
+        return text[ends[0] :] if ends else ""
+    return text
 
 
 def _verdict_in(data: Mapping[str, Any]) -> Mapping[str, Any] | None:

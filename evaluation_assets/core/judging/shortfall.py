@@ -8,7 +8,7 @@ from typing import Any
 LEAST_ANSWERED = 0.9
 """Below this share of answered subjects a judge's shortfall is worth a line of its own."""
 
-_LONGEST_CAUSE = 200
+_LONGEST_CAUSE = 400
 
 _REMEDIES: Mapping[str, str] = {
     "rate_limit": "Lower max_concurrency or set requests_per_minute",
@@ -72,7 +72,11 @@ class Answers:
         share = "scored nothing" if not self.answered else f"answered {self.answered} of {total} questions"
         if not self.errors:
             return f"judge {judge} {share}."
-        (kind, message), count = self.errors.most_common(1)[0]
+        kinds = Counter[str]()
+        for (kind, _), count in self.errors.items():
+            kinds[kind] += count
+        kind, count = kinds.most_common(1)[0]
+        message = next(said for (of_kind, said), _ in self.errors.most_common() if of_kind == kind)
         printable = "".join(letter if letter.isprintable() else " " for letter in message)
         cause = printable[:_LONGEST_CAUSE].strip().rstrip(".")
         times = "" if count == self.errors.total() else f" ({count} of {self.errors.total()} errors)"

@@ -12,10 +12,12 @@ from typing import Any
 
 from evaluation_assets.core.llm.budget import Budget, most_of
 from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
+from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
 from evaluation_assets.core.llm.limits import AdaptiveLimit
 from evaluation_assets.core.llm.messages import Reply, Request
+from evaluation_assets.core.llm.negotiation import Negotiation
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.settings import ModelSettings
@@ -31,8 +33,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A reply, and whether it was paid for before."""
+    """A reply, the address of its question, and whether it was paid for before."""
 
+    key: str
     entry: Entry
     from_ledger: bool
 
@@ -75,26 +78,26 @@ class Client:
         self._one_by_one = asyncio.Lock()
         self._unsaved: deque[Callable[[], Entry]] = deque()
         self._saving: asyncio.Task[None] | None = None
+        self._negotiation = Negotiation(settings, ledger)
         self._cut_a_pause = False
+        self._logged: set[str] = set()
 
-    def key_of(self, asked: Mapping[str, Any]) -> str:
+    def key_of(self, asked: Mapping[str, Any], request: Request, dialect: Dialect | None = None) -> str:
         """The content address of a question to this model: what is asked, of whom, with which parameters.
 
-        How JSON is asked for is part of it only where the settings ask for another way than the provider's usual one:
-        what was paid before that could be chosen stays paid, and so does what an endpoint answered in a simpler way
-        because it refused a schema. It would have to be asked that way again.
+        The dialect is part of it where it is not the provider's usual one: what was paid for before there were dialects
+        stays paid.
         """
         own = self._settings
+        dialect = dialect or self._negotiation.dialect
         of_whom = {
             "provider": own.provider,
             "endpoint": own.endpoint,
             "model": own.model,
-            "parameters": dict(own.parameters),
-            "max_output_tokens": own.max_output_tokens,
+            "parameters": dialect.parameters(own.parameters),
+            "max_output_tokens": request.max_output_tokens,
         }
-        if own.structured is not None:
-            of_whom["structured"] = own.structured
-        return question_key({**asked, **of_whom})
+        return question_key({**asked, **of_whom, **dialect.differences(own.usual)})
 
     def deadline(self) -> Deadline:
         """The time that one question has, from now on."""
@@ -102,7 +105,7 @@ class Client:
 
     async def ask(
         self,
-        key: str,
+        asked: Mapping[str, Any],
         request: Request,
         usable: Usable,
         *,
@@ -110,10 +113,10 @@ class Client:
         tokens: int = 0,
         deadline: Deadline | None = None,
     ) -> Answered:
-        """The reply to the question with this key: from the ledger where one will do, else paid for.
+        """The reply to a question: from the ledger where one will do, else paid for.
 
         Args:
-            key: Its content address.
+            asked: What its address is made of, with the model and its settings.
             request: What is sent.
             usable: Which stored reply will do.
             left: How many questions of the chain come after it; the longest chain goes first.
@@ -125,17 +128,23 @@ class Client:
             ProviderError: the endpoint gave no reply.
         """
         deadline = deadline or self.deadline()
+        clock = asyncio.get_running_loop().time
         attempt, failures, held = 0, 0, False
         while True:
             try:
+                key = self.key_of(asked, request)
                 known = usable(self._ledger.entries(key))
                 if known is not None:
-                    return Answered(known, from_ledger=True)
+                    return Answered(key, known, from_ledger=True)
                 self._check_stopped()
                 if held and self._ledger.is_held(key):
                     await self._wait_for_another(deadline)
                     continue
-                entry = await self._in_turn(key, request, usable, left, tokens, deadline, attempt + 1)
+                queued = clock()
+                async with self._negotiation.turn(request):
+                    deadline.postpone(clock() - queued)
+                    send = partial(self._in_turn, asked, request, usable, left, tokens, deadline, attempt + 1)
+                    entry = await self._negotiation.ask(request, send)
             except LedgerError as problem:
                 await self._until_it_can_be_written(problem)
                 continue
@@ -147,6 +156,7 @@ class Client:
                 wait = self._pause_after(problem, attempt)
                 gives_up = attempt == MAX_ATTEMPTS or failures == MOST_FAILURES - 1 or wait > deadline.left
                 if not problem.retryable or gives_up or self.circuit.is_open:
+                    self._log_once(problem)
                     raise
                 await self._pause(wait)
                 continue
@@ -166,13 +176,14 @@ class Client:
 
     async def _in_turn(
         self,
-        key: str,
+        asked: Mapping[str, Any],
         request: Request,
         usable: Usable,
         left: int,
         tokens: int,
         deadline: Deadline,
         attempt: int,
+        dialect: Dialect,
     ) -> Answered | None:
         """One attempt when there is a slot and money for it; `None` when another worker is at the question.
 
@@ -180,6 +191,7 @@ class Client:
         """
         clock = asyncio.get_running_loop().time
         queued = clock()
+        send = partial(self._claimed_and_sent, self.key_of(asked, request, dialect), request, usable, tokens, deadline)
         most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
         async with self._limit.slot(left, tokens) as started, self._budget.reserved(most):
             self._check_stopped()
@@ -191,9 +203,9 @@ class Client:
                     await self._until_due()
                     if self.circuit.suspicious:
                         deadline.postpone(clock() - queued)
-                        return await self._claimed_and_sent(key, request, usable, tokens, deadline, attempt, started)
+                        return await send(attempt, started, dialect)
             deadline.postpone(clock() - queued)
-            return await self._claimed_and_sent(key, request, usable, tokens, deadline, attempt, started)
+            return await send(attempt, started, dialect)
 
     async def _until_due(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -210,6 +222,7 @@ class Client:
         deadline: Deadline,
         attempt: int,
         started: float,
+        dialect: Dialect,
     ) -> Answered | None:
         """Claim right before sending: a claim must not grow old in line."""
         if not self._ledger.claim(key):
@@ -219,10 +232,10 @@ class Client:
         if known is not None:
             self._ledger.release(key)
             self._limit.not_used(tokens)
-            return Answered(known, from_ledger=True)
+            return Answered(key, known, from_ledger=True)
         with self._renewed(key):
-            reply, latency_ms = await self._send(request, tokens, deadline, started)
-            return Answered(self._commit(key, reply, latency_ms, attempt), from_ledger=False)
+            reply, latency_ms = await self._send(request, dialect, tokens, deadline, started)
+            return Answered(key, self._commit(key, reply, latency_ms, attempt), from_ledger=False)
 
     @contextmanager
     def _renewed(self, key: str) -> Iterator[None]:
@@ -246,7 +259,9 @@ class Client:
         finally:
             timer.cancel()
 
-    async def _send(self, request: Request, tokens: int, deadline: Deadline, started: float) -> tuple[Reply, float]:
+    async def _send(
+        self, request: Request, dialect: Dialect, tokens: int, deadline: Deadline, started: float
+    ) -> tuple[Reply, float]:
         """One request and its milliseconds; the limit and the circuit learn from how it ends."""
         assert self._provider is not None
         clock = asyncio.get_running_loop().time
@@ -255,7 +270,7 @@ class Client:
         try:
             try:
                 async with asyncio.timeout(seconds):
-                    reply = await self._provider.complete(request)
+                    reply = await self._provider.complete(request, dialect)
             except TimeoutError:
                 message = f"no complete answer within {seconds:.3g} s"
                 raise ProviderError("timeout", message, retryable=True, endpoint_failed=True) from None
@@ -364,6 +379,12 @@ class Client:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._end.wait()
+
+    def _log_once(self, problem: ProviderError) -> None:
+        """The first failure of each kind; the rows of a run have the others."""
+        if problem.kind not in self._logged:
+            self._logged.add(problem.kind)
+            _log.warning("%s: %s: %s", self._settings.name, problem.kind, problem)
 
     def _stop(self, stopped: Stopped) -> None:
         """Stop sending requests; waiting callers get an error."""

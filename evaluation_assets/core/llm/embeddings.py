@@ -17,8 +17,9 @@ from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
 from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
-from evaluation_assets.core.llm.providers.connections import key_in, openai_headers
+from evaluation_assets.core.llm.providers.connections import key_in, openai_headers, secrets_of
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
+from evaluation_assets.core.masking import Mask
 
 Vector = NDArray[np.float32]
 
@@ -191,8 +192,13 @@ class EndpointVectors:
             connection=openai.APIConnectionError,
             timeout=openai.APITimeoutError,
             other=openai.OpenAIError,
+            mask=self._mask,
         ):
             return self._client.embeddings.create(model=self._model, input=list(texts), encoding_format="float")
+
+    @cached_property
+    def _mask(self) -> Mask:
+        return Mask(secrets_of(self._base_url, key_in(self._key_variable)))
 
     @cached_property
     def _client(self) -> Any:

@@ -12,15 +12,15 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.llm.addresses import without_password
+from evaluation_assets.core.llm.dialects import Feature, MaxTokensField, Structured
 from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.llm.providers.base import Provider
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, Structured, capabilities_of, google_address
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of, google_address
 from evaluation_assets.core.llm.providers.connections import Endpoint, connect
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.llm.timeouts import Timeouts
 
-_STRUCTURED: dict[str, Structured] = {"schema": "json_schema", "json": "json_object", "none": "prompted"}
-
+_STRUCTURED: dict[str, Structured] = {"json_schema": "json_schema", "json_object": "json_object", "prompt": "prompted"}
 
 RESERVED_NAMES = frozenset(
     "arg_dict bool conf config context dict float input input_arg_dict int meta output output_arg_dict str type".split()
@@ -32,7 +32,9 @@ class EndpointSettings(BaseModel):
     """A model with its provider, its limits and its price. Its key is read from the environment and stands in no file.
 
     `project` and `location` are of models on Vertex; by default GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION.
-    `structured` is how JSON is asked for: by a schema, by JSON mode, or in words; by default as the provider does.
+    `structured` is how JSON is asked for: by a schema, in JSON mode, or in words. `max_tokens_field` is the field that
+    limits a reply. With `auto`, both are what the provider takes as a rule, and something else where the endpoint
+    refuses it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -50,7 +52,8 @@ class EndpointSettings(BaseModel):
     max_input_tokens: int | None = Field(default=None, ge=1)
     max_output_tokens: int = Field(default=2000, ge=1)
     parameters: dict[str, Any] = {}
-    structured: Literal["schema", "json", "none"] | None = None
+    structured: Literal["auto", "json_schema", "json_object", "prompt"] = "auto"
+    max_tokens_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
     timeouts: Timeouts = Timeouts()
     price: Price | None = None
 
@@ -103,6 +106,13 @@ class EndpointSettings(BaseModel):
             raise ValueError(f"provider {self.provider} needs a model")
         if self.base_url is None and known.base_url is None:
             raise ValueError(f"provider {self.provider} needs a base_url, e.g. http://localhost:8000/v1")
+        protocol = capabilities_of(self.provider, self.model_name)
+        if self.structured != "auto" and _STRUCTURED[self.structured] not in protocol.ways:
+            raise ValueError(
+                f"provider {self.provider} has no structured: {self.structured}; choose auto, json_schema or prompt"
+            )
+        if self.max_tokens_field != "auto" and "max_tokens_field" in protocol.without_choice:
+            raise ValueError(f"provider {self.provider} has one field alone; remove max_tokens_field")
         if known.credentials == "google" and not self.google_project:
             raise ValueError(f"provider {self.provider} needs a project, or GOOGLE_CLOUD_PROJECT")
 
@@ -111,9 +121,14 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
     """How a model is asked, how its endpoint is connected to, and what its replies cost."""
     model = own.model_name
     known = capabilities_of(own.provider, model)
-    usual = known.structured
-    if own.structured is not None:
-        known = replace(known, structured=_STRUCTURED[own.structured])
+    dialect, fixed = known.dialect, set[Feature](known.without_choice)
+    if own.structured != "auto":
+        dialect = replace(dialect, structured=_STRUCTURED[own.structured])
+        fixed.add("structured")
+    if own.max_tokens_field != "auto":
+        field: MaxTokensField = own.max_tokens_field
+        dialect = replace(dialect, max_tokens_field=field)
+        fixed.add("max_tokens_field")
     google = known.credentials == "google"
     address = own.base_url or known.base_url or ""
     if google and own.base_url is None:
@@ -135,7 +150,10 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
         parameters=own.parameters,
         key_variable=own.key_variable,
         timeouts=own.timeouts,
-        structured=known.structured if known.structured != usual else None,
+        usual=known.dialect,
+        dialect=dialect,
+        fixed=frozenset(fixed),
+        ways=known.ways,
     )
     endpoint = Endpoint(
         abilities=known,

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from evaluation_assets.core.llm.dialects import Feature
+
 ErrorKind = Literal[
     "rate_limit",
     "timeout",
@@ -21,8 +23,9 @@ class ProviderError(Exception):
     """A request that got no reply.
 
     `retryable`: the same request may succeed later. `retry_after`: seconds to wait, as requested by the provider.
-    `endpoint_failed`: the endpoint failed, not this request. `schema`: the endpoint does not support JSON schemas. The
-    message never contains a key, a prompt or a response body.
+    `endpoint_failed`: the endpoint failed, not this request. `refuses`: the feature that the endpoint does not take;
+    `unclear` where it gave no reason that is known. The message may end with the server's own reason, short, without
+    keys and control characters.
     """
 
     def __init__(
@@ -33,14 +36,14 @@ class ProviderError(Exception):
         retryable: bool,
         retry_after: float | None = None,
         endpoint_failed: bool = False,
-        schema: Literal["surely", "perhaps"] | None = None,
+        refuses: Feature | Literal["unclear"] | None = None,
     ) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retryable = retryable
         self.retry_after = retry_after
         self.endpoint_failed = endpoint_failed
-        self.schema = schema
+        self.refuses: Feature | Literal["unclear"] | None = refuses
 
 
 class Stopped(Exception):

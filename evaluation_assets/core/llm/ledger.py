@@ -81,6 +81,10 @@ _INSERT = sa.insert(_REPLIES).values(number=_NEXT_NUMBER).returning(_REPLIES.c.n
 _RELEASE = sa.text("DELETE FROM leases WHERE key = :key AND worker = :worker")
 _SETTLE = sa.text("DELETE FROM leases WHERE key = :key")
 _SECRET = sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == "secret")
+_REMEMBERED = sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == sa.bindparam("name"))
+_REMEMBER = sa.text(
+    "INSERT INTO settings (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+)
 _WRITE = sa.text("UPDATE settings SET value = value")
 
 
@@ -143,6 +147,11 @@ class Ledger:
         }
         self._create_tables()
 
+    @property
+    def name(self) -> str:
+        """Its address without a password."""
+        return self._url.render_as_string(hide_password=True)
+
     def _create_tables(self) -> None:
         """Several processes may open a new ledger at once; PostgreSQL needs a lock even for IF NOT EXISTS."""
         with self._begun() as connection:
@@ -166,6 +175,16 @@ class Ledger:
                 {"value": secrets.token_hex(32)},
             )
             return connection.execute(_SECRET).scalar_one()
+
+    def remembered(self, name: str) -> str | None:
+        """A short text that was stored under a name."""
+        with _told(self._url), self._engine.connect() as connection:
+            return connection.execute(_REMEMBERED, {"name": name}).scalar()
+
+    def remember(self, name: str, value: str) -> None:
+        """Store a short text under a name, in place of an earlier one."""
+        with self._begun() as connection:
+            connection.execute(_REMEMBER, {"name": name, "value": value})
 
     def entries(self, key: str) -> list[Entry]:
         """The replies to a question, newest first. One that is damaged is left out, as if it had never come."""

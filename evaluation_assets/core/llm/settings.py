@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.llm.dialects import Dialect, Feature, Structured
 from evaluation_assets.core.llm.timeouts import Timeouts
 
 
@@ -11,8 +12,12 @@ from evaluation_assets.core.llm.timeouts import Timeouts
 class ModelSettings:
     """A model, its limits and how it is asked.
 
-    `endpoint` is its address without a password. `structured` says how JSON is asked for where that is not the
-    provider's usual way.
+    Attributes:
+        endpoint: Its address without a password.
+        usual: How the provider is asked as a rule. What differs from it is part of a question's address.
+        dialect: How the endpoint is asked at first.
+        fixed: Features of the dialect that are not given up, even if the endpoint refuses them.
+        ways: How the protocol can ask for JSON, from the strictest to the simplest.
     """
 
     name: str
@@ -26,5 +31,8 @@ class ModelSettings:
     max_input_tokens: int
     parameters: Mapping[str, Any]
     key_variable: str | None = None
-    structured: str | None = None
+    usual: Dialect = field(default_factory=Dialect)
+    dialect: Dialect = field(default_factory=Dialect)
+    fixed: frozenset[Feature] = frozenset()
+    ways: tuple[Structured, ...] = ()
     timeouts: Timeouts = field(default_factory=Timeouts)

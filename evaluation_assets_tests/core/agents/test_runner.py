@@ -193,3 +193,13 @@ def test_limits_of_cost_need_a_price(running: Running, server: ModelServer) -> N
     unpriced = agent(server, price=None, limits={"max_cost_usd": 1})
     with pytest.raises(InvalidAgent, match="needs a price"):
         running.run(unpriced, suite(SUM))
+
+
+@pytest.mark.parametrize("kind", ["no_max_tokens", "no_system_role", "no_temperature", "parts"])
+def test_an_agent_works_on_a_server_that_lacks_a_feature(running: Running, server: ModelServer, kind: str) -> None:
+    answered = [] if kind == "parts" else [steps("tenth", {"calls": [call("2 ** 10")]}, {"text": DONE.format("1024")})]
+    server.script([rule(kind), *answered])
+    tally = running.run(agent(server, parameters={"temperature": 0}), suite(SUM))
+    assert running.trajectories(tally)["sum"].flags == ()
+    statuses = [asked.status for asked in server.requests()]
+    assert statuses == ([200] if kind == "parts" else [400, 200, 200])

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.judging.replies import InvalidReply, read_reply
+from evaluation_assets.core.judging.replies import InvalidReply, read_reply, said_in
+from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets_tests.third_party import data
 
@@ -38,6 +39,14 @@ GOOD = reply(listed(10, 5, None, 0))
         reply(dict(zip(KEYS, (10, 5, None, 0), strict=True))),
         reply(listed(10.0, 5.0, None, 0.0)),
         f'<think>The tool got {{"query": "x"}} back; a draft: {reply(listed(1, 1, 1, 1))}</think>\n{GOOD}',
+        f"As for {{this}}, a draft: {reply(listed(1, 1, 1, 1))}\n</think>\n\n{GOOD}",
+        f"<think>It wrote </think> and {reply(listed(2, 2, 2, 2))}</think>{GOOD}",
+        f"<think>{{</think>{reply(listed(10, 5, None, 0), reasoning='It wrote <think>x</think> {y}')}",
+        f"Here: {reply(listed(10, 5, None, 0), reasoning='It wrote <think>x</think> {y} </think>')}",
+        reply(listed(10, 5, None, 0), reasoning='</think>{"scores": []}'),
+        f"[THINK]{reply(listed(1, 1, 1, 1))}[/THINK]```json\n{GOOD}\n```",
+        f"<|channel|>analysis<|message|>{reply(listed(1, 1, 1, 1))}<|end|><|channel|>final<|message|>{GOOD}",
+        f"◁think▷{reply(listed(1, 1, 1, 1))}◁/think▷{GOOD}",
         f'<tool_call>{{"name": "evaluate", "arguments": {GOOD}}}</tool_call>',
         f'An example: {{"criterion": "x", "score": 3}}\n{GOOD}',
         f"{GOOD}\nOnce more:\n{GOOD}",
@@ -54,6 +63,8 @@ def test_forms_that_say_the_same_are_read(text: str) -> None:
     [
         ("", "invalid_json"),
         ("I would say 8 of 10.", "invalid_json"),
+        (f"<think>My draft: {GOOD} but I have to go on", "invalid_json"),
+        (f"<think>My draft: {GOOD}</think>I cannot say.", "invalid_json"),
         (GOOD[:40], "invalid_json"),
         ("[1, 2]", "invalid_json"),
         (reply(listed(10, 5, None, 0)[:3]), "missing_criterion"),
@@ -77,6 +88,23 @@ def test_what_does_not_validate_is_no_score(text: str, kind: str) -> None:
     with pytest.raises(InvalidReply) as problem:
         read_reply(text, RUBRIC.criteria, RUBRIC.scale)
     assert problem.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "thought", "said"),
+    [
+        (GOOD, "thinking {}", GOOD),
+        ("", GOOD, GOOD),
+        ("\n", f"```json\n{GOOD}\n```", GOOD),
+        ("", f"thinking {{}} </think>{GOOD}", GOOD),
+        ("", f"My draft: {GOOD}", ""),
+        ("", f"{GOOD} But wait,", ""),
+        ("", None, ""),
+        ("no JSON", GOOD, "no JSON"),
+    ],
+)
+def test_only_reasoning_that_is_json_alone_is_a_reply(text: str, thought: str | None, said: str) -> None:
+    assert said_in(Reply(text=text, thought=thought, finish="stop", usage=TokenUsage())) == said
 
 
 @given(st.text(max_size=300))

@@ -1,12 +1,13 @@
 """The Anthropic messages protocol: Claude, and gateways that speak it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anthropic
 from anthropic.lib.vertex import AsyncAnthropicVertex
 from pydantic import BaseModel, ConfigDict
 
+from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.json_text import dumped
 from evaluation_assets.core.llm.messages import (
     Finish,
@@ -17,9 +18,9 @@ from evaluation_assets.core.llm.messages import (
     ToolUse,
 )
 from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, name_of, parsed, with_schema
-from evaluation_assets.core.llm.providers.capabilities import Capabilities, Structured
+from evaluation_assets.core.llm.providers.capabilities import Capabilities
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
-from evaluation_assets.core.llm.providers.structured import StructuredOutput
+from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import Tool
 
 _MARK = {"type": "ephemeral"}
@@ -38,15 +39,21 @@ class AnthropicMessages:
     """
 
     def __init__(
-        self, client: anthropic.AsyncAnthropic | AsyncAnthropicVertex, model: str, abilities: Capabilities
+        self,
+        client: anthropic.AsyncAnthropic | AsyncAnthropicVertex,
+        model: str,
+        abilities: Capabilities,
+        secrets: Sequence[str] = (),
     ) -> None:
         self._client = client
         self._model = model
-        self._output = StructuredOutput(model, abilities.structured, ("json_schema", "prompted"))
+        self._abilities = abilities
+        self._mask = Mask(secrets)
 
-    def body(self, request: Request, way: Structured | None = None) -> dict[str, Any]:
+    def body(self, request: Request, dialect: Dialect | None = None) -> dict[str, Any]:
         """The request as it is sent."""
-        plain = request.schema is None or (way or self._output.way) == "json_schema"
+        dialect = dialect or self._abilities.dialect
+        plain = request.schema is None or dialect.structured == "json_schema"
         system = request.system if plain else with_schema(request)
         marked = {index for index, turn in enumerate(request.turns) if turn.role == "user"}
         marked = set(sorted(marked)[-2:])
@@ -62,20 +69,18 @@ class AnthropicMessages:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if request.schema is not None and plain:
             body["output_config"] = {"format": {"type": "json_schema", "schema": request.schema}}
-        return body | dict(request.parameters)
+        return body | dialect.parameters(request.parameters)
 
-    async def complete(self, request: Request) -> Reply:
-        """Send a request once, and again in a simpler way where the endpoint refuses a schema."""
-        return await self._output.ask(request, self._send)
-
-    async def _send(self, request: Request, way: Structured) -> Reply:
+    async def complete(self, request: Request, dialect: Dialect) -> Reply:
+        """Send a request once, in a dialect."""
         with in_our_words(
             status=anthropic.APIStatusError,
             connection=anthropic.APIConnectionError,
             timeout=anthropic.APITimeoutError,
             other=anthropic.AnthropicError,
+            mask=self._mask,
         ):
-            body = self.body(request, way)
+            body = self.body(request, dialect)
             return _reply(parsed(await self._client.post("/v1/messages", body=body, cast_to=object)))
 
     async def close(self) -> None:

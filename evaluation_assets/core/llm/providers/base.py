@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import orjson
 
+from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.trajectories.model import JsonObject
 
@@ -28,7 +29,7 @@ NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 
 
 def with_schema(request: Request) -> str:
-    """The system prompt with the reply's JSON Schema in it, for endpoints that take no schema."""
+    """The system text with the reply's JSON Schema in it, for endpoints that take no schema."""
     schema = orjson.dumps(request.schema).decode()
     return f"{request.system}\n\nReply with one JSON object that fits this JSON Schema:\n<schema>\n{schema}\n</schema>"
 
@@ -36,12 +37,12 @@ def with_schema(request: Request) -> str:
 class Provider(Protocol):
     """One endpoint with one model behind it."""
 
-    def body(self, request: Request) -> dict[str, Any]:
-        """What is sent: the part that decides the answer. It grows by appending along a chain."""
+    def body(self, request: Request, dialect: Dialect | None = None) -> dict[str, Any]:
+        """What is sent, by default as the provider is usually asked. It grows by appending along a chain."""
         ...
 
-    async def complete(self, request: Request) -> Reply:
-        """Send a request once.
+    async def complete(self, request: Request, dialect: Dialect) -> Reply:
+        """Send a request once, in a dialect.
 
         Raises:
             ProviderError: there was no reply.

@@ -3,8 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from evaluation_assets.core.llm.dialects import Dialect, Feature, MaxTokensField, Structured
+
 Protocol = Literal["openai", "anthropic"]
-Structured = Literal["json_schema", "json_object", "prompted"]
+
+_WAYS: dict[Protocol, tuple[Structured, ...]] = {
+    "openai": ("json_schema", "json_object", "prompted"),
+    "anthropic": ("json_schema", "prompted"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +28,25 @@ class Capabilities:
     other_key_env: str | None = None
     structured: Structured
     default_model: str | None = None
-    max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    max_tokens_field: MaxTokensField = "max_tokens"
     sends_cache_key: bool = False
     price_id: str | None = None
     context_window: int = 128_000
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the endpoint is usually asked."""
+        return Dialect(structured=self.structured, max_tokens_field=self.max_tokens_field)
+
+    @property
+    def ways(self) -> tuple[Structured, ...]:
+        """How the protocol can ask for JSON, from the strictest to the simplest."""
+        return _WAYS[self.protocol]
+
+    @property
+    def without_choice(self) -> frozenset[Feature]:
+        """Features that the protocol has in one form alone."""
+        return frozenset({"max_tokens_field", "system_role"}) if self.protocol == "anthropic" else frozenset()
 
 
 PROVIDERS: dict[str, Capabilities] = {

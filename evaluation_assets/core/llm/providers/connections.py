@@ -4,6 +4,7 @@ import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from evaluation_assets.core.llm.addresses import split_password
 from evaluation_assets.core.llm.errors import ProviderError
@@ -50,15 +51,17 @@ def _openai(endpoint: Endpoint) -> Provider:
     from evaluation_assets.core.llm.providers.openai_chat import OpenAIChat
 
     address, password = split_password(endpoint.base_url)
+    google = endpoint.abilities.credentials == "google"
+    key = None if google else key_in(endpoint.key_variable)
     client = openai.AsyncOpenAI(
-        api_key=_google_token() if endpoint.abilities.credentials == "google" else key_in(endpoint.key_variable),
+        api_key=_google_token() if key is None else key,
         base_url=address,
         max_retries=0,
         timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT_S),
         http_client=bounded(openai.DefaultAioHttpClient)(),
         default_headers=openai_headers(password),
     )
-    return OpenAIChat(client, endpoint.model, endpoint.abilities)
+    return OpenAIChat(client, endpoint.model, endpoint.abilities, secrets_of(endpoint.base_url, key))
 
 
 def _anthropic(endpoint: Endpoint) -> Provider:
@@ -99,7 +102,7 @@ def _anthropic(endpoint: Endpoint) -> Provider:
         http_client=http_client,
         default_headers=headers if password is None else headers | {"Authorization": password},
     )
-    return AnthropicMessages(client, endpoint.model, endpoint.abilities)
+    return AnthropicMessages(client, endpoint.model, endpoint.abilities, secrets_of(endpoint.base_url, key))
 
 
 def key_in(variable: str | None) -> str:
@@ -114,6 +117,13 @@ def key_in(variable: str | None) -> str:
     if not key:
         raise ProviderError("auth", f"no API key: set the variable {variable}", retryable=False)
     return key
+
+
+def secrets_of(base_url: str, key: str | None) -> list[str]:
+    """What no message may repeat: the key, and the user and password of an address."""
+    url = urlsplit(base_url)
+    given = (key, url.password, unquote(url.password or ""), split_password(base_url)[1])
+    return [secret for secret in given if secret]
 
 
 def openai_headers(password: str | None = None) -> Any:

@@ -1,11 +1,12 @@
 """The OpenAI chat protocol: OpenAI itself and every server that speaks it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import openai
 from pydantic import BaseModel, ConfigDict, Field
 
+from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.json_text import dumped
 from evaluation_assets.core.llm.messages import (
     Finish,
@@ -16,34 +17,40 @@ from evaluation_assets.core.llm.messages import (
     ToolUse,
 )
 from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, name_of, parsed, with_schema
-from evaluation_assets.core.llm.providers.capabilities import Capabilities, Structured
+from evaluation_assets.core.llm.providers.capabilities import Capabilities
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
-from evaluation_assets.core.llm.providers.structured import StructuredOutput
+from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import Tool
 
+_TEXT_PARTS = ("text", "output_text")
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
 
 
 class OpenAIChat:
     """One model behind a chat completions endpoint."""
 
-    def __init__(self, client: openai.AsyncOpenAI, model: str, abilities: Capabilities) -> None:
+    def __init__(
+        self, client: openai.AsyncOpenAI, model: str, abilities: Capabilities, secrets: Sequence[str] = ()
+    ) -> None:
         self._client = client
         self._model = model
         self._abilities = abilities
-        self._output = StructuredOutput(model, abilities.structured, ("json_schema", "json_object", "prompted"))
+        self._mask = Mask(secrets)
 
-    def body(self, request: Request, way: Structured | None = None) -> dict[str, Any]:
+    def body(self, request: Request, dialect: Dialect | None = None) -> dict[str, Any]:
         """The request as it is sent."""
-        structured = None if request.schema is None else way or self._output.way
+        dialect = dialect or self._abilities.dialect
+        structured = None if request.schema is None else dialect.structured
         system = request.system if structured in (None, "json_schema") else with_schema(request)
         messages: list[dict[str, Any]] = [{"role": "system", "content": system}] if system else []
         for turn in request.turns:
             messages += _messages(turn)
+        if system and not dialect.system_role:
+            messages = _without_system(messages)
         body: dict[str, Any] = {
             "model": self._model,
             "messages": messages,
-            self._abilities.max_tokens_field: request.max_output_tokens,
+            dialect.max_tokens_field: request.max_output_tokens,
         }
         if structured == "json_schema":
             schema = {"name": "evaluation", "strict": True, "schema": request.schema}
@@ -54,20 +61,18 @@ class OpenAIChat:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if self._abilities.sends_cache_key:
             body["prompt_cache_key"] = request.cache_key
-        return body | dict(request.parameters)
+        return body | dialect.parameters(request.parameters)
 
-    async def complete(self, request: Request) -> Reply:
-        """Send a request once, and again in a simpler way where the endpoint refuses a schema."""
-        return await self._output.ask(request, self._send)
-
-    async def _send(self, request: Request, way: Structured) -> Reply:
+    async def complete(self, request: Request, dialect: Dialect) -> Reply:
+        """Send a request once, in a dialect."""
         with in_our_words(
             status=openai.APIStatusError,
             connection=openai.APIConnectionError,
             timeout=openai.APITimeoutError,
             other=openai.OpenAIError,
+            mask=self._mask,
         ):
-            sent = dumped(self.body(request, way))
+            sent = dumped(self.body(request, dialect))
             return _reply(parsed(await self._client.post("/chat/completions", content=sent, cast_to=object)))
 
     async def close(self) -> None:
@@ -82,6 +87,12 @@ def _messages(turn: Message) -> list[dict[str, Any]]:
     if turn.answers:
         return [{"role": "tool", "tool_call_id": answer.id, "content": answer.content} for answer in turn.answers]
     return [{"role": turn.role, "content": turn.text}]
+
+
+def _without_system(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The system text in front of the first user message, for models whose template has no place for it."""
+    system, first, *later = messages
+    return [first | {"content": f"{system['content']}\n\n{first['content']}"}, *later]
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
@@ -105,9 +116,12 @@ class _Call(_Model):
 
 
 class _Said(_Model):
-    content: str | None = None
+    """`content` is a text or a list of parts. Servers that show reasoning have one of two fields for it."""
+
+    content: str | tuple[Any, ...] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
+    reasoning: Any = None
     tool_calls: tuple[_Call, ...] | None = None
 
 
@@ -161,14 +175,36 @@ def _reply(answer: Any) -> Reply:
     )
     said = answer["choices"][0]["message"]
     return Reply(
-        text=message.refusal or message.content or "",
+        text=message.refusal or _text(message.content),
         finish="refusal" if message.refusal else _FINISH.get(choice.finish_reason or "", "stop"),
         usage=_tokens(completion.usage or _Usage()),
-        thought=message.reasoning_content,
+        thought=_thought(message),
         calls=calls,
         wire={name: value for name, value in said.items() if value is not None} if calls else None,
         served_model=name_of(completion.model, completion.system_fingerprint),
     )
+
+
+def _text(content: Any) -> str:
+    """The text of a message: all of its parts that are text."""
+    if not isinstance(content, tuple | list):
+        return content or ""
+    return "".join(
+        part if isinstance(part, str) else part["text"]
+        for part in content
+        if isinstance(part, str)
+        or (isinstance(part, dict) and part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str))
+    )
+
+
+def _thought(message: _Said) -> str | None:
+    """Reasoning in a field of its own, else in parts of the content."""
+    shown = message.reasoning_content or message.reasoning
+    if isinstance(shown, str) and shown:
+        return shown
+    content = message.content if isinstance(message.content, tuple) else ()
+    parts = [part.get("thinking") for part in content if isinstance(part, dict)]
+    return "".join(_text(part) for part in parts if isinstance(part, str | list)) or None
 
 
 def _tokens(usage: _Usage) -> TokenUsage:

@@ -1,17 +1,16 @@
-"""Translate SDK errors. No prompt, body or key gets into a message."""
+"""Translate SDK errors. A message ends with the server's own reason, short and without keys."""
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Literal
+from typing import Any
 
 from evaluation_assets.core.llm.errors import ErrorKind, ProviderError
+from evaluation_assets.core.llm.providers.refusals import is_too_long, reason_in, refused_feature, texts_in
 
-_CONTEXT = re.compile(r"context.?length|context window|too long|too many tokens|maximum context", re.IGNORECASE)
-_SCHEMA = re.compile(r"response.?format|schema|structured|output_config|guided|grammar", re.IGNORECASE)
 _QUOTA = re.compile(r"insufficient_quota|quota|billing|credit", re.IGNORECASE)
 
 THE_KEY = "the model's key variable"
@@ -24,11 +23,17 @@ _FINAL: Mapping[int, tuple[ErrorKind, str]] = {
     404: ("auth", "no such model or endpoint (404): check model and base_url"),
     413: ("context_length", "the request is larger than the endpoint accepts (413)"),
 }
+_REFUSED_KEY = (401, 402, 403)
 
 
 @contextmanager
 def in_our_words(
-    *, status: type[Exception], connection: type[Exception], timeout: type[Exception], other: type[Exception]
+    *,
+    status: type[Exception],
+    connection: type[Exception],
+    timeout: type[Exception],
+    other: type[Exception],
+    mask: Callable[[str], str],
 ) -> Iterator[None]:
     """What one of the SDKs raises inside, as a `ProviderError`. Their exceptions have the same shape in both.
 
@@ -37,6 +42,7 @@ def in_our_words(
         connection: There was no answer.
         timeout: A kind of `connection`: not in time.
         other: Everything else of the SDK.
+        mask: Takes the endpoint's key out of the server's reason.
 
     Raises:
         ProviderError: instead of the SDK's own.
@@ -45,7 +51,7 @@ def in_our_words(
         yield
     except status as problem:
         answer: Any = problem
-        raise status_error(answer.status_code, answer.response.headers, answer.body) from None
+        raise status_error(answer.status_code, answer.response.headers, answer.body, mask) from None
     except connection as problem:
         if isinstance(problem.__cause__, ProviderError):  # of our own client; not both SDKs let it through
             raise problem.__cause__ from None
@@ -55,32 +61,37 @@ def in_our_words(
         raise ProviderError("server", message, retryable=True, endpoint_failed=True) from None
 
 
-def status_error(status: int, headers: Mapping[str, str], body: Any) -> ProviderError:
+def status_error(status: int, headers: Mapping[str, str], body: Any, mask: Callable[[str], str]) -> ProviderError:
     """The error for an HTTP status, the response's headers and its parsed body."""
-    about = _codes(body)
+    code = _code(body)
+    said = " ".join([code, *texts_in(body)])
+    reason = reason_in(body, mask)
+    told = f"; the server says: {reason}" if reason else ""
+    if status in _REFUSED_KEY:
+        kind, message = _FINAL[status]
+        return ProviderError(kind, message + told, retryable=False)
+    if status != 429 and is_too_long(said):
+        message = f"the model's context window is too small (HTTP {status}){told}"
+        return ProviderError("context_length", message, retryable=False)
+    refuses = refused_feature(status, said)
     if status in _FINAL:
         kind, message = _FINAL[status]
-        return ProviderError(kind, message, retryable=False)
-    if status == 429 and _QUOTA.search(about.get("code", "")):
-        return ProviderError("quota", "the account's quota is used up (429)", retryable=False)
-    said = f"{about.get('code', '')} {about.get('message', '')}"
-    schema: Literal["surely", "perhaps"] | None
-    schema = "surely" if _SCHEMA.search(said) else "perhaps" if status in (400, 422) else None
+        return ProviderError(kind, message + told, retryable=False, refuses=refuses)
+    if status == 429 and _QUOTA.search(code):
+        return ProviderError("quota", f"the account's quota is used up (429){told}", retryable=False)
     if status in (408, 409, 429) or status >= 500:
         kind = "rate_limit" if status in (429, 529) else "server"
         return ProviderError(
             kind,
-            f"HTTP {status}",
+            f"HTTP {status}{told}",
             retryable=True,
             retry_after=retry_after(headers),
-            endpoint_failed=kind == "server",
-            schema=schema,
+            endpoint_failed=kind == "server" and refuses in (None, "unclear"),
+            refuses=refuses,
         )
-    if _CONTEXT.search(said):
-        return ProviderError(
-            "context_length", f"the model's context window is too small (HTTP {status})", retryable=False
-        )
-    return ProviderError("server", f"the endpoint refused the request (HTTP {status})", retryable=False, schema=schema)
+    return ProviderError(
+        "server", f"the endpoint refused the request (HTTP {status}){told}", retryable=False, refuses=refuses
+    )
 
 
 def connection_error(problem: Exception, *, timed_out: bool) -> ProviderError:
@@ -122,10 +133,9 @@ def _number(value: str | None) -> float | None:
         return None
 
 
-def _codes(body: Any) -> dict[str, str]:
-    """The short fields of an error body; used to classify, never passed on."""
+def _code(body: Any) -> str:
+    """The words by which programs tell errors apart, and the parameter that an error is about."""
     error = body.get("error", body) if isinstance(body, dict) else {}
     if not isinstance(error, dict):
-        return {}
-    code = f"{error.get('code') or ''} {error.get('type') or ''}"
-    return {"code": code, "message": str(error.get("message") or "")[:500]}
+        return ""
+    return " ".join(str(error.get(name) or "")[:200] for name in ("code", "type", "param"))
