@@ -1,7 +1,7 @@
 """Chat histories of AG2 and AutoGen 0.2, which have the shape of OpenAI messages and another meaning of roles.
 
 A history is written from the view of one party: what it said has the role `assistant`, what others said the role
-`user`, whoever is the model. So the names tell who speaks. The results of parallel calls are one message.
+`user`, regardless of the model, so the names identify the speakers. The results of parallel calls are one message.
 """
 
 from collections.abc import Iterator, Sequence
