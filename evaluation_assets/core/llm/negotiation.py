@@ -37,7 +37,7 @@ class Negotiation:
 
     A feature that is refused by name is given up at once, for all requests. A refusal without a known reason (HTTP 400
     or 422, twice 500) may be meant for the JSON schema: simpler ways are tried once, and the one that is answered is
-    taken.
+    taken. After failures (500) it is taken for this process only, because a server may have had a bad moment.
     """
 
     def __init__(self, settings: ModelSettings, ledger: Ledger) -> None:
@@ -50,6 +50,7 @@ class Negotiation:
         self._refused_fields: set[str] = set()
         self._searched = False
         self._failures = 0
+        self._lasting = True
         self._recall()
 
     @asynccontextmanager
@@ -136,6 +137,7 @@ class Negotiation:
                 if other.refuses is None:
                     raise
                 continue
+            self._lasting = not problem.endpoint_failed
             self._take(simpler, problem)
             self._accept(request)
             return answer
@@ -155,6 +157,8 @@ class Negotiation:
                 self.dialect = Dialect(**known)
 
     def _remember(self) -> None:
+        if not self._lasting:
+            return
         known = asdict(self.dialect) | {"accepted": sorted(self._accepted), "at": round(time.time())}
         with suppress(LedgerError):  # it is found out again
             self._ledger.remember(self._name, dumped(known).decode())

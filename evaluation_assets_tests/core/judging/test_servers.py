@@ -58,7 +58,6 @@ REFUSALS = [
     ([rule("no_json_schema", status=500)], 1, ("json_object", *USUAL[1:]), "structured: json_object is used"),
     ([rule("no_json_schema", status=404)], 1, ("json_object", *USUAL[1:]), "structured: json_object is used"),
     ([rule("no_json_schema", message="bad request")], 1, ("json_object", *USUAL[1:]), "structured: json_object"),
-    ([rule("no_json_schema", message="oh", status=500)], 2, ("json_object", *USUAL[1:]), "structured: json_object"),
     ([rule("no_response_format")], 2, (None, *USUAL[1:]), "structured: prompt is used"),
     ([rule("no_response_format", message="")], 2, (None, *USUAL[1:]), "structured: prompt is used"),
     ([rule("no_max_tokens")], 1, ("json_schema", "max_completion_tokens", True, True), "max_completion_tokens is used"),
@@ -99,6 +98,17 @@ def test_what_an_endpoint_refuses_is_found_out_once_and_remembered(
     more = judged(models, url, count=22, run="a third run", parameters={"temperature": 0})
     assert all_good(more)
     assert [request.status for request in models.requests()] == [200] * 2 * CLIPS, "the next run asks rightly at once"
+
+
+def test_after_failures_a_simpler_way_is_taken_for_this_run_only(url: str, models: ModelServer) -> None:
+    models.script([rule("no_json_schema", message="oh", status=500)])
+    assert all_good(judged(models, url))
+    ways = [form(request)[0] for request in models.requests()]
+    assert ways == ["json_schema"] * 2 + ["json_object"] * 20 * CLIPS
+    models.script([])
+    models.reset()
+    assert all_good(judged(models, url, count=22, run="another run"))
+    assert {form(request)[0] for request in models.requests()} == {"json_schema"}, "the server had a bad moment"
 
 
 def test_an_endpoint_that_takes_everything_is_asked_as_usual(url: str, models: ModelServer) -> None:
