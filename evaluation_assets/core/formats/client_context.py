@@ -1,6 +1,7 @@
 """Messages that the client of a coding agent puts into the user's place: where it runs, instructions of the project."""
 
 import re
+from typing import Any
 
 _CODEX = (
     r"# AGENTS\.md instructions|<(?:environment_context|user_instructions|INSTRUCTIONS|skill|user_shell_command|"
@@ -15,6 +16,9 @@ _EXIT = re.compile(
     r"(?:Process exited with code|Exit code:) (-?\d+)"
 )
 
+CLINE_RESULT = re.compile(r"\[(\w+)(?: for .*?| to .*?)?\] Result:[ \t]*\n?", re.DOTALL)
+"""The header that Cline puts before the result of a call, e.g. `[read_file for 'a.py'] Result:`."""
+
 
 def is_client_context(text: str) -> bool:
     """Whether a user message was written by the client of Codex or Gemini CLI."""
@@ -25,3 +29,20 @@ def exit_code_of(output: str) -> int | None:
     """The exit code in the header that Codex puts before the output of a command."""
     found = _EXIT.match(output)
     return None if found is None else int(found[1])
+
+
+def is_of_cline(message: Any) -> bool:
+    """Whether Cline wrote a user message: with the state of the editor, or with the result of a call as text."""
+    if not isinstance(message, dict) or message.get("role") != "user":
+        return False
+    content = message.get("content")
+    texts = (part.get("text") if isinstance(part, dict) else part for part in _parts(content))
+    return any(isinstance(text, str) and _is_clines(text) for text in texts)
+
+
+def _parts(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [content]
+
+
+def _is_clines(text: str) -> bool:
+    return "<environment_details>" in text or CLINE_RESULT.match(text) is not None

@@ -10,6 +10,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.chat import content_of, first_line, has_parts_of_others, part_kinds, part_text
+from evaluation_assets.core.formats.client_context import is_of_cline
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -63,6 +64,8 @@ def is_anthropic(data: Any) -> bool:
 
 def detect(sample: Sample) -> bool:
     """Whether a record is an Anthropic conversation, or a message of one."""
+    if any(is_of_cline(record) for record in sample.records):
+        return False
     return not any(has_tools(record) for record in sample.records) and any(
         is_anthropic(_request_of(record)) for record in sample.records
     )

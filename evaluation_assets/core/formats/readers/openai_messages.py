@@ -11,6 +11,7 @@ from typing import Any
 from evaluation_assets.core.formats.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.chat import ROLES, events_of, has_parts_of_others, system_of
+from evaluation_assets.core.formats.client_context import is_of_cline
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -42,6 +43,8 @@ _OTHERS = ("trajectory_format", "simulations", "sessionId", "steps", "intermedia
 
 def detect(sample: Sample) -> bool:
     """Whether a record has chat messages, or is one."""
+    if any(is_of_cline(record) for record in sample.records):
+        return False
     return not any(is_item(record) or is_init(record) or has_tools(record) for record in sample.records) and any(
         _is_message(record) or _holds_messages(record) for record in sample.records
     )
