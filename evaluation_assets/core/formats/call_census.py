@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.trajectories.identity import digest
+
 _LISTS = ("tool_calls", "toolCalls", "function_calls", "functionCalls")
 """Fields that hold a list of calls."""
 
@@ -51,6 +53,7 @@ _SPAN_KINDS = {
     "traceloop.span.kind": "tool",
     "mlflow.spanType": '"TOOL"',
 }
+_SPAN_IDS = ("spanId", "span_id", "spanID", "context.span_id", "id")
 _FLAT_ID = re.compile(r"(?:^|\.)tool_calls\.\d+\.(?:tool_call\.)?id$")
 _HINTS = ("tool_call", "toolCall", "tool-call", "tool_use", "toolUse", "function_call", "functionCall")
 _DEEPEST_TEXT = 2
@@ -62,13 +65,13 @@ class Census:
     """Calls in a record, each by its id or, without one, by its name and arguments; and spans of tools that ran."""
 
     calls: frozenset[str] = frozenset()
-    tool_spans: int = 0
+    tool_spans: frozenset[str] = frozenset()
 
 
 def census_of(data: Any) -> Census:
     """The calls in any JSON value."""
     calls: set[str] = set()
-    tool_spans = 0
+    tool_spans: set[str] = set()
     waiting: list[tuple[Any, int]] = [(data, 0)]
     while waiting:
         value, depth = waiting.pop()
@@ -77,7 +80,8 @@ def census_of(data: Any) -> Census:
         if not isinstance(value, dict) or value.get("role") == "user":  # a simulated user has tools of its own
             continue
         calls.update(_calls_at(value))
-        tool_spans += _is_tool_span(value)
+        if _is_tool_span(value):
+            tool_spans.add(_span_id(value))
         for key, inner in value.items():
             if (key == "call" and value.get("event") == "model") or (key == "calls" and "messages" in value):
                 continue  # Inspect keeps the provider's request beside the messages; its calls may have no IDs
@@ -87,7 +91,7 @@ def census_of(data: Any) -> Census:
                 waiting.append((inner, depth))
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
                 waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]
-    return Census(frozenset(calls), tool_spans)
+    return Census(frozenset(calls), frozenset(tool_spans))
 
 
 def _without_scorers(events: list[Any]) -> list[Any]:
@@ -165,6 +169,13 @@ def _attributes(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             if isinstance(pair, dict) and isinstance(key := pair.get("key"), str):
                 inner = pair.get("value")
                 yield key, next(iter(inner.values()), None) if isinstance(inner, dict) else inner
+
+
+def _span_id(span: dict[str, Any]) -> str:
+    """The ID of a span; without one, a digest of the span."""
+    places = (span, context) if isinstance(context := span.get("context"), dict) else (span,)
+    found = (place.get(key) for place in places for key in _SPAN_IDS)
+    return next((one for one in found if isinstance(one, str) and one), None) or digest(json.dumps(span, default=str))
 
 
 def _is_tool_span(value: dict[str, Any]) -> bool:

@@ -81,16 +81,25 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
     )
 
 
-def grouped(files: Sequence[DropFile], belongs: Callable[[Any, Any], bool]) -> Iterator[list[Record] | Rejection]:
+def grouped(
+    files: Sequence[DropFile],
+    belongs: Callable[[Any, Any], bool],
+    name_of: Callable[[Any], str | None] = lambda _: None,
+) -> Iterator[list[Record] | Rejection]:
     """Group consecutive records that belong to one conversation; rejections are yielded immediately.
 
-    `belongs` decides whether the second of two records continues the conversation of the first.
+    `belongs` decides whether the second of two records continues the conversation of the first. Records with a name are
+    grouped by it, wherever they are in a file; these groups are held until the end of the file.
     """
     for file in files:
         group: list[Record] = []
+        named: dict[str, list[Record]] = {}
         for record in read_records(file):
             if isinstance(record, Rejection):
                 yield record
+                continue
+            if (name := name_of(record.data)) is not None:
+                named.setdefault(name, []).append(record)
                 continue
             if group and not belongs(group[-1].data, record.data):
                 yield group
@@ -98,15 +107,17 @@ def grouped(files: Sequence[DropFile], belongs: Callable[[Any, Any], bool]) -> I
             group.append(record)
         if group:
             yield group
+        yield from named.values()
 
 
 def each_conversation(
     files: Sequence[DropFile],
     belongs: Callable[[Any, Any], bool],
     trajectory_of: Callable[[Sequence[Any]], Trajectory],
+    name_of: Callable[[Any], str | None] = lambda _: None,
 ) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation. `trajectory_of` takes the data of its records."""
-    for group in grouped(files, belongs):
+    for group in grouped(files, belongs, name_of):
         if isinstance(group, Rejection):
             yield group
             continue

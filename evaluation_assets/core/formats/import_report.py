@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Literal
 
 import orjson
@@ -30,13 +31,14 @@ class ImportSummary(BaseModel):
     `calls_in_source` counts calls by their shape, without the reader (a lower bound); `rejected_calls` are those in
     rejected records. `unanswered_calls` have no result, calls that hand in the answer and a last call not counted.
     `stray_results` answer no call. `repeated_calls` have the id, tool and arguments of an earlier call of their
-    trajectory. `earlier_calls` are in the history of a trace whose earlier traces are not in the drop.
-    `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
-    are spans of models or tools that recorded no messages, `content_settings` would make their instrumentations
-    record them, `orphan_spans` have a parent that is not in the drop.
-    trajectory. `unknown_parts` are kinds of message parts or events that no reader understands. `spans_without_content`
-    are spans of models or tools that recorded no messages, `orphan_spans` have a parent that is not in the drop.
-    `forced_format` is the format that the files were read in although none of them looks like it.
+    trajectory. `repeated_beginnings` are trajectories that begin with all of another one, or are such a beginning.
+    `earlier_calls` are in the history of a trace whose earlier traces are not in the drop. `unknown_parts` are
+    kinds of message parts or events that no reader understands. `spans_without_content` are spans of models or
+    tools that recorded no messages, `content_settings` would make their instrumentations record them,
+    `orphan_spans` have a parent that is not in the drop. trajectory. `unknown_parts` are kinds of message parts or
+    events that no reader understands. `spans_without_content` are spans of models or tools that recorded no
+    messages, `orphan_spans` have a parent that is not in the drop. `forced_format` is the format that the files
+    were read in although none of them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,6 +53,7 @@ class ImportSummary(BaseModel):
     stray_results: int = 0
     repeated_calls: int = 0
     earlier_calls: int = 0
+    repeated_beginnings: int = 0
     unknown_parts: Mapping[str, int] = {}
     spans_without_content: int = 0
     content_settings: tuple[str, ...] = ()
@@ -76,6 +79,11 @@ class ImportSummary(BaseModel):
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
             (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
+            (
+                self.repeated_beginnings,
+                f"{counted(self.repeated_beginnings, 'trajectory')} with the beginning of another one; "
+                "keep only the last record of a conversation",
+            ),
             (
                 self.stray_results > self.calls,
                 f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
@@ -135,7 +143,7 @@ def call_counts(trajectory: Trajectory) -> CallCounts:
     steps = list(trajectory.steps)
     made = [step for step in steps if step.call is not None]
     open_calls = sum(
-        step.result is None and step.call is not None and not hands_in(step.call.name) for step in made[:-1]
+        step.result is None and step.call is not None and not hands_in(step.call.name) for step in steps[:-1]
     )
     identified = Counter(
         (step.call.id, call_key(trajectory, step)) for step in made if step.call is not None and step.call.id
@@ -162,7 +170,9 @@ class ImportReport:
     _tokens: list[tuple[int | None, int | None, float | None]] = field(default_factory=list)
     _calls_now: set[str] = field(default_factory=set)
     _calls_before: set[str] = field(default_factory=set)
-    _tool_spans: int = 0
+    _tool_spans: set[str] = field(default_factory=set)
+    _wholes: set[bytes] = field(default_factory=set)
+    _beginnings: set[bytes] = field(default_factory=set)
     _forced_format: str | None = None
 
     def read(self, chosen: Format, files: Sequence[DropFile]) -> Iterator[Trajectory | Rejection]:
@@ -187,7 +197,7 @@ class ImportReport:
         inputs, outputs, costs = zip(*self._tokens, strict=True) if self._tokens else ((), (), ())
         return ImportSummary(
             **{name: self._counts[name] for name in self._counts if name != "marks"},
-            calls_in_source=max(self._counts["marks"], self._tool_spans - twins),
+            calls_in_source=max(self._counts["marks"], len(self._tool_spans) - twins),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
             spans_without_content=sum(count for (kind, _), count in notes.items() if kind == "no_content"),
             content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
@@ -204,7 +214,7 @@ class ImportReport:
         found = census_of(record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw))
         self._counts["marks"] += len(found.calls - self._calls_now - self._calls_before)
         self._calls_now |= found.calls
-        self._tool_spans += found.tool_spans
+        self._tool_spans |= found.tool_spans
 
     def _rejected(self, rejection: Rejection) -> None:
         self._counts["rejected"] += 1
@@ -225,9 +235,33 @@ class ImportReport:
             unanswered_calls=found.unanswered,
             stray_results=found.stray_results,
             repeated_calls=found.repeated,
+            repeated_beginnings=self._repeats(trajectory),
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd))
+
+    def _repeats(self, trajectory: Trajectory) -> bool:
+        """Whether a trajectory begins like another one that ends there, or the other way round."""
+        *beginnings, whole = _digests(trajectory)
+        repeats = whole in self._beginnings or not self._wholes.isdisjoint(beginnings)
+        self._wholes.add(whole)
+        self._beginnings.update(beginnings)
+        return repeats
+
+
+def _digests(trajectory: Trajectory) -> Iterator[bytes]:
+    """The digests of a trajectory's text up to each call and each result within it, and of the whole."""
+    digest, position, text = blake2b(digest_size=12), 0, trajectory.text
+    ends = {step.end for step in trajectory.steps}
+    ends |= {
+        text.rfind("<result", step.start, step.result.content[0])
+        for step in trajectory.steps
+        if step.call is not None and step.result is not None
+    }
+    for end in (*sorted(ends - {-1, len(text)}), len(text)):
+        digest.update(text[position:end].encode("utf-8", "surrogatepass"))
+        position = end
+        yield digest.digest()
 
 
 def _set(settings: Sequence[str]) -> str:

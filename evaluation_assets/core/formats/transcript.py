@@ -48,11 +48,12 @@ class Result:
     """The result of a call. `error` is set if the source itself reports a failure.
 
     `agent_id` is the agent of a result without a call before the first message. `succeeded` is set if the source itself
-    reports success: the content is then not searched for errors.
+    reports success: the content is then not searched for errors. `tool` names the tool of a result without a call ID.
     """
 
     content: str
     call_id: str | None = None
+    tool: str | None = None
     error: str | None = None
     latency_ms: float | None = None
     agent_id: str = "agent"
@@ -285,10 +286,12 @@ def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | Non
         for index, call in enumerate(calls):
             if call.id == result.call_id and results[index] is None:
                 return index
-    for index, call in enumerate(calls):
-        if results[index] is None and (result.call_id is None or call.id is None):
-            return index
-    return None
+    free = [
+        index
+        for index, call in enumerate(calls)
+        if results[index] is None and (result.call_id is None or call.id is None)
+    ]
+    return next((index for index in free if calls[index].name == result.tool), free[0] if free else None)
 
 
 def _server_in(name: str) -> str | None:

@@ -10,7 +10,11 @@ _BEFORE_TEXT = (
     Column("trial", INT, "Number of the run among the runs of the same task in the drop, from 0."),
     Column("format", NAME, "Trace format the trajectory was read from."),
     Column("task", TEXT, "What the agents were asked to do."),
-    Column("final_answer", TEXT, "Final answer of the agents; null if there is none."),
+    Column(
+        "final_answer",
+        TEXT,
+        "Final answer of the agents; null if there is none, and in dialogues of several turns.",
+    ),
     Column("success", BOOL, "Outcome recorded by the source, in the source's own sense; null if it recorded none."),
     Column("started_at", NAME, "Start time, as the source recorded it; null if it recorded none."),
     Column("duration_s", FLOAT, "Duration in seconds, as the source recorded it; null if it recorded none."),

@@ -20,7 +20,8 @@ _THOUGHT = re.compile(r"\s*(?:<(think|thinking)>)?(.*?)</(?:think|thinking)>", r
 _OPEN_THOUGHT = re.compile(r"\s*<(?:think|thinking)>(.*)\Z", re.DOTALL)
 _MEDIA = {
     "image_url": "image", "input_image": "image", "image": "image", "input_audio": "audio", "audio": "audio",
-    "file": "file", "input_file": "file", "document": "document", "video_url": "video", "media": "media",
+    "file": "file", "input_file": "file", "container_upload": "file", "document": "document", "video_url": "video",
+    "media": "media",
 }  # fmt: skip
 
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
@@ -146,10 +147,10 @@ def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
     content = content_of(message)
     failed = message.text("status") == "error" or message.flag("is_error") is True
-    message.set_aside("name")
     return Result(
         content=content,
         call_id=message.name("tool_call_id", "call_id", "id"),
+        tool=message.text("name", "tool_name"),
         error=first_line(content) if failed else None,
     )
 
@@ -162,6 +163,8 @@ def first_line(content: str) -> str:
 
 def content_of(fields: Fields) -> str:
     """The content of a message as text; other media are named in brackets and counted as unmapped."""
+    if fields.is_object("content") and "type" not in (content := fields.object("content")) and "text" not in content:
+        return as_text(content.rest())  # a tool's output as JSON
     pieces = [part if isinstance(part, str) else part_text(part) for part in fields.parts("content", "value")]
     return "\n".join(piece for piece in pieces if piece)
 

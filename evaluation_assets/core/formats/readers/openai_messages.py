@@ -33,6 +33,7 @@ NAME = "openai_messages"
 DESCRIPTION = "OpenAI chat messages with tool_calls: bare lists, records with a list, logs of requests and responses"
 DETECTION = "messages (or traj, conversation, conversations) with roles and text content or text parts"
 
+_CONVERSATIONS = ("conversation_id", "conversationId", "thread_id", "threadId", "session_id", "sessionId", "chat_id")
 _LISTS = ("messages", "traj", "conversation", "conversations")
 _REQUESTS, _RESPONSES = ("request", "body", "request_body"), ("response", "response_body")
 """Fields of logs of requests; Helicone names them bodies."""
@@ -52,7 +53,7 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per conversation."""
-    return each_conversation(files, _belongs, partial(trajectory_of, unmapped))
+    return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
 
 
 def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
@@ -72,9 +73,12 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         choices = response.objects("choices")[:1]
         messages = request.objects(*_LISTS)
         answers = [choice.object("message") for choice in choices]
+        if messages and answers and _is_same(_request_messages(data)[-1], response.items("choices")[0]):
+            answers[0].rest()  # the log holds the reply among the messages already
+            answers = []
         for choice in choices:
             choice.set_aside("index", "logprobs")
-        if not messages and not answers:
+        if not messages and not choices:
             raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(_LISTS)}")
         context = context_of(fields)
         if request is not fields:
@@ -96,6 +100,14 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         return trajectory_from(NAME, conversation, context)
 
 
+def _is_same(message: Any, choice: Any) -> bool:
+    """Whether a message of the conversation is the reply that a choice holds."""
+    reply = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict) or not isinstance(reply, dict) or message.get("role") != "assistant":
+        return False
+    return all((message.get(key) or None) == (reply.get(key) or None) for key in ("content", "tool_calls"))
+
+
 def _response_of(fields: Fields) -> Fields:
     if "choices" in fields:
         return fields
@@ -114,6 +126,14 @@ def _usages(unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage
         if usage is not None:
             found[len([message for message in _request_messages(data) if isinstance(message, dict)])] = usage
     return found
+
+
+def _conversation_of(message: Any) -> str | None:
+    """The conversation that a message on a line of its own names; `None` for other records."""
+    if not _is_message(message):
+        return None
+    found = (message.get(key) for key in _CONVERSATIONS)
+    return next((str(one) for one in found if isinstance(one, str | int) and str(one)), None)
 
 
 def _belongs(earlier: Any, later: Any) -> bool:

@@ -114,6 +114,50 @@ def test_messages_one_a_line_are_one_conversation(tmp_path: Path) -> None:
     assert [run.final_answer for run in trajectories(array)] == ["hello"]
 
 
+def test_interleaved_messages_are_told_apart_by_the_conversation_that_they_name(tmp_path: Path) -> None:
+    said = [
+        ("A", "user", "Where is A?"),
+        ("B", "user", "Where is B?"),
+        ("A", "assistant", "Here."),
+        ("B", "assistant", "There."),
+    ]
+    lines = [{"conversation_id": name, "role": role, "content": text} for name, role, text in said]
+    runs = trajectories(saved(tmp_path, lines))
+    assert [(run.task, run.final_answer) for run in runs] == [("Where is A?", "Here."), ("Where is B?", "There.")]
+
+
+def test_results_without_ids_go_to_the_calls_of_their_tools(tmp_path: Path) -> None:
+    calls = [{"function": {"name": name, "arguments": "{}"}} for name in ("get_price", "delete_file")]
+    results = [("delete_file", "Error: permission denied"), ("get_price", "42 EUR")]
+    messages = [
+        {"role": "user", "content": "Both, please."},
+        {"role": "assistant", "tool_calls": calls},
+        *({"role": "tool", "tool_name": name, "content": content} for name, content in results),
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"messages": messages}]))
+    found = {step.call.name: run.piece(step.result.content) for step in run.calls if step.call and step.result}
+    assert found == {"get_price": "42 EUR", "delete_file": "Error: permission denied"}
+
+
+def test_a_reply_that_a_log_holds_twice_is_read_once(tmp_path: Path) -> None:
+    reply = {"role": "assistant", "content": "ANSWER"}
+    record = {"messages": [{"role": "user", "content": "Why?"}, reply], "response": {"choices": [{"message": reply}]}}
+    (run,) = trajectories(saved(tmp_path, [record]))
+    assert run.text.count("ANSWER") == 1 and run.final_answer == "ANSWER"
+
+
+def test_a_tools_output_as_an_object_is_its_result(tmp_path: Path) -> None:
+    call = {"id": "1", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": {"error": "boom"}},
+    ]
+    (run,) = trajectories(saved(tmp_path, [{"messages": messages}]))
+    (step,) = run.calls
+    assert step.result is not None and json.loads(run.piece(step.result.content)) == {"error": "boom"}
+
+
 def test_lists_of_messages_one_a_line_are_conversations(tmp_path: Path) -> None:
     lists = [[{"role": "user", "content": "hi"}, {"role": "assistant", "content": f"hello {n}"}] for n in range(3)]
     assert [run.final_answer for run in trajectories(saved(tmp_path, lists))] == ["hello 0", "hello 1", "hello 2"]

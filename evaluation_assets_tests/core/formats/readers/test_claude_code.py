@@ -216,3 +216,13 @@ def test_the_printed_usage_counts_where_the_lines_have_less(tmp_path: Path) -> N
     assert run.usage == Usage(input_tokens=9, output_tokens=2)
     assert next(run.steps).usage is None
     assert (run.agents[0].name, run.agents[0].version) == ("Qwen Code", "0.15.10")
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [("Base directory for this skill: /x", {"isMeta": True}), ("<task-notification>done</task-notification>", {})],
+)
+def test_what_the_client_adds_is_no_turn(tmp_path: Path, text: str, more: dict[str, Any]) -> None:
+    added = LINES[0] | {"uuid": "added", "message": {"role": "user", "content": text}} | more
+    (run,) = trajectories(written(tmp_path / "session.jsonl", [*LINES, added]))
+    assert [turn.user_message for turn in run.turns] == ["The totals are wrong. Fix them.", "Thanks, now the docs."]
