@@ -54,6 +54,7 @@ _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.t
 _MERGED = "(merged tools)"
 """What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
 
+_METADATA = "metadata."
 _HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
 _ASKED_KEYS = (
@@ -136,9 +137,15 @@ def agent_named_in(span: Span) -> str | None:
     named = (
         span.attributes.get(key) for key in ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name")
     )
-    return next((one for one in named if isinstance(one, str) and one), None) or agent_in(
-        span.attributes.get("metadata")
-    )
+    return next((one for one in named if isinstance(one, str) and one), None) or agent_in(_metadata(span.attributes))
+
+
+def _metadata(attributes: JsonObject) -> Any:
+    """The metadata of a span, which Phoenix stores as an attribute for each of its fields."""
+    whole = attributes.get("metadata")
+    if whole is not None:
+        return whole
+    return {key.removeprefix(_METADATA): value for key, value in attributes.items() if key.startswith(_METADATA)}
 
 
 def grouped(attributes: JsonObject) -> JsonObject:
