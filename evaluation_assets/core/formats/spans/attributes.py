@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
+from evaluation_assets.core.formats.spans.crew_tasks import is_of_crew, task_in
 from evaluation_assets.core.formats.spans.langchain_dumps import agent_in, tool_message_in
 from evaluation_assets.core.formats.spans.messages import (
     Message,
@@ -259,12 +260,14 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     said = said or list(_event_messages(span, inputs=False))
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
     answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
+    question = _value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs")
+    if is_of_crew(span):
+        question, (asked, answered) = None, task_in(span)
     name = _text(fields, "gen_ai.agent.name", "agent.name", "agent_name", "traceloop.entity.name", "graph.node.id")
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
         description=_text(fields, "gen_ai.agent.description", "agent.description"),
-        asked=asked
-        or plain_text(_value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs"), _ASKED_KEYS),
+        asked=asked or plain_text(question, _ASKED_KEYS),
         answered=answered
         or plain_text(
             _quoted(_value(fields, "output.value", "final_result", "traceloop.entity.output", "mlflow.spanOutputs")),
