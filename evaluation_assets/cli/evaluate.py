@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.options import check_ledger, reading, with_panel
+from evaluation_assets.cli.options import check_ledger, reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import Drop, InvalidDrop
-from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.copies import Conflict
 from evaluation_assets.core.intake.drops import annotate, take_in
@@ -53,9 +52,7 @@ FAILED_SHOWN = 10
 )
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess only; skip judging.")
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
-@click.option(
-    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Force the input format; skip detection."
-)
+@with_format
 @click.option("--select", help="Materialise only these assets (Dagster's selection syntax, e.g. '+clips').")
 @click.option("--as", "name", metavar="NAME", help="Name of the drop (default: the file name).")
 @click.option("--replace", is_flag=True, help="Replace existing drops of the same name.")

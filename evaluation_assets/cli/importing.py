@@ -5,12 +5,13 @@ from pathlib import Path
 
 import click
 
+from evaluation_assets.cli.options import with_format
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
-from evaluation_assets.core.formats.registry import FORMATS, format_of
+from evaluation_assets.core.formats.registry import format_of
 from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -19,9 +20,7 @@ _SHOWN = 10
 
 @click.command("import")
 @click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option(
-    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Force the input format; skip detection."
-)
+@with_format
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @click.option(
     "--all", "show_all", is_flag=True, help=f"List all trajectories and rejections (default: {_SHOWN} of each)."

@@ -12,6 +12,7 @@ from upath import UPath
 
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
+from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
 from evaluation_assets.core.llm.ledger import Ledger, LedgerError
@@ -28,6 +29,15 @@ def together(*options: Any) -> Any:
         return command
 
     return apply
+
+
+with_format = click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(list(FORMATS)),
+    metavar="NAME",
+    help="Force the input format; skip detection. `evaluation-assets formats` lists the names.",
+)
 
 
 def with_home(command: Any) -> Any:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import reading, with_panel
+from evaluation_assets.cli.options import reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
-from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
@@ -28,9 +27,7 @@ from evaluation_assets.core.settings import InvalidSettings, load_settings
 @reading
 @with_panel
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
-@click.option(
-    "--format", "format_name", type=click.Choice(list(FORMATS)), help="Force the input format; skip detection."
-)
+@with_format
 def plan(
     inputs: tuple[Path, ...],
     beta_threshold: int,

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import content_of, first_line, has_parts_of_others, part_kinds, part_text
-from evaluation_assets.core.formats.client_context import is_of_cline
+from evaluation_assets.core.formats.coding.client_context import is_of_cline
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -20,8 +19,15 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
+from evaluation_assets.core.formats.messages.chat import (
+    content_of,
+    first_line,
+    has_parts_of_others,
+    part_kinds,
+    part_text,
+)
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.readers.goose import has_tools
-from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage_of

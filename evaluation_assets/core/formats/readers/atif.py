@@ -14,12 +14,12 @@ from typing import Any
 
 from evaluation_assets.core.formats.atif_documents import DEEPEST, Documents, is_document
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.client_context import exit_code_of, is_client_context
+from evaluation_assets.core.formats.coding.client_context import exit_code_of, is_client_context
 from evaluation_assets.core.formats.context import success_of
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,

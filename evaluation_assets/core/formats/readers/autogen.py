@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.chat import first_line
-from evaluation_assets.core.formats.message_lists import MessageShape
+from evaluation_assets.core.formats.messages.chat import first_line
+from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.speakers import is_user
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.chat import first_line
 from evaluation_assets.core.formats.files.samples import sample_of
-from evaluation_assets.core.formats.message_lists import MessageShape
-from evaluation_assets.core.formats.message_pieces import Piece, Thought, agent_events, user_events
-from evaluation_assets.core.formats.tool_definitions import tools_of
+from evaluation_assets.core.formats.messages.chat import first_line
+from evaluation_assets.core.formats.messages.lists import MessageShape
+from evaluation_assets.core.formats.messages.pieces import Piece, Thought, agent_events, user_events
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, list_in, object_in, objects_in

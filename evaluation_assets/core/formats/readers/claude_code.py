@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.claude_code_lines import Chain, Reply, SessionLines
+from evaluation_assets.core.formats.coding.claude_code_lines import Chain, Reply, SessionLines
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable

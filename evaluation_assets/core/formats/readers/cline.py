@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
-from evaluation_assets.core.formats.client_context import CLINE_RESULT, is_of_cline
-from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.coding.client_context import CLINE_RESULT, is_of_cline
+from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import usable
@@ -161,7 +161,7 @@ class _Task:
 
 
 def _calls_in(text: str) -> tuple[str, list[Call]]:
-    """The words of a model, and the calls that it wrote as XML elements."""
+    """A model message as its text, and the calls that are written in it as XML elements."""
     calls: list[Call] = []
     words: list[str] = []
     position = 0

@@ -8,10 +8,10 @@ from itertools import chain
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.gemini_contents import Pairs, are_parts, merged, pieces_of, usage_of_gemini
-from evaluation_assets.core.formats.message_lists import MessageShape
-from evaluation_assets.core.formats.message_pieces import agent_events, user_events
-from evaluation_assets.core.formats.tool_definitions import tools_of
+from evaluation_assets.core.formats.messages.gemini_contents import Pairs, are_parts, merged, pieces_of, usage_of_gemini
+from evaluation_assets.core.formats.messages.lists import MessageShape
+from evaluation_assets.core.formats.messages.pieces import agent_events, user_events
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Event
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text, objects_in

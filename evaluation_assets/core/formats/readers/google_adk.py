@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
-from evaluation_assets.core.formats.message_lists import MessageShape
-from evaluation_assets.core.formats.message_pieces import agent_events, user_events
+from evaluation_assets.core.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
+from evaluation_assets.core.formats.messages.lists import MessageShape
+from evaluation_assets.core.formats.messages.pieces import agent_events, user_events
 from evaluation_assets.core.formats.transcript import Event, Result
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, Usage

@@ -18,10 +18,10 @@ from evaluation_assets.core.formats.files.archives import read_member
 from evaluation_assets.core.formats.files.records import read_items, read_value, record_of, too_large
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion
-from evaluation_assets.core.formats.inspect_events import KINDS, conversation_of, is_incomplete
-from evaluation_assets.core.formats.inspect_messages import Resolved, calls_of, content_of
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.tool_definitions import tools_of
+from evaluation_assets.core.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
+from evaluation_assets.core.formats.messages.inspect_messages import Resolved, calls_of, content_of
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Event,

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import events_of, system_of
 from evaluation_assets.core.formats.context import Context, context_of, merged
 from evaluation_assets.core.formats.conversation import Conversation, grouped, joined, not_a_record, trajectory_from
 from evaluation_assets.core.formats.files.json_values import as_json
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.langsmith_runs import (
+from evaluation_assets.core.formats.messages.chat import events_of, system_of
+from evaluation_assets.core.formats.messages.langsmith_runs import (
     QUESTIONS,
     Traces,
     flat_trace,

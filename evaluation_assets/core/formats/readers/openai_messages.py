@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import ROLES, events_of, has_parts_of_others, system_of
-from evaluation_assets.core.formats.client_context import is_of_cline
+from evaluation_assets.core.formats.coding.client_context import is_of_cline
+from evaluation_assets.core.formats.coding.gemini_stream import is_init
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -20,11 +19,12 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.gemini_stream import is_init
+from evaluation_assets.core.formats.messages.ag2_history import ag2_events, is_ag2
+from evaluation_assets.core.formats.messages.chat import ROLES, events_of, has_parts_of_others, system_of
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
 from evaluation_assets.core.formats.readers.goose import has_tools
 from evaluation_assets.core.formats.readers.openai_responses import is_item
-from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import ROLES, content_of, first_line
+from evaluation_assets.core.formats.coding.gemini_stream import is_init
 from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
@@ -19,8 +19,8 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.gemini_stream import is_init
-from evaluation_assets.core.formats.tool_definitions import tools_of
+from evaluation_assets.core.formats.messages.chat import ROLES, content_of, first_line
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import object_in

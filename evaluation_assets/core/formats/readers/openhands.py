@@ -15,8 +15,8 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.messages.tool_definitions import tools_in
 from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.tool_definitions import tools_in
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,

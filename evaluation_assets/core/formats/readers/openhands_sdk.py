@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample
-from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import usable

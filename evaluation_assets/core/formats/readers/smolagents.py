@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.chat import calls_of, content_of
-from evaluation_assets.core.formats.message_lists import MessageShape
+from evaluation_assets.core.formats.messages.chat import calls_of, content_of
+from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage_of

@@ -15,16 +15,16 @@ from functools import partial
 from typing import Any, Literal
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import calls_of, content_of, first_line, result_of, said_of
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
 from evaluation_assets.core.formats.files.records import read_items, read_records, read_value
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.messages.chat import calls_of, content_of, first_line, result_of, said_of
+from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.readers.tau_bench import succeeded
 from evaluation_assets.core.formats.tau2_reviews import review_labels
 from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Event, Said, as_text, total
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage, usage_of

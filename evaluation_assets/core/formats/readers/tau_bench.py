@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.chat import events_of, system_of
 from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
 from evaluation_assets.core.formats.isolation import each_record
+from evaluation_assets.core.formats.messages.chat import events_of, system_of
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
-from evaluation_assets.core.formats.chat import content_of, first_line
-from evaluation_assets.core.formats.message_lists import MessageShape
-from evaluation_assets.core.formats.message_pieces import Piece, Thought, agent_events, user_events
+from evaluation_assets.core.formats.messages.chat import content_of, first_line
+from evaluation_assets.core.formats.messages.lists import MessageShape
+from evaluation_assets.core.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.formats.transcript import Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, objects_in

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from evaluation_assets.core.formats.messages.tool_definitions import tools_in
 from evaluation_assets.core.formats.spans.langchain_dumps import message_in, tool_message_in
-from evaluation_assets.core.formats.tool_definitions import tools_in
 from evaluation_assets.core.formats.transcript import Call, as_text, one_line
 from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Tool

@@ -10,7 +10,7 @@ import pytest
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Rejection
-from evaluation_assets.core.formats.chat import split_thought
+from evaluation_assets.core.formats.messages.chat import split_thought
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, read, trajectories

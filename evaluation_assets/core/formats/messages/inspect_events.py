@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.formats.inspect_messages import Content, Resolved, content_of, parsed_calls
-from evaluation_assets.core.formats.tool_definitions import tools_in
+from evaluation_assets.core.formats.messages.inspect_messages import Content, Resolved, content_of, parsed_calls
+from evaluation_assets.core.formats.messages.tool_definitions import tools_in
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, one_line
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text, list_in, object_in, objects_in

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.formats.message_pieces import Piece, Thought
+from evaluation_assets.core.formats.messages.pieces import Piece, Thought
 from evaluation_assets.core.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, list_in, object_in

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection, Sample
-from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import attempted, usable
 from evaluation_assets.core.trajectories.model import Trajectory

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.formats.client_context import exit_code_of, is_client_context
-from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.coding.client_context import exit_code_of, is_client_context
+from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object, first_text

@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record
-from evaluation_assets.core.formats.chat import content_of, events_of, role_of, split_thought, system_of
 from evaluation_assets.core.formats.context import Context, reference
 from evaluation_assets.core.formats.conversation import Conversation, joined
 from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.messages.chat import content_of, events_of, role_of, split_thought, system_of
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage

@@ -6,8 +6,8 @@ The stream has neither the prompt nor the model. Calls that the CLI refuses do n
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.codex_rollouts import MAIN
-from evaluation_assets.core.formats.coding_session import CodingSession
+from evaluation_assets.core.formats.coding.codex_rollouts import MAIN
+from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage

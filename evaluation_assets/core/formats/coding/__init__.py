@@ -1,0 +1,1 @@
+"""What readers of coding agents share: sessions with sub-agents, and the records of their clients."""
