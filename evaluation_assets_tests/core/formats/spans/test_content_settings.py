@@ -2,7 +2,7 @@
 
 The names are in the sources of opentelemetry-instrumentation-openai-v2 2.4b0, -vertexai 2.2b0 and 0.62.4,
 -google-genai 1.3b0, -openai-agents-v2 0.1.0, -openai-agents 0.62.4 and -langchain 0.62.4, opentelemetry-util-genai
-0.4b0, openinference-instrumentation 0.1.72, and in those of google-adk 2.x and pydantic-ai 2.x.
+0.4b0, openinference-instrumentation 0.1.72, google-adk 2.13.0 and pydantic-ai-slim 2.68.0.
 """
 
 import pytest
