@@ -61,7 +61,7 @@ def main(out: Path, base_url: str) -> None:
         OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)
         add_trace_processor(JsonLines(out / f"{run}.sdk_trace.jsonl"))
         model = model_class("gpt-5", AsyncOpenAI(base_url=f"{base_url}/{run}/v1", api_key="local"))
-        items = _converse(model)
+        items = converse(model)
         provider.shutdown()
         OpenAIAgentsInstrumentor().uninstrument()
         (out / f"{run}.input_list.json").write_text(json.dumps(items), "utf-8")
@@ -73,7 +73,9 @@ def main(out: Path, base_url: str) -> None:
     (out / "overrides.json").write_text(json.dumps(overrides), "utf-8")
 
 
-def _converse(model) -> list:
+def converse(model) -> list:
+    """Run the scenario, and return the items of the conversation."""
+
     def agent(name, tools, handoffs=()):
         text = scenario.INSTRUCTIONS[name]
         described = {"handoff_description": scenario.DESCRIPTIONS[name]}

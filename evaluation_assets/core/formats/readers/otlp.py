@@ -26,7 +26,9 @@ from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "otel"
 DESCRIPTION = "OpenTelemetry traces as OTLP JSON, with GenAI, OpenLLMetry or OpenInference attributes"
-DETECTION = "records with resourceSpans, or with batches of spans as Tempo answers"
+DETECTION = (
+    "records with resourceSpans, with batches of spans as Tempo answers, or with spans in data as Phoenix answers"
+)
 
 _RESOURCES = ("resourceSpans", "resource_spans", "batches")
 _SCOPES = ("scopeSpans", "instrumentationLibrarySpans", "scope_spans")
@@ -36,6 +38,7 @@ _OTHER_SIGNALS = ("resourceLogs", "resource_logs", "resourceMetrics", "resource_
 _DEEPEST = 60
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
 _PLACES = tuple(f"{start}{resources}.item" for start in ("", "item.", "trace.") for resources in _RESOURCES)
+_BARE_SPANS = "data.item"
 _LOG_RECORDS = "scopeLogs.item.logRecords.item"
 _LOG_PLACES = tuple(f"{start}resourceLogs.item.{_LOG_RECORDS}" for start in ("", "item."))
 _GEN_AI = "gen_ai."
@@ -70,9 +73,18 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _holds_spans(data: Any) -> bool:
     batches = list_in(at(data, "batches"))
-    return any(key in object_in(data) for key in _RESOURCES[:2]) or any(
-        key in object_in(batch) for batch in batches for key in _SCOPES
+    return (
+        bool(_bare_spans(data))
+        or any(key in object_in(data) for key in _RESOURCES[:2])
+        or any(key in object_in(batch) for batch in batches for key in _SCOPES)
     )
+
+
+def _bare_spans(data: Any) -> list[JsonObject]:
+    """The spans of an answer of Phoenix, which it gives without their resources and libraries."""
+    return [
+        item for item in objects_in(at(data, "data")) if isinstance(item.get("attributes"), list) and "span_id" in item
+    ]
 
 
 def _holds_events(data: Any) -> bool:
@@ -106,7 +118,7 @@ def _of_document(file: DropFile) -> Iterator[Record]:
     """Read the spans of one large document. Exporters write the resource and scope before their spans."""
     service = scope = ""
     number = 0
-    places = [*(f"{start}.{part}" for start in _PLACES for part in _PARTS), *_LOG_PLACES]
+    places = [*(f"{start}.{part}" for start in _PLACES for part in _PARTS), *_LOG_PLACES, _BARE_SPANS]
     for place, value in read_parts(file.path, file.source, *places):
         if place.endswith(".resource"):
             service, scope = _service(value), ""
@@ -125,6 +137,9 @@ def _of_lines(file: DropFile, unmapped: UnmappedFields) -> Iterator[Record | Rej
             continue
         if _holds_spans(trace := at(record.data, "trace")):
             record = replace(record, data=trace)
+        if spans := _bare_spans(record.data):
+            yield from (replace(record, data=_Given(span, "", "")) for span in spans)
+            continue
         if not isinstance(record.data, dict) or not any(key in record.data for key in (*_RESOURCES, *_OTHER_SIGNALS)):
             found = type_name(record.data) if not isinstance(record.data, dict) else "an object without that field"
             yield record.rejected(UnusableRecord("wrong_type", f"expected an object with resourceSpans, got {found}"))
@@ -160,6 +175,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
         fields.set_aside("droppedEventsCount", "droppedLinksCount")
         start = _nanoseconds(fields, unmapped, "startTimeUnixNano", "start_time_unix_nano")
         end = _nanoseconds(fields, unmapped, "endTimeUnixNano", "end_time_unix_nano")
+        parent = _id(fields, "parentSpanId", "parent_span_id")
         status = fields.object("status")
         code, told = status.value("code"), status.text("message")
         events = []
@@ -171,7 +187,7 @@ def _span(data: Any, scope: str, service: str, unmapped: UnmappedFields) -> Span
         return Span(
             id=name,
             trace_id=trace_id,
-            parent_id=_id(fields, "parentSpanId", "parent_span_id"),
+            parent_id=None if parent is None or not parent.strip("0") else parent,  # Grafana exports zeros for none
             name=fields.text("name") or "",
             scope=scope,
             service=service,
@@ -249,7 +265,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if not isinstance(value, dict) or depth == _DEEPEST:
         return value if isinstance(value, str | int | float) else None
     for key, inner in value.items():
-        kind = key.replace("_", "").lower()
+        kind = "" if inner is None else key.replace("_", "").lower()  # Phoenix writes each kind, all but one as null
         if kind == "intvalue":
             return _whole(inner)
         if kind in ("stringvalue", "boolvalue", "doublevalue", "bytesvalue"):

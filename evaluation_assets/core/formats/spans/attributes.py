@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
+from evaluation_assets.core.formats.spans.crew_tasks import is_of_crew, task_in
 from evaluation_assets.core.formats.spans.langchain_dumps import agent_in, tool_message_in
 from evaluation_assets.core.formats.spans.messages import (
     Message,
@@ -54,6 +55,7 @@ _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.t
 _MERGED = "(merged tools)"
 """What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
 
+_METADATA = "metadata."
 _HAND_OFF = re.compile(r"handoff to (.+)", re.DOTALL)
 _NUMBERED = re.compile(r"(.+?)\.(\d{1,6})(?:\.(.+))?")
 _ASKED_KEYS = (
@@ -136,9 +138,15 @@ def agent_named_in(span: Span) -> str | None:
     named = (
         span.attributes.get(key) for key in ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name")
     )
-    return next((one for one in named if isinstance(one, str) and one), None) or agent_in(
-        span.attributes.get("metadata")
-    )
+    return next((one for one in named if isinstance(one, str) and one), None) or agent_in(_metadata(span.attributes))
+
+
+def _metadata(attributes: JsonObject) -> Any:
+    """The metadata of a span, which Phoenix stores as an attribute for each of its fields."""
+    whole = attributes.get("metadata")
+    if whole is not None:
+        return whole
+    return {key.removeprefix(_METADATA): value for key, value in attributes.items() if key.startswith(_METADATA)}
 
 
 def grouped(attributes: JsonObject) -> JsonObject:
@@ -252,12 +260,14 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
     said = said or list(_event_messages(span, inputs=False))
     asked = next((message.text for message in reversed(given) if message.role == "user" and message.text), None)
     answered = next((message.text.strip() for message in reversed(said) if message.text.strip()), None)
+    question = _value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs")
+    if is_of_crew(span):
+        question, (asked, answered) = None, task_in(span)
     name = _text(fields, "gen_ai.agent.name", "agent.name", "agent_name", "traceloop.entity.name", "graph.node.id")
     return AgentRun(
         name=name or re.sub(r"^invoke_agent\s+|\.(?:run|invoke|kickoff)$", "", span.name) or "agent",
         description=_text(fields, "gen_ai.agent.description", "agent.description"),
-        asked=asked
-        or plain_text(_value(fields, "input.value", "traceloop.entity.input", "mlflow.spanInputs"), _ASKED_KEYS),
+        asked=asked or plain_text(question, _ASKED_KEYS),
         answered=answered
         or plain_text(
             _quoted(_value(fields, "output.value", "final_result", "traceloop.entity.output", "mlflow.spanOutputs")),

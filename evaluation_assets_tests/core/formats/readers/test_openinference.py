@@ -182,7 +182,7 @@ PHOENIX: list[dict[str, Any]] = [
         "attributes.retrieval.documents": [{"document.content": "It"}],
     },
 ]
-"""Rows of a table of spans, as Phoenix's `get_spans_dataframe` gives them."""
+"""Rows of a table of spans, as `get_spans_dataframe` of arize-phoenix-client gives them for a Phoenix 20.26 server."""
 
 
 @pytest.mark.parametrize("kind", ["parquet", "lines", "pandas lines", "answer"])
@@ -213,6 +213,35 @@ def test_spans_of_phoenix_are_read(tmp_path: Path, kind: str) -> None:
     check(run)
     assert calls_of(run) == [("find", None, "It")]
     assert run.started_at == "2026-01-05T10:00:01+00:00"
+
+
+@pytest.mark.parametrize("shape", ["row", "answer"])
+def test_metadata_that_phoenix_stores_by_field_names_the_agent(tmp_path: Path, shape: str) -> None:
+    """Shapes of Phoenix 20.26: an object in a row of its table, an attribute per field in an answer of its server."""
+    fields = {"lc_agent_name": "desk", "langgraph_path": ["__pregel_pull", "model"]}
+    if shape == "row":
+        (tmp_path / "spans.jsonl").write_bytes(orjson.dumps(PHOENIX[0] | {"attributes.metadata": fields}))
+    else:
+        span = {
+            "id": "U3Bhbjox",
+            "name": "ChatOpenAI",
+            "span_kind": "LLM",
+            "context": {"trace_id": "t", "span_id": "a"},
+            "parent_id": None,
+            "start_time": "2026-01-05T10:00:01.5+00:00",
+            "end_time": "2026-01-05T10:00:02+00:00",
+            "status_code": "OK",
+            "status_message": "",
+            "attributes": {
+                "llm.output_messages.0.message.role": "assistant",
+                "llm.output_messages.0.message.content": "Found.",
+                **{f"metadata.{key}": value for key, value in fields.items()},
+            },
+            "events": [],
+        }
+        (tmp_path / "spans.json").write_bytes(orjson.dumps({"data": [span], "next_cursor": None}))
+    (run,) = trajectories(tmp_path)
+    assert [agent.id for agent in run.agents] == ["desk"]
 
 
 @pytest.mark.parametrize("asked", [True, False])

@@ -1,6 +1,7 @@
-"""Spans of Strands Agents with messages as events, and of Google ADK with content and without.
+"""Spans of Strands Agents with messages as events, of Google ADK and of OpenAI's client with content and without.
 
-The shapes are those of strands-agents 1.x and google-adk 2.x, as `benchmarks/frameworks` makes them.
+The shapes are those of strands-agents 1.x, google-adk 2.x and opentelemetry-instrumentation-openai-v2 2.4b0, as
+`benchmarks/frameworks` makes them.
 """
 
 import json
@@ -96,26 +97,41 @@ def test_spans_without_content_name_the_setting_and_keep_each_call(tmp_path: Pat
     assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY" in summary.sentence
 
 
-def logged(span_id: str, name: str, body: dict[str, Any], second: int) -> dict[str, Any]:
-    """A log record, as opentelemetry-instrumentation-openai-v2 emits what was said."""
-    pairs = [{"key": key, "value": {"stringValue": value}} for key, value in body.items()]
+def any_value(value: Any) -> dict[str, Any]:
+    """A value as OTLP wraps it."""
+    if isinstance(value, dict):
+        return {"kvlistValue": {"values": [{"key": key, "value": any_value(one)} for key, one in value.items()]}}
+    if isinstance(value, list):
+        return {"arrayValue": {"values": [any_value(one) for one in value]}}
+    return {"stringValue": value}
+
+
+def logged(span_id: str, name: str, body: dict[str, Any], second: int, **attributes: Any) -> dict[str, Any]:
+    """A log record as opentelemetry-instrumentation-openai-v2 2.4b0 emits it, in the encoding of the OTLP exporter."""
     record = {
-        "timeUnixNano": str(second * 10**9),
+        "body": any_value(body) if body else {},
+        "attributes": [{"key": key.replace("__", "."), "value": any_value(one)} for key, one in attributes.items()],
+        "flags": 3,
         "traceId": "t1",
         "spanId": span_id,
+        "observedTimeUnixNano": str(second * 10**9),
         "eventName": name,
-        "body": {"kvlistValue": {"values": pairs}},
     }
-    return {"resourceLogs": [{"resource": {}, "scopeLogs": [{"scope": {}, "logRecords": [record]}]}]}
+    scope = {"scope": {"name": "opentelemetry.instrumentation.openai_v2"}, "logRecords": [record]}
+    return {"resourceLogs": [{"resource": {}, "scopeLogs": [scope | {"schemaUrl": "https://example.org/1.30.0"}]}]}
+
+
+def choice(**message: Any) -> dict[str, Any]:
+    return {"finish_reason": "stop", "message": {"role": "assistant", **message}}
 
 
 @pytest.mark.parametrize("name", ["logs.jsonl", "logs.json"])
 def test_messages_in_log_records_of_another_file_belong_to_their_spans(tmp_path: Path, name: str) -> None:
     otlp(tmp_path / "traces.jsonl", span("m1", {"gen_ai.operation.name": "chat"}))
     records = [
-        logged("m1", "gen_ai.user.message", {"content": "Hi"}, 1),
-        logged("m1", "gen_ai.choice", {"message": json.dumps({"role": "assistant", "content": "Hello"})}, 2),
-        logged("m9", "gen_ai.user.message", {"content": "of a span that is not here"}, 3),
+        logged("m1", "gen_ai.user.message", {"content": "Hi"}, 1, gen_ai__system="openai"),
+        logged("m1", "gen_ai.choice", choice(content="Hello"), 2, gen_ai__system="openai"),
+        logged("m9", "gen_ai.user.message", {"content": "of a span that is not here"}, 3, gen_ai__system="openai"),
     ]
     lines = [json.dumps(record) for record in records]
     (tmp_path / name).write_text("\n".join(lines) if name.endswith("l") else f"[{','.join(lines)}]")
@@ -124,3 +140,63 @@ def test_messages_in_log_records_of_another_file_belong_to_their_spans(tmp_path:
     check(run)
     assert (run.task, run.final_answer) == ("Hi", "Hello")
     assert unmapped.notes["orphan_span", "spans[]"] == 1
+
+
+def client_spans(scope: str = "opentelemetry.instrumentation.openai_v2") -> list[dict[str, Any]]:
+    return [span(name, {"gen_ai.operation.name": "chat"}, start=at, scope=scope) for name, at in (("m1", 1), ("m2", 5))]
+
+
+@pytest.mark.parametrize("has_content", [True, False])
+def test_calls_and_results_in_log_records_are_read(tmp_path: Path, has_content: bool) -> None:
+    """Without content, the records still have the calls by name, and the roles of all messages."""
+
+    def content(text: str) -> dict[str, Any]:
+        return {"content": text} if has_content else {}
+
+    function = {"name": "look"} | ({"arguments": '{"order": 17}'} if has_content else {})
+    calls = [{"id": "c1", "type": "function", "function": function}]
+    records = [
+        logged("m1", "gen_ai.user.message", content("Order 17?"), 1),
+        logged("m1", "gen_ai.choice", choice(tool_calls=calls), 2),
+        logged("m2", "gen_ai.user.message", content("Order 17?"), 5),
+        logged("m2", "gen_ai.assistant.message", {"tool_calls": calls}, 6),
+        logged("m2", "gen_ai.tool.message", {**content("late"), "id": "c1"}, 7),
+        logged("m2", "gen_ai.choice", choice(**content("It is late.")), 8),
+    ]
+    path = otlp(tmp_path / "traces.jsonl", *client_spans())
+    with path.open("a") as sink:
+        sink.writelines(f"{json.dumps(record)}\n" for record in records)
+    (run,) = trajectories(path)
+    summary = summary_of(path)
+    if has_content:
+        check(run)
+        assert (run.task, run.final_answer, summary.trust) == ("Order 17?", "It is late.", "complete")
+        assert calls_of(run) == [("look", {"order": 17}, "late")]
+    else:
+        assert [step.call.name for step in run.calls if step.call] == ["look"]
+        assert summary.trust == "partial"
+        assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true" in summary.sentence
+
+
+def test_messages_in_attributes_of_a_log_record_are_read(tmp_path: Path) -> None:
+    """The latest conventions log one event per call of a model, with the whole history (openai-v2 2.4b0)."""
+    name, scope = "gen_ai.client.inference.operation.details", "opentelemetry.util.genai.handler"
+
+    def message(role: str, **part: Any) -> dict[str, Any]:
+        return {"role": role, "parts": [part]}
+
+    asked = message("user", content="Order 17?", type="text")
+    call = message("assistant", arguments={"order": "17"}, name="look", id="c1", type="tool_call")
+    result = message("tool", response="late", id="c1", type="tool_call_response")
+    answer = message("assistant", content="It is late.", type="text")
+    details = [("m1", [asked], call), ("m2", [asked, call, result], answer)]
+    path = otlp(tmp_path / "traces.jsonl", *client_spans(scope))
+    with path.open("a") as sink:
+        for number, (span_id, given, made) in enumerate(details, 1):
+            said_in = {"gen_ai__input__messages": given, "gen_ai__output__messages": [made]}
+            sink.write(json.dumps(logged(span_id, name, {}, number, **said_in)) + "\n")
+    (run,) = trajectories(path)
+    check(run)
+    assert (run.task, run.final_answer) == ("Order 17?", "It is late.")
+    assert calls_of(run) == [("look", {"order": "17"}, "late")]
+    assert summary_of(path).trust == "complete"
