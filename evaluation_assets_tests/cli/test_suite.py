@@ -110,7 +110,7 @@ def test_runs_that_fail_without_the_agents_doing_are_not_counted_and_tried_again
     before = len(server.requests())
     server.script(answering("good0"))
     status, said = commanded(Path(home.root.path), "sums")
-    assert status == 0 and "right answers      3 of 3 (100.0%)" in said and "finished before    1 attempts" in said
+    assert status == 0 and "right answers      3 of 3 (100.0%)" in said and "finished before    1 attempt" in said
     assert len(server.requests()) - before == 4
 
 

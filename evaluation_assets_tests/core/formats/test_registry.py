@@ -5,9 +5,9 @@ import json
 import orjson
 import pytest
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.formats.files.samples import sample_of
-from evaluation_assets.core.formats.registry import format_of, read_trajectories
+from evaluation_assets.core.formats.registry import FORMATS, format_of, read_trajectories
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.files.stored import saved, trajectories
@@ -68,3 +68,12 @@ def test_ids_stay_unique_where_a_task_is_called_like_a_trial() -> None:
     ]
     assert len({run.id for run in runs}) == len(names)
     assert [run.task_id for run in runs] == names
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_detection_survives_fields_of_any_type(name: str) -> None:
+    fields = ("type", "role", "kind", "part_kind", "object", "event", "status", "payload", "data", "id", "messages")
+    more = ("observations", "startTime", "traceId", "span_data", "source", "content", "parts", "run_type", "inputs")
+    for value in ([], {}, [[]], [{}], [{"type": []}], {"type": {}}, 1, None, "x"):
+        record = dict.fromkeys((*fields, *more), value)
+        FORMATS[name].detect(Sample((record, record | {"id": "1", "traceId": "1", "type": []}, [record], value), "x"))

@@ -21,8 +21,8 @@ MAIN = "codex"
 """Id of the agent that talks to the user."""
 
 _NOT_RUN = re.compile(r"\A(?:Wall time: [^\n]*\n)?(?:aborted by user|unsupported call: |failed to parse )")
-_ITEMS = {"CommandExecution", "FileChange", "McpToolCall", "CollabAgentToolCall", "DynamicToolCall"}
-_ENDS = {"exec_command_end", "patch_apply_end", "mcp_tool_call_end"}
+_ITEMS = ("CommandExecution", "FileChange", "McpToolCall", "CollabAgentToolCall", "DynamicToolCall")
+_ENDS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
 _SHORT = 200
 _BESIDE = ("id", "status", "internal_chat_message_metadata_passthrough", "metadata", "phase")
 """Fields of every item."""

@@ -32,7 +32,7 @@ _CONTEXT = ("SystemMessage", "AssistantMessage", "FunctionExecutionResultMessage
 """Messages that an agent sends to its model, as its saved state has them."""
 
 _NOT_SAID = ("ModelClientStreamingChunkEvent", "UserInputRequestedEvent", "MemoryQueryEvent", "SelectSpeakerEvent")
-_KNOWN = frozenset((*_TEXTS, *_EVENTS, *_CONTEXT, *_NOT_SAID, "HandoffMessage"))
+_KNOWN = (*_TEXTS, *_EVENTS, *_CONTEXT, *_NOT_SAID, "HandoffMessage")
 _USERS = ("user_proxy", "userproxy", "user_proxy_agent")
 _CODE = "code_execution"
 

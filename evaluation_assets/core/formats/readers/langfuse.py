@@ -29,7 +29,7 @@ NAME = "langfuse"
 DESCRIPTION = "Langfuse exports: traces with observations, lists of observations, scores"
 DETECTION = "objects with observations that have a type; records with an id, a trace id, a type and a start time"
 
-_TYPES = frozenset("SPAN EVENT GENERATION AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL".split())
+_TYPES = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL")
 _INPUT = ("input", "cache_read_input_tokens", "cache_creation_input_tokens")
 _OUTPUT = ("output",)
 
