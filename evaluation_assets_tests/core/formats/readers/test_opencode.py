@@ -62,10 +62,10 @@ def test_a_printed_stream_is_read() -> None:
     assert run.final_answer == "Done."
 
 
-def test_a_last_call_that_was_cut_off_is_no_gap() -> None:
+def test_a_call_that_was_cut_off_is_a_gap_if_the_agent_went_on() -> None:
     report = ImportReport()
     assert len(list(report.read(FORMATS["opencode"], files_of(FIXTURE / "ses_1.json")))) == 1
-    assert report.summary.sentence == "complete"
+    assert report.summary.sentence == "partial: 1 call without a result"
 
 
 def test_only_what_the_client_adds_is_unmapped() -> None:
