@@ -1,0 +1,44 @@
+"""Where traces are fetched from: a trace store, a bucket, a folder, a receiver, or the sessions of a coding agent."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from upath import UPath
+
+from evaluation_assets.core.trajectories.model import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A trace that has ended, as its store has it.
+
+    It is either a `record`, one line of JSON in a format that is read, or `files`, by their names in the drop.
+    `ended_at` is the end of its last span, or the modification time of its last file, in UTC.
+    """
+
+    id: str
+    ended_at: datetime
+    record: JsonObject | None = None
+    files: Sequence[tuple[str, UPath]] = field(default=())
+
+
+class TraceStore(Protocol):
+    """A place that traces are fetched from. Stores are opened by name of their type, from `sources.yaml`."""
+
+    def ended(self, after: datetime, until: datetime) -> Iterator[Trace]:
+        """Yield the traces that ended in `(after, until]`, in order of their ends, page by page.
+
+        Raises:
+            StoreError: the store cannot be reached or refuses; the message says why and what to do, without secrets.
+        """
+        ...
+
+    def id_of(self, record: JsonObject) -> str | None:
+        """The ID of the trace that a record holds; `None` for stores of files."""
+        ...
+
+
+class StoreError(Exception):
+    """A store that gives no traces."""
