@@ -102,6 +102,11 @@ class Installation:
         return "EVALUATION_LEDGER_URL" in os.environ or (self._local / "ledger.sqlite").exists()
 
     @property
+    def received(self) -> Path:
+        """The spool of the receiver, an SQLite file."""
+        return self._local / "received.sqlite"
+
+    @property
     def dagster(self) -> Path:
         """DAGSTER_HOME."""
         return self._local / "dagster"
