@@ -21,7 +21,17 @@ class Receiver:
 
     def __init__(self, home: Path, *options: str, **environment: str) -> None:
         self.spool = home / "received.sqlite"
-        command = [sys.executable, "-m", "evaluation_assets.cli", "receive", "--home", str(home), "--port", "0", *options]
+        command = [
+            sys.executable,
+            "-m",
+            "evaluation_assets.cli",
+            "receive",
+            "--home",
+            str(home),
+            "--port",
+            "0",
+            *options,
+        ]
         self.process = subprocess.Popen(
             command, cwd=ROOT, env=os.environ | environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -66,4 +76,6 @@ def span(trace: int, number: int, parent: int | None = None, **attributes: str) 
 def document(spans: Sequence[Any], service: str = "shop") -> dict[str, Any]:
     """An OTLP JSON document with spans of one service."""
     resource = {"attributes": [{"key": "service.name", "value": {"stringValue": service}}]}
-    return {"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "test"}, "spans": list(spans)}]}]}
+    return {
+        "resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "test"}, "spans": list(spans)}]}]
+    }

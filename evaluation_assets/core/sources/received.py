@@ -17,7 +17,7 @@ from pathlib import Path
 
 from evaluation_assets.core.sources.otlp.parts import Part
 from evaluation_assets.core.sources.otlp.records import record_of, trace_id_of
-from evaluation_assets.core.sources.store import StoreError, Trace
+from evaluation_assets.core.sources.store import StoreError, Trace, Wanted
 from evaluation_assets.core.trajectories.model import JsonObject
 
 ROOT_WAIT = timedelta(hours=1)
@@ -143,42 +143,57 @@ class ReceivedTraces:
         self._wait = max(quiet, ROOT_WAIT).total_seconds()
         self._clock = clock
 
-    def ended(self, after: datetime, until: datetime, wanted: Callable[[str], bool]) -> Iterator[Trace]:
+    def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
         """Yield the wanted traces that ended in `(after, until]`, in order of their ends, with all that arrived.
 
         Raises:
             StoreError: the spool cannot be read.
         """
-        if not self._path.exists():
-            return
-        try:
-            with _explained(self._path), closing(_connected(self._path)) as connection:
-                for end, trace in self._ends(connection, after.timestamp(), until.timestamp()):
-                    if wanted(trace):
-                        record = record_of(_contents(connection, trace))
-                        yield Trace(id=trace, ended_at=datetime.fromtimestamp(end, UTC), record=record)
-        except SpoolError as problem:
-            raise StoreError(str(problem)) from None
+        with self._opened() as connection:
+            for end, trace in sorted(self._ends(connection, after - timedelta(seconds=self._wait), until)):
+                if after.timestamp() < end.closed_at <= until.timestamp() and wanted(trace):
+                    yield _trace(connection, trace, end)
+
+    def late(self, after: datetime, until: datetime) -> Iterator[Trace]:
+        """Yield the traces of which spans arrived in `(after, until]`, after their end.
+
+        Raises:
+            StoreError: the spool cannot be read.
+        """
+        with self._opened() as connection:
+            for end, trace in self._ends(connection, after, until):
+                if end.is_late and end.last_at <= until.timestamp():
+                    yield _trace(connection, trace, end)
 
     def id_of(self, record: JsonObject) -> str | None:
         """The ID of the trace that a record holds."""
         return trace_id_of(record)
 
-    def _ends(self, connection: sqlite3.Connection, after: float, until: float) -> list[tuple[float, str]]:
-        """The traces that ended in a span of time, in order of their ends."""
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """A connection to the spool; to an empty one while nothing was received."""
+        try:
+            with _explained(self._path):
+                connection = _connected(self._path) if self._path.exists() else sqlite3.connect(":memory:")
+                with closing(connection):
+                    connection.executescript(_SCHEMA)
+                    yield connection
+        except SpoolError as problem:
+            raise StoreError(str(problem)) from None
+
+    def _ends(self, connection: sqlite3.Connection, after: datetime, until: datetime) -> Iterator[tuple["_End", str]]:
+        """The ends of the traces of which something arrived in a span of time."""
         rows = connection.execute(
             "SELECT trace, arrived_at, has_root FROM parts WHERE trace IN "
             "(SELECT trace FROM parts WHERE arrived_at > ? AND arrived_at <= ?) ORDER BY trace, arrived_at",
-            (after - self._wait, until),
+            (after.timestamp(), until.timestamp()),
         )
-        ends = [
-            (end, trace)
-            for trace, arrivals in groupby(rows, key=itemgetter(0))
-            if (end := self._end([(at, bool(root)) for _, at, root in arrivals])) is not None and after < end <= until
-        ]
-        return sorted(ends)
+        for trace, arrivals in groupby(rows.fetchall(), key=itemgetter(0)):
+            end = self._end([(at, bool(root)) for _, at, root in arrivals])
+            if end is not None:
+                yield end, trace
 
-    def _end(self, arrivals: Sequence[tuple[float, bool]]) -> float | None:
+    def _end(self, arrivals: Sequence[tuple[float, bool]]) -> "_End | None":
         """The end of a trace by the times of its arrivals; `None` if more is expected.
 
         The end of one without a root span is put off by as much as it waits longer, so that no look is past it when the
@@ -189,13 +204,23 @@ class ReceivedTraces:
             has_root = has_root or is_root
             wait = self._quiet if has_root else self._wait
             if next_at - arrived_at >= wait:
-                return arrived_at + wait - self._quiet
+                return _End(arrived_at + wait - self._quiet, arrivals[-1][0], arrived_at < arrivals[-1][0])
         return None
 
 
-def _contents(connection: sqlite3.Connection, trace: str) -> Iterator[bytes]:
+@dataclass(frozen=True, slots=True, order=True)
+class _End:
+    """When a trace ended, when its last part arrived, and whether that was after its end."""
+
+    closed_at: float
+    last_at: float
+    is_late: bool
+
+
+def _trace(connection: sqlite3.Connection, trace: str, end: _End) -> Trace:
     rows = connection.execute("SELECT content FROM parts WHERE trace = ? ORDER BY number", (trace,))
-    return (content for (content,) in rows)
+    record = record_of(content for (content,) in rows)
+    return Trace(id=trace, ended_at=datetime.fromtimestamp(end.closed_at, UTC), record=record)
 
 
 def _connected(path: Path) -> sqlite3.Connection:

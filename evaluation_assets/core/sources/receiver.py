@@ -126,7 +126,7 @@ class _Receiver:
             body = b"".join(pieces)
             pieces.clear()
             parts = await run_sync(_parts_of, body, encoding, media, signal, limiter=self.decoding)
-            added = await run_sync(self.spool.add, parts.parts, time.time(), limiter=self.writing)
+            added = await run_sync(self.spool.add, parts.parts, round(time.time(), 6), limiter=self.writing)
         except ClientDisconnect:
             raise _Refused(400, _INVALID, "the sender closed the connection") from None
         except SpoolError as problem:
