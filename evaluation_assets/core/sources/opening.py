@@ -15,6 +15,8 @@ _HERE = "evaluation_assets.core.sources.stores"
 STORES: Mapping[str, tuple[str, str | None]] = {
     "mlflow": (f"{_HERE}.mlflow", "mlflow"),
     "phoenix": (f"{_HERE}.phoenix", "phoenix"),
+    "langfuse": (f"{_HERE}.langfuse", "langfuse"),
+    "langsmith": (f"{_HERE}.langsmith", "langsmith"),
     "folder": (f"{_HERE}.files", None),
     "bucket": (f"{_HERE}.files", None),
 }

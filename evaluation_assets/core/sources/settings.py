@@ -104,6 +104,48 @@ class BucketSettings(SourceSettings):
         return self.url
 
 
+class LangfuseSettings(SourceSettings):
+    """Traces of a Langfuse project; its keys are those of the project.
+
+    `environment`, `trace_name` and `tags` select traces: those with this environment, this name and all of these tags.
+    """
+
+    type: Literal["langfuse"]
+    url: AnyHttpUrl = AnyHttpUrl("https://cloud.langfuse.com")
+    public_key_env: VariableName = "LANGFUSE_PUBLIC_KEY"
+    secret_key_env: VariableName = "LANGFUSE_SECRET_KEY"  # noqa: S105  (the name of a variable)
+    environment: str | None = None
+    trace_name: str | None = None
+    tags: tuple[str, ...] = ()
+    format: str | None = "langfuse"
+
+    @property
+    def place(self) -> str:
+        """The server."""
+        return str(self.url)
+
+
+class LangsmithSettings(SourceSettings):
+    """Traces of a LangSmith project.
+
+    `filter` is an expression of LangSmith's query language about root runs. LangSmith finds traces by the time that
+    they began; one that takes longer than `longest` is not fetched.
+    """
+
+    type: Literal["langsmith"]
+    project: str
+    url: AnyHttpUrl = AnyHttpUrl("https://api.smith.langchain.com")
+    api_key_env: VariableName = "LANGSMITH_API_KEY"
+    filter: str | None = None
+    longest: Duration = timedelta(hours=2)
+    format: str | None = "langchain"
+
+    @property
+    def place(self) -> str:
+        """Server and project."""
+        return f"{self.url}, project {self.project}"
+
+
 class ReceivedSettings(SourceSettings):
     """Traces that `evaluation-assets receive` received. `spool` is its file, by default the one in the home folder."""
 
@@ -122,6 +164,8 @@ SETTINGS: Mapping[str, type[SourceSettings]] = {
     "phoenix": PhoenixSettings,
     "folder": FolderSettings,
     "bucket": BucketSettings,
+    "langfuse": LangfuseSettings,
+    "langsmith": LangsmithSettings,
     "received": ReceivedSettings,
 }
 """The settings of each type of source."""
