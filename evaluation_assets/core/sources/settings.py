@@ -27,7 +27,7 @@ class SourceSettings(Section):
     `agent_version`, `labels` and `format` are written into the sidecar of each drop.
     """
 
-    type: str
+    type: Any
     quiet_minutes: float = Field(default=10, ge=0)
     share: Share = 1.0
     every_seconds: int = Field(default=60, ge=1)
