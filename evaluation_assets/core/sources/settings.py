@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AnyHttpUrl, Field
 from upath import UPath
@@ -26,7 +27,7 @@ class SourceSettings(Section):
     `agent_version`, `labels` and `format` are written into the sidecar of each drop.
     """
 
-    type: str
+    type: Any
     quiet_minutes: float = Field(default=10, ge=0)
     share: Share = 1.0
     every_seconds: int = Field(default=60, ge=1)
@@ -48,6 +49,14 @@ class SourceSettings(Section):
         raise NotImplementedError
 
 
+def without_credentials(url: str) -> str:
+    """A URL without user, password and query, to be shown."""
+    parts = urlsplit(url)
+    if not parts.netloc:
+        return url
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
 class MlflowSettings(SourceSettings):
     """Traces of an MLflow tracking server: all active experiments, or the named ones; `filter` is MLflow's own."""
 
@@ -60,7 +69,7 @@ class MlflowSettings(SourceSettings):
     @property
     def place(self) -> str:
         """Tracking server and experiments."""
-        return f"{self.tracking_uri}, {', '.join(self.experiments) or 'all experiments'}"
+        return f"{without_credentials(self.tracking_uri)}, {', '.join(self.experiments) or 'all experiments'}"
 
 
 class PhoenixSettings(SourceSettings):
@@ -75,7 +84,7 @@ class PhoenixSettings(SourceSettings):
     @property
     def place(self) -> str:
         """Server and project."""
-        return f"{self.url}, project {self.project}"
+        return f"{without_credentials(str(self.url))}, project {self.project}"
 
 
 class FolderSettings(SourceSettings):

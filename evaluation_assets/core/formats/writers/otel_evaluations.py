@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.trajectories.recorded_spans import RecordedSpan, spans_of_clips, trace_of
 
 EVENT = "gen_ai.evaluation.result"
 SCOPE = "evaluation_assets"
@@ -24,7 +25,7 @@ def document(
     trajectory_scores: Iterable[Mapping[str, Any]],
 ) -> JsonObject:
     """Convert the stored scores of a trajectory. A missing score yields no event."""
-    spans = _spans_of_clips(trajectory)
+    spans = spans_of_clips(trajectory)
     levels = (("clip", clip_scores), ("category", category_assessments), ("trajectory", trajectory_scores))
     records = [
         _record(drop, trajectory, level, row, spans)
@@ -36,7 +37,9 @@ def document(
     return {"resourceLogs": [{"resource": resource, "scopeLogs": [{"scope": {"name": SCOPE}, "logRecords": records}]}]}
 
 
-def _record(drop: str, trajectory: Trajectory, level: str, row: Mapping[str, Any], spans: dict[int, str]) -> JsonObject:
+def _record(
+    drop: str, trajectory: Trajectory, level: str, row: Mapping[str, Any], spans: Mapping[int, RecordedSpan]
+) -> JsonObject:
     attributes = {
         "gen_ai.evaluation.name": row["criterion"],
         "gen_ai.evaluation.score.value": float(row["mean"]),
@@ -51,23 +54,13 @@ def _record(drop: str, trajectory: Trajectory, level: str, row: Mapping[str, Any
         f"{SCOPE}.n_judges": row["n_judges"],
     }
     record: JsonObject = {"timeUnixNano": "0", "eventName": EVENT, "attributes": list(_attributes(attributes))}
-    trace, span = trajectory.extra.get("trace_id"), spans.get(row.get("clip_index", -1))
-    if isinstance(trace, str) and _TRACE.fullmatch(trace):
+    span = spans.get(row["clip_index"]) if level == "clip" else None
+    trace = trace_of(trajectory) if span is None else span.trace_id
+    if trace is not None and _TRACE.fullmatch(trace):
         record["traceId"] = trace
-        if level == "clip" and span is not None:
-            record["spanId"] = span
+        if span is not None and _SPAN.fullmatch(span.span_id):
+            record["spanId"] = span.span_id
     return record
-
-
-def _spans_of_clips(trajectory: Trajectory) -> dict[int, str]:
-    """The source span of each clip, if known: a clip ends with the step of its call."""
-    recorded = trajectory.extra.get("spans")
-    by_step: dict[int, str] = {}
-    for span, step in (recorded if isinstance(recorded, dict) else {}).items():
-        if _SPAN.fullmatch(span):
-            by_step.setdefault(step, span)
-    ends = [number for number, step in enumerate(trajectory.steps) if step.call is not None]
-    return {clip: by_step[step] for clip, step in enumerate(ends) if step in by_step}
 
 
 def _attributes(values: Mapping[str, Any]) -> Iterator[JsonObject]:
