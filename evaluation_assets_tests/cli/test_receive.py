@@ -386,3 +386,18 @@ def test_a_terminal_shows_a_live_count_and_ctrl_c_ends_it(tmp_path: Path) -> Non
     assert process.wait(60) == 0
     os.close(controller)
     assert "Traceback" not in shown
+
+
+def test_received_traces_become_a_drop(tmp_path: Path) -> None:
+    """With a time of silence that is over at once; the drop is what the reader of OTLP reads."""
+    (tmp_path / "sources.yaml").write_text("sources: {live: {type: received, quiet_minutes: 0, agent: shop}}")
+    pull = [sys.executable, "-m", "evaluation_assets.cli", "sources", "pull", "--home", str(tmp_path)]
+    with receiving(tmp_path) as started:
+        for trace in (1, 2):
+            spans = [span(trace, 1), span(trace, 2, 1, **{"gen_ai.operation.name": "chat"})]
+            httpx.post(f"{started.url}/v1/traces", json=document(spans)).raise_for_status()
+        told = [subprocess.run(pull, cwd=ROOT, capture_output=True, text=True).stdout for _ in range(2)]
+    assert told[0].endswith("live: 2 traces fetched into 1 drop\n")
+    assert told[1] == "live: 0 traces fetched into 0 drops\n"
+    (records,) = (tmp_path / "drops" / "live").rglob("traces.jsonl")
+    assert len(records.read_text().splitlines()) == 2
