@@ -21,6 +21,7 @@ from evaluation_assets.core.trajectories.identity import LONGEST_FILE_NAME
 DIRECTORY_SIDECAR = "_drop.yaml"
 SIDECAR_SUFFIX = ".drop.yaml"
 _SIDECARS = (DIRECTORY_SIDECAR, SIDECAR_SUFFIX)
+_AIDER = ".chat.history.md"
 NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
 LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
 """Bytes of a drop's name; tables, reports and the sidecar add an ending to it."""
@@ -194,6 +195,10 @@ def one_file(path: UPath) -> Drop:
     Raises:
         InvalidDrop: the name is none of a drop, or it is no regular file.
     """
+    if path.name.lower().endswith(_AIDER):
+        raise InvalidDrop(
+            f"{path.name} is a chat history of Aider; copy it to a file that ends in .txt, e.g. aider.txt"
+        )
     if _is_ignored(path.name) or not _is_data(path.name):
         endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
         raise InvalidDrop(f"{path.name} has an unsupported extension; rename it to end in one of {endings}")

@@ -10,6 +10,7 @@ from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import reader_failed
 from evaluation_assets.core.formats.readers import (
     agent_session,
+    aider,
     anthropic_messages,
     atif,
     autogen,
@@ -68,6 +69,7 @@ FORMATS: dict[str, Format] = {
         claude_code,
         cline,
         codex,
+        aider,
         gemini_cli,
         goose,
         opencode,
