@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test lint format docs bench bench-judging clean
+.PHONY: demo ui test test-stores lint format docs bench bench-judging clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)

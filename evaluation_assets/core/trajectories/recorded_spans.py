@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
-TRACE, SPANS, TRACES_OF_SPANS = "trace_id", "spans", "traces_of_spans"
+TRACE, SPANS, TOOL_SPANS, TRACES_OF_SPANS = "trace_id", "spans", "tool_spans", "traces_of_spans"
 """What readers of traces note in a trajectory's `extra`.
 
-The ID of its (first) trace; the steps of spans; for a conversation of several traces, the trace of each span.
+The ID of its (first) trace; the steps of spans; which of them are runs of tools; and for a conversation of several
+traces, the trace of each span.
 """
 
 
@@ -26,15 +27,22 @@ def trace_of(trajectory: Trajectory) -> str | None:
 
 
 def spans_of_clips(trajectory: Trajectory) -> dict[int, RecordedSpan]:
-    """The source span of each clip, if known: a clip ends with the step of its call."""
-    recorded, traces = trajectory.extra.get(SPANS), trajectory.extra.get(TRACES_OF_SPANS)
+    """The source span of each clip, if known: of the tool's run, else of the model call that asked for it."""
+    steps = _object(trajectory, SPANS)
+    tools = trajectory.extra.get(TOOL_SPANS)
     by_step: dict[int, str] = {}
-    for span, step in (recorded if isinstance(recorded, dict) else {}).items():
-        by_step.setdefault(step, span)
-    of_span = traces if isinstance(traces, dict) else {}
+    for span in (*(tools if isinstance(tools, list) else ()), *steps):
+        if span in steps:
+            by_step.setdefault(steps[span], span)
+    of_span = _object(trajectory, TRACES_OF_SPANS)
     ends = [number for number, step in enumerate(trajectory.steps) if step.call is not None]
     return {
         clip: RecordedSpan(of_span.get(by_step[step], trace_of(trajectory)), by_step[step])
         for clip, step in enumerate(ends)
         if step in by_step
     }
+
+
+def _object(trajectory: Trajectory, key: str) -> JsonObject:
+    found = trajectory.extra.get(key)
+    return found if isinstance(found, dict) else {}

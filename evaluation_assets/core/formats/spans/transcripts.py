@@ -20,7 +20,7 @@ from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
-from evaluation_assets.core.trajectories.recorded_spans import SPANS, TRACE, TRACES_OF_SPANS
+from evaluation_assets.core.trajectories.recorded_spans import SPANS, TOOL_SPANS, TRACE, TRACES_OF_SPANS
 
 _RECORDED_TWICE = "recorded_twice"
 _EVALUATION = "gen_ai.evaluation.result"
@@ -80,6 +80,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         TRACES_OF_SPANS: {span.id: span.trace_id for span in spans if span.id in telling.places}
         if len(names) > 1
         else None,
+        TOOL_SPANS: telling.tool_spans,
         SPANS: {span: steps[entry] + call for span, (entry, call) in telling.places.items()},
     }
     verdicts = list(_verdicts(spans))

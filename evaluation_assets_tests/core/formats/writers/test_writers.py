@@ -234,7 +234,7 @@ def test_scores_are_events_of_the_spans_they_judge(tmp_path: Path) -> None:
     records = document["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
     assert [record["eventName"] for record in records] == ["gen_ai.evaluation.result"] * 3
     assert [record["traceId"] for record in records] == [manager.id] * 3
-    assert [record.get("spanId") for record in records] == ["a000000000000004", None, None]
+    assert [record.get("spanId") for record in records] == ["a000000000000005", None, None]
     found = [attributes_of(record) for record in records]
     assert [one["gen_ai.evaluation.score.value"] for one in found] == [0.5, 0.25, 1.0]
     assert [one["evaluation_assets.level"] for one in found] == ["clip", "category", "trajectory"]
