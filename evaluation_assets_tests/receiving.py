@@ -60,7 +60,7 @@ def receiving(home: Path, *options: str, **environment: str) -> Iterator[Receive
             started.stop(signal.SIGKILL)
 
 
-def span(trace: int, number: int, parent: int | None = None, **attributes: str) -> dict[str, Any]:
+def span(trace: int, number: int, parent: int | None = None, /, **attributes: str) -> dict[str, Any]:
     """A span as OTLP JSON; `number` is its ID in the trace."""
     return {
         "traceId": f"{trace:032x}",

@@ -199,6 +199,11 @@ def one_file(path: UPath) -> Drop:
         raise InvalidDrop(
             f"{path.name} is a chat history of Aider; copy it to a file that ends in .txt, e.g. aider.txt"
         )
+    if path.suffix.lower() == ".csv":
+        raise InvalidDrop(
+            f"{path.name} is a table, in which exports of trace stores lack the steps of agents; export JSON, or fetch "
+            "the traces with a source (docs/sources.md)"
+        )
     if _is_ignored(path.name) or not _is_data(path.name):
         endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
         raise InvalidDrop(f"{path.name} has an unsupported extension; rename it to end in one of {endings}")

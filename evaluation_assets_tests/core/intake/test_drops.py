@@ -199,3 +199,9 @@ def test_a_sidecar_that_is_no_mapping_is_copied_as_it_is(tmp_path: Path, home: I
     (drop,) = take_in(home, [path], one_drop=False)
     assert drop.sidecar_file is not None
     assert yaml.safe_load(drop.sidecar_file.read_text()) == ["not", "a", "mapping"]
+
+
+def test_a_table_of_a_trace_store_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "traces.csv").write_text("id,name\n")
+    with pytest.raises(InvalidDrop, match="lack the steps of agents; export JSON, or fetch the traces with a source"):
+        inspect([tmp_path / "traces.csv"])

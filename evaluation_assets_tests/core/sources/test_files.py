@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.sources.collection import Source, collect
 from evaluation_assets.core.sources.opening import open_store
 from evaluation_assets.core.sources.settings import BucketSettings, FolderSettings, SourceSettings
@@ -14,6 +15,9 @@ from evaluation_assets.core.sources.store import Trace
 from evaluation_assets_tests.core.sources.memory_store import at
 
 YEAR = timedelta(days=365)
+
+
+HOME = Installation.at("unused")
 
 
 def put(path: Path, minutes: float, content: str = "{}\n") -> Path:
@@ -26,7 +30,7 @@ def put(path: Path, minutes: float, content: str = "{}\n") -> Path:
 
 
 def found(settings: SourceSettings, after: datetime = at(-60), until: datetime = at(60)) -> list[Trace]:
-    return list(open_store(settings).ended(after, until, lambda name: True))
+    return list(open_store(settings, HOME).ended(after, until, lambda name: True))
 
 
 def names(settings: SourceSettings) -> list[str]:
@@ -77,7 +81,7 @@ def test_a_file_becomes_a_drop_and_again_once_it_has_changed(tmp_path: Path) -> 
     source = Source("app", folder(logs))
 
     def look(minutes: float) -> int:
-        return collect(source, open_store(source.settings), drops, at(0), at(minutes)).added.total()
+        return collect(source, open_store(source.settings, HOME), drops, at(0), at(minutes)).added.total()
 
     assert [look(15), look(16)] == [1, 0]
     put(log, 20, "1\n2\n")

@@ -67,10 +67,16 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         data = {"messages": data}
     if not isinstance(data, dict):
         raise not_a_record(data, "an object or a list of messages")
+    if data.get("object") == "chat.completion.chunk":
+        raise UnusableRecord(
+            "wrong_type", "a chunk of a streamed completion; export the request's messages and the completed answer"
+        )
     with unmapped.reading(data) as fields:
         request = fields if _messages_in(data) is not None else fields.object(*_REQUESTS)
         response = _response_of(fields)
-        choices = response.objects("choices")[:1]
+        choices, others = response.objects("choices")[:1], response.items("choices")[1:]
+        if others:
+            unmapped.note("unknown_part", "further choices of an answer (n > 1)", len(others))
         messages = request.objects(*_LISTS)
         answers = [choice.object("message") for choice in choices]
         if messages and answers and _is_same(_request_messages(data)[-1], response.items("choices")[0]):

@@ -23,7 +23,7 @@ from evaluation_assets.core.formats.messages.chat import ROLES, content_of, firs
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.formats.untyped import object_in
+from evaluation_assets.core.formats.untyped import at, list_in, object_in
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
 
@@ -91,6 +91,11 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
                 or tools_of(request, "tools")
                 or _listed(request, response),
             )
+    if not events and any(_is_streamed(item) for record in records for item in (record, *list_in(at(record, "items")))):
+        raise UnusableRecord(
+            "wrong_type",
+            "an event of a streamed response; export the request and the response in its event response.completed",
+        )
     if not events:
         raise UnusableRecord("no_trajectory_text", f"the record has no items in any of: {', '.join(_LISTS)}")
     return trajectory_from(NAME, conversation, context)
@@ -356,3 +361,9 @@ def is_item(data: Any) -> bool:
     if kind == "reasoning":
         return isinstance(data.get("summary"), list)
     return kind == "message" and isinstance(data.get("role"), str) and "stop_reason" not in data and "content" in data
+
+
+def _is_streamed(data: Any) -> bool:
+    """Whether a value is an event of a streamed response."""
+    kind = at(data, "type")
+    return isinstance(kind, str) and kind.startswith("response.")
