@@ -108,10 +108,10 @@ def test_the_runs_are_filtered_searched_and_sorted(page: "Page") -> None:
     page.wait_for_selector("table.runs")
     assert len(runs(page)) == 33
     search(page, "errors>0")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 8")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 8")
     assert set(runs(page)) == {f"task-{n}" for n in range(30) if n % 4 == 3} | {"task-99"}
     search(page, '"found number 7-2"')
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 1")
     assert runs(page) == ["task-7"]
     address = page.url
     search(page, "")
@@ -119,7 +119,7 @@ def test_the_runs_are_filtered_searched_and_sorted(page: "Page") -> None:
     page.get_by_role("button", name="Calls").click()
     assert runs(page)[0] == "task-99"
     page.goto(address)  # the address holds the query
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 1")
 
 
 def test_columns_are_chosen_and_kept_in_the_address(page: "Page") -> None:
@@ -143,7 +143,7 @@ def test_the_keyboard_goes_through_steps_errors_and_trajectories(page: "Page") -
     assert "failed: " in current.inner_text()
     permalink = page.url
     page.keyboard.press("]")
-    page.wait_for_function("!location.hash.includes('task-3?')")
+    page.wait_for_function("() => !location.hash.includes('task-3?')")
     assert "#/run/task-3?" not in page.url
     page.goto(permalink)
     page.wait_for_selector("[aria-current=step]")
@@ -163,7 +163,7 @@ def test_every_clip_has_its_verdicts_beside_it(page: "Page") -> None:
 
 def test_hostile_text_is_shown_as_text(page: "Page") -> None:
     search(page, "evil.example")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 1")
     page.locator("table.runs tbody th a").click()
     page.wait_for_selector(".item.result")
     assert "<script>window.ran = 1</script>" in page.locator(".item.result").first.inner_text()
@@ -185,7 +185,7 @@ def test_megabytes_and_thousands_of_messages_open(page: "Page") -> None:
 
 def test_thirty_labels_by_keyboard_arrive_as_labels(page: "Page", tmp_path: Path) -> None:
     page.goto(page.url.split("#")[0] + "#/runs?q=task:task-&sort=id")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 32")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 32")
     order = runs(page)[:30]
     page.keyboard.press("]")
     given: dict[str, float] = {}
