@@ -2,17 +2,18 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
 from upath import UPath
 
-from evaluation_assets.cli.main import main
 from evaluation_assets.core.human_review.labels import Label, read_labels
 from evaluation_assets_tests.browser import chromium
+from evaluation_assets_tests.third_party import data
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -47,6 +48,13 @@ def conversation(task: str, number: int, calls: int) -> dict[str, Any]:
     return {"task_id": f"task-{number}", "messages": [*messages, {"role": "assistant", "content": f"It is {number}."}]}
 
 
+def evaluate(drop: Path, home: Path) -> None:
+    """In a process of its own: Playwright keeps an event loop in this thread, beside which Dagster can start none."""
+    command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(home), "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "report.html" in done.stdout, done.stderr
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("viewer")
@@ -59,14 +67,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [*(conversation(f"Find number {n}", n, 1 + n % 4) for n in range(30)), hostile, long, many]
     drop = folder / "hostile.jsonl"
     drop.write_text("".join(json.dumps(record) + "\n" for record in records))
-    done = CliRunner().invoke(main, ["evaluate", str(drop), "--home", str(folder / "home"), "--quiet"])
-    assert done.exit_code == 0, done.output
+    evaluate(drop, folder / "home")
     return folder / "home" / "reports" / "hostile" / "report.html"
 
 
 @pytest.fixture(scope="module")
-def browser(report: Path) -> Iterator["Browser"]:
-    """After the evaluation: Playwright keeps an event loop in this thread, beside which Dagster can start none."""
+def browser() -> Iterator["Browser"]:
     with chromium() as found:
         yield found
 
@@ -230,3 +236,42 @@ def test_it_fits_a_phone(browser: "Browser", report: Path) -> None:
         opened.wait_for_timeout(100)
         assert opened.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
+
+
+def outcomes(file: Path) -> dict[str, bool]:
+    """The outcome of each task as the file says it, read without this project."""
+    return {run["task_id"]: run["reward_info"]["reward"] == 1.0 for run in json.loads(file.read_text())["simulations"]}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bool], dict[str, bool]]:
+    """Two recorded runs of one public suite, and what each of their tasks came to."""
+    folder = tmp_path_factory.mktemp("compared")
+    before, after = sorted((data("tau2-bench") / "ab").glob("*.json"), key=lambda path: path.name.startswith("ft"))
+    (folder / "home" / "drops" / "tau2").mkdir(parents=True)
+    for name, file in (("before", before), ("now", after)):
+        drop = folder / "home" / "drops" / "tau2" / f"{name}.json"
+        drop.write_bytes(file.read_bytes())
+        evaluate(drop, folder / "home")
+    return folder / "home" / "reports" / "tau2" / "now" / "report.html", outcomes(before), outcomes(after)
+
+
+def test_the_comparison_names_the_tasks_that_changed_their_outcome(
+    browser: "Browser", compared: tuple[Path, dict[str, bool], dict[str, bool]]
+) -> None:
+    report, before, now = compared
+    changed = {task: now[task] for task in before if before[task] != now[task]}
+    page = browser.new_page()
+    page.goto(f"{report.as_uri()}#/compare")
+    page.wait_for_selector("#view-compare table")
+    shown: dict[str, bool] = {}
+    for row in page.locator("#view-compare tbody tr").all():
+        outcome = row.locator("[data-label=Outcome]").inner_text()
+        if outcome in ("fail → pass", "pass → fail"):
+            shown[row.locator("th a").inner_text()] = outcome == "fail → pass"
+    assert shown == changed and len(changed) > 5
+    page.locator("#view-compare tbody th a").first.click()
+    page.wait_for_selector(".aligned")
+    for side, name in enumerate(("tau2/before", "tau2/now")):
+        assert page.locator(".sides > header").nth(side).inner_text().startswith(name)
+    page.close()

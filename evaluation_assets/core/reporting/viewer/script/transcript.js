@@ -11,7 +11,8 @@ const PAGE = 150;
 const LOW = 0.5;
 const KINDS = { thought: "reasoning", call: "tools", result: "tools", message: "messages", user: "messages", text: "raw text" };
 const HIDDEN_AT_FIRST = new Set(["raw text"]);
-const TITLES = { user: "User", thought: "Reasoning", message: "Message", call: "Tool call", result: "Result", text: "Raw text" };
+/** Names of the kinds of items. */
+export const TITLES = { user: "User", thought: "Reasoning", message: "Message", call: "Tool call", result: "Result", text: "Raw text" };
 const OUTCOMES = { scored: "scored", abstained: "abstained", failed: "failed", not_run: "not run" };
 
 let shown = null;
