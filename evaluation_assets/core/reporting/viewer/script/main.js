@@ -1,7 +1,7 @@
 // The viewer: runs, trajectories and labels beside the summary, which stands in the page without any script.
 
 import { address, addressOf } from "./address.js";
-import { readIndex } from "./archive.js";
+import { isInside, readIndex } from "./archive.js";
 import { showComparison } from "./compare.js";
 import { count, element, fill } from "./dom.js";
 import { asFile, labelled, openLabels } from "./labels.js";
@@ -46,7 +46,7 @@ async function start() {
   addEventListener("keydown", pressed);
   show();
   document.documentElement.dataset.viewer = "ready";
-  (window.requestIdleCallback ?? setTimeout)(() => readTexts(index.rows));
+  if (isInside()) (window.requestIdleCallback ?? setTimeout)(() => readTexts(index.rows));
 }
 
 function show() {

@@ -91,8 +91,12 @@ function change(fields) {
   update();
 }
 
-async function update() {
+function update() {
   const turn = (pending += 1);
+  find(turn).catch((problem) => fill(parts.table, alert(problem.message)));
+}
+
+async function find(turn) {
   const { matches, words } = parsed(state.query);
   const filtered = rows.filter((row) => matches({ ...row, label: labelOf(row.id).label }));
   const reading = (share) => turn === pending && share < 1 && (parts.status.textContent = `Reading transcripts: ${Math.round(share * 100)} %`);
