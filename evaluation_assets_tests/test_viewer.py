@@ -198,7 +198,7 @@ def test_thirty_labels_by_keyboard_arrive_as_labels(page: "Page", tmp_path: Path
     for place, name in enumerate(order):
         page.wait_for_function(
             "(id) => location.hash.startsWith(`#/run/${id}`)"
-            " && document.querySelector('#view-run h2')?.textContent === id",
+            " && document.querySelector('#view-run h1')?.textContent === id",
             arg=name,
         )
         page.keyboard.press("p" if place % 3 else "f")
@@ -275,3 +275,24 @@ def test_the_comparison_names_the_tasks_that_changed_their_outcome(
     for side, name in enumerate(("tau2/before", "tau2/now")):
         assert page.locator(".sides > header").nth(side).inner_text().startswith(name)
     page.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_every_view_is_accessible(
+    browser: "Browser", compared: tuple[Path, dict[str, bool], dict[str, bool]], width: int, scheme: Any
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    # the rules of axe are injected as a script, which the page's own policy would not let run
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    found: list[str] = []
+    for view in ("#", "#/runs", "#/run/29", "#/compare", "#/compare/29", "#/labels"):
+        page.goto(compared[0].as_uri() + view)
+        page.wait_for_selector("html[data-viewer=ready]")
+        page.wait_for_timeout(300)
+        for violation in Axe().run(page).response["violations"]:
+            if violation["impact"] in ("serious", "critical"):
+                found += [f"{view}: {violation['id']}: {node['html'][:120]}" for node in violation["nodes"]]
+    context.close()
+    assert found == []

@@ -56,7 +56,7 @@ function difference(now, before) {
 export async function showComparison(container, index) {
   const { argument, parameters } = address();
   if (index.other === null) {
-    fill(container, element("h2", {}, "Compare"), element("p", {}, "There is no other run to compare with: the suite has no baseline and no earlier drop."));
+    fill(container, element("h1", {}, "Compare"), element("p", {}, "There is no other run to compare with: the suite has no baseline and no earlier drop."));
     return;
   }
   const pairs = pairedTasks(index.rows, index.other.rows);
@@ -73,7 +73,7 @@ function showTasks(container, index, pairs) {
   const fell = changed.filter((pair) => pair.outcome < 0).length;
   fill(
     container,
-    element("h2", {}, "Compare with ", name(index.other.drop)),
+    element("h1", {}, "Compare with ", name(index.other.drop)),
     element("p", { class: "note" }, `${index.other.why[0].toUpperCase()}${index.other.why.slice(1)}. ${count(pairs.length)} tasks are in both runs: `,
       `${count(fell)} passed less often than before, ${count(changed.length - fell)} more often.`),
     shown.length === 0
@@ -125,7 +125,7 @@ async function showPair(container, index, pair, parameters) {
     element(
       "header",
       {},
-      element("h3", {}, name(side.title)),
+      element("h2", {}, name(side.title)),
       side.rows.length > 1 &&
         element("select", { "aria-label": `Run of ${plain(side.title)}`, onchange: (event) => (location.hash = chosen(side.key, event.target.value)) },
           side.rows.map((row) => element("option", { value: row.id, selected: row.id === side.row.id }, plain(row.id)))),
@@ -134,7 +134,7 @@ async function showPair(container, index, pair, parameters) {
   fill(
     container,
     element("p", { class: "kind" }, element("a", { href: addressOf("compare") }, "← all tasks")),
-    element("h2", {}, name(pair.task)),
+    element("h1", {}, name(pair.task)),
     element("div", { class: "scroll" }, content(now.task)),
     element("div", { class: "sides" }, sides.map(heading)),
     left === null || right === null

@@ -114,7 +114,7 @@ function showLabels() {
   };
   fill(
     views.labels,
-    element("h2", {}, "Labels"),
+    element("h1", {}, "Labels"),
     element("p", {}, `${count(labelled())} of ${count(index.rows.length)} trajectories have a label in this browser.`),
     element("p", {}, element("label", { for: "annotator" }, "Your name "), annotator, " ", element("button", { type: "button", id: "download-labels", onclick: download }, "Download labels")),
     element("p", { class: "note" }, "Put the file into the folder labels/ of the installation. The next overview run compares the judges with it."),

@@ -61,7 +61,7 @@ export function openRuns(container, index) {
   parts.quick = element("div", { class: "quick" });
   parts.columns = element("details", { class: "columns" });
   parts.table = element("div", { class: "scroll" });
-  fill(container, element("h2", {}, "Runs"), parts.query, parts.quick, parts.columns, parts.status, parts.table);
+  fill(container, element("h1", {}, "Runs"), parts.query, parts.quick, parts.columns, parts.status, parts.table);
 }
 
 /** Show the table of the address. */
