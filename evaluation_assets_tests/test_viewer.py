@@ -222,7 +222,7 @@ def test_without_a_script_the_summary_is_there(browser: "Browser", report: Path)
     context = browser.new_context(java_script_enabled=False)
     opened = context.new_page()
     opened.goto(report.as_uri())
-    assert opened.get_by_role("heading", name="Records", exact=True).is_visible()
+    assert opened.get_by_role("heading", name="Look at first", exact=True).is_visible()
     assert not opened.locator("#viewer").is_visible()
     context.close()
 
