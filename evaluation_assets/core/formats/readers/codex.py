@@ -11,8 +11,9 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.coding.codex_rollouts import Rollout, started_by
 from evaluation_assets.core.formats.coding.codex_stream import Stream
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, Unit, own_sessions
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, own_sessions
 from evaluation_assets.core.formats.coding.session import CodingSession
+from evaluation_assets.core.formats.coding.session_spool import Unit
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text

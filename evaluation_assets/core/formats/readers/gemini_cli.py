@@ -13,8 +13,9 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.coding.client_context import is_client_context
 from evaluation_assets.core.formats.coding.gemini_parts import parts_of, texts_in, usage_in
 from evaluation_assets.core.formats.coding.gemini_stream import Stream, is_init
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, Unit, own_sessions
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, own_sessions
 from evaluation_assets.core.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.formats.coding.session_spool import Unit
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
