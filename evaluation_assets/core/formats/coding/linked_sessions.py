@@ -15,6 +15,7 @@ from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.coding.session_spool import Place, SessionSpool, Unit, place_of
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import attempted, usable
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 
 _DEEPEST = 20
@@ -30,50 +31,46 @@ class Link:
     started: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedFormat:
-    """How sessions are found and read: `units_of` splits a file, `link_of` looks at records without trusting them."""
+    """How sessions are found and read.
+
+    `is_own` says whether a record tells that a file is in the format, `units_of` splits a file into sessions. `link_of`
+    looks at the records of a session without trusting them, `session_of` reads them.
+    """
 
     name: str
+    is_own: Callable[[Any], bool]
     units_of: Callable[[DropFile], Iterator[Unit | Rejection]]
     link_of: Callable[[Sequence[Any]], Link]
-    session_of: Callable[[Sequence[Any]], CodingSession]
+    session_of: Callable[[UnmappedFields, Sequence[Any]], CodingSession]
 
+    def detects(self, sample: Sample) -> bool:
+        """Whether a sample of records is in this format."""
+        return any(self.is_own(record) for record in sample.records)
 
-def own_sessions(
-    files: Sequence[DropFile], detect: Callable[[Sample], bool], format_: LinkedFormat
-) -> Iterator[Trajectory | Rejection]:
-    """Like `read_linked`, for the files that are in the format."""
-    own: list[DropFile] = []
-    for file in own_files(files, detect, format_.name):
-        if isinstance(file, Rejection):
-            yield file
-        else:
-            own.append(file)
-    yield from read_linked(own, format_)
-
-
-def read_linked(files: Sequence[DropFile], format_: LinkedFormat) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session that no other session of the drop started."""
-    with closing(SessionSpool()) as spool:
-        reading = _Reading(files, format_, spool)
-        for only_roots in (True, False):  # sessions that started each other have no root
-            for unit in (unit for file in files for unit in format_.units_of(_quiet(file))):
-                if isinstance(unit, Rejection):
-                    if only_roots:
-                        yield unit
-                elif reading.is_next(place_of(unit), only_roots=only_roots):
-                    yield from reading.trajectory(unit)
-            if reading.is_complete:
-                return
+    def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        """Yield one trajectory per session that no other session of the drop started, with its sub-agents."""
+        own: list[DropFile] = []
+        for file in own_files(files, self.detects, self.name):
+            if isinstance(file, Rejection):
+                yield file
+            else:
+                own.append(file)
+        with closing(SessionSpool()) as spool:
+            yield from _Reading(own, self, unmapped, spool).trajectories()
 
 
 class _Reading:
     """Which sessions belong together, and which are read already."""
 
-    def __init__(self, files: Sequence[DropFile], format_: LinkedFormat, spool: SessionSpool) -> None:
+    def __init__(
+        self, files: Sequence[DropFile], format_: LinkedFormat, unmapped: UnmappedFields, spool: SessionSpool
+    ) -> None:
+        self._files = files
         self._watches = {file.source: file.watch for file in files}
         self._format = format_
+        self._unmapped = unmapped
         self._spool = spool
         self._links = {
             place_of(unit): format_.link_of([record.data for record in unit]) for unit in _units(files, format_)
@@ -92,16 +89,23 @@ class _Reading:
             if place_of(unit) in self._inside:
                 spool.add(unit)
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether every session was read."""
-        return self._seen >= self._links.keys()
+    def trajectories(self) -> Iterator[Trajectory | Rejection]:
+        """Yield one trajectory per session that no other session started."""
+        for only_roots in (True, False):  # sessions that started each other have no root
+            for unit in (unit for file in self._files for unit in self._format.units_of(_quiet(file))):
+                if isinstance(unit, Rejection):
+                    if only_roots:
+                        yield unit
+                elif self._is_next(place_of(unit), only_roots=only_roots):
+                    yield from self._trajectory(unit)
+            if self._seen >= self._links.keys():
+                return
 
-    def is_next(self, place: Place, *, only_roots: bool) -> bool:
+    def _is_next(self, place: Place, *, only_roots: bool) -> bool:
         """Whether a session starts a trajectory."""
         return place not in self._seen and not (only_roots and place in self._inside)
 
-    def trajectory(self, unit: Unit) -> Iterator[Trajectory | Rejection]:
+    def _trajectory(self, unit: Unit) -> Iterator[Trajectory | Rejection]:
         """Yield the trajectory of a session with its sub-agents, and what had to be left out."""
         left_out: list[Rejection] = []
         self._seen.add(place_of(unit))
@@ -111,7 +115,7 @@ class _Reading:
     def _session(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession:
         for _ in self._watches[unit[0].source].over(unit):  # counted here: with its trajectory, and once
             pass
-        session = self._format.session_of([record.data for record in unit])
+        session = self._format.session_of(self._unmapped, [record.data for record in unit])
         link = self._links.get(place_of(unit), Link())
         for place in self._children.get(link.id or "", ()) if depth < _DEEPEST else ():
             if place in self._seen:

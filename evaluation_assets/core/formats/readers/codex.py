@@ -5,19 +5,17 @@ they are in the same drop.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
 from evaluation_assets.core.formats.coding.codex_rollouts import Rollout, started_by
 from evaluation_assets.core.formats.coding.codex_stream import Stream
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, own_sessions
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.coding.session_spool import Unit
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text
-from evaluation_assets.core.trajectories.model import Trajectory
 
 NAME = "codex"
 DESCRIPTION = "Codex CLI sessions: rollouts with their sub-agents, and events of `codex exec --json`"
@@ -25,16 +23,6 @@ DETECTION = "lines of type session_meta, response_item or event_msg with a paylo
 
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context")
 _EVENTS = ("item.started", "item.updated", "item.completed")
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_line(record) or _is_event(record) for record in sample.records)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session, including the rollouts of its sub-agents."""
-    yield from own_sessions(files, detect, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped)))
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
@@ -80,3 +68,13 @@ def _is_event(record: Any) -> bool:
     return (kind == "thread.started" and "thread_id" in record) or (
         kind in _EVENTS and isinstance(at(record, "item"), dict)
     )
+
+
+_FORMAT = LinkedFormat(
+    name=NAME,
+    is_own=lambda record: _is_line(record) or _is_event(record),
+    units_of=_units_of,
+    link_of=_link_of,
+    session_of=_session_of,
+)
+detect, read = _FORMAT.detects, _FORMAT.read

@@ -6,15 +6,14 @@ Reads version 4 (`args`, `result`, `toolInvocations`) and later ones (`input`, `
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.formats.messages.chat import content_of, first_line
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.formats.transcript import Call, Event, Result, as_text
-from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, objects_in
 from evaluation_assets.core.formats.usage import usage_of
-from evaluation_assets.core.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.trajectories.model import Usage
 
 NAME = "vercel_ai"
 DESCRIPTION = "Vercel AI SDK messages: ModelMessage with tool-call parts, UIMessage with tool parts"
@@ -26,16 +25,6 @@ _UI_TOOLS = ("tool-invocation", "dynamic-tool")
 _SHOWN = {"file": "file", "image": "image", "reasoning-file": "file", "source-document": "document"}
 _NOT_SAID = ("step-start", "source", "source-url", "tool-approval-request", "tool-approval-response", "custom")
 _REFUSED = "execution denied"
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a record has messages with the SDK's parts, or is one."""
-    return _SHAPE.detects(sample)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation."""
-    return _SHAPE.read(files, unmapped)
 
 
 def _is_message(data: Any) -> bool:
@@ -171,3 +160,4 @@ _SHAPE = MessageShape(
     stopped_at=(("finishReason",),),
     model=lambda fields, _: fields.object("response").text("modelId"),
 )
+detect, read = _SHAPE.detects, _SHAPE.read

@@ -9,12 +9,13 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, read_linked
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.formats.coding.session import CodingSession
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.import_report import ImportReport
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.formats.transcript import Said
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory
 from evaluation_assets_tests.core.formats.reading import files_of
 
@@ -108,7 +109,7 @@ def test_a_file_is_read_as_often_for_many_sub_agents_as_for_few(tmp_path: Path, 
             handed.append(record.source)
             yield record if isinstance(record, Rejection) else [record]
 
-    def session_of(records: Sequence[Any]) -> CodingSession:
+    def session_of(_: UnmappedFields, records: Sequence[Any]) -> CodingSession:
         one = CodingSession(Agent(id="agent"), id=records[0]["id"])
         one.said(Said(message=f"This is {one.id}."))
         return one
@@ -116,7 +117,10 @@ def test_a_file_is_read_as_often_for_many_sub_agents_as_for_few(tmp_path: Path, 
     def link_of(records: Sequence[Any]) -> Link:
         return Link(id=records[0]["id"], parent=records[0].get("parent"))
 
-    (run,) = read_linked(files_of(path), LinkedFormat("lines", units_of, link_of, session_of))
+    lines_of_sessions = LinkedFormat(
+        name="lines", is_own=lambda _: True, units_of=units_of, link_of=link_of, session_of=session_of
+    )
+    (run,) = lines_of_sessions.read(files_of(path), UnmappedFields())
     assert isinstance(run, Trajectory)
     assert len(run.agents) == 1 + sub_agents
     assert len(handed) == 3 * len(lines)
