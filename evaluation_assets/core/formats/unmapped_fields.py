@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 import orjson
 
-Problem = Literal["unknown_part", "no_content", "orphan_span", "earlier_call", "twin_call"]
+Problem = Literal["unknown_part", "no_content", "orphan_span", "earlier_call", "failed_attempt", "twin_call"]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
 recorded no messages, a span whose parent is not in the drop, a call that a model was given in its history and that no
-trajectory of the drop has. And what casts none: the second span of a call that two instrumentations recorded."""
+trajectory of the drop has, an attempt that failed and was repeated. And what casts none: the second span of a call that
+two instrumentations recorded."""
 
 _HUGE = 1 << 62
 _SHORT = 2000
