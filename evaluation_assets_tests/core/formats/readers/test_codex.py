@@ -186,7 +186,7 @@ def _old_items() -> list[dict[str, Any]]:
          "content": None, "encrypted_content": None},
         {"type": "function_call", "id": "f1", "name": "shell", "arguments": '{"command":["pytest"]}', "call_id": "c1"},
         {"type": "function_call_output", "call_id": "c1", "output": output},
-        {"type": "message", "id": "m1", "role": "assistant", "content": [{"type": "output_text", "text": "One fails."}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One fails."}]},
     ]  # fmt: skip
 
 
