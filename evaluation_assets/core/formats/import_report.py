@@ -36,7 +36,8 @@ class ImportSummary(BaseModel):
     kinds of message parts or events that no reader understands. `spans_without_content` are spans of models or
     tools that recorded no messages, `content_settings` would make their instrumentations record them,
     `orphan_spans` have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps
-    only their ends. `forced_format` is the format that the files were read in although none of them looks like it.
+    only their ends. `rewound_branches`, with their calls, were taken back by the user. `forced_format` is the format
+    that the files were read in although none of them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -57,6 +58,8 @@ class ImportSummary(BaseModel):
     content_settings: tuple[str, ...] = ()
     orphan_spans: int = 0
     failed_attempts: int = 0
+    rewound_branches: int = 0
+    rewound_calls: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -65,7 +68,7 @@ class ImportSummary(BaseModel):
     @property
     def calls_not_read(self) -> int:
         """Calls that the source holds and no trajectory does, at least."""
-        return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.calls)
+        return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.rewound_calls - self.calls)
 
     @computed_field
     @property
@@ -115,6 +118,11 @@ class ImportSummary(BaseModel):
                 self.failed_attempts,
                 f"{counted(self.failed_attempts, 'failed attempt')} before the last one, of which the log keeps only "
                 "the last request",
+            ),
+            (
+                self.rewound_branches,
+                f"{counted(self.rewound_branches, 'rewind')} by the user, with "
+                f"{counted(self.rewound_calls, 'call')}, left out",
             ),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
@@ -211,6 +219,8 @@ class ImportReport:
             orphan_spans=noted("orphan_span"),
             earlier_calls=noted("earlier_call"),
             failed_attempts=noted("failed_attempt"),
+            rewound_branches=notes["rewound", "branch"],
+            rewound_calls=notes["rewound", "call"],
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),
