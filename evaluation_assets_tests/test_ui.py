@@ -15,11 +15,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import SAMPLE, record
 
 Found = TypeVar("Found")
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def free_port() -> int:
@@ -169,15 +168,10 @@ def test_a_dropped_file_is_scored_and_a_changed_one_scored_again(server: Server)
 
 
 def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) -> None:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
     if not (server.home / "reports" / "assistants" / "report.html").exists():
         shutil.copy(SAMPLE, server.home / "drops" / "assistants.jsonl")
         wait_for(lambda: server.finished("assistants", 1), 180)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1600, "height": 1000})
         page.goto(f"{server.url}/asset-groups")
         for group in ("ingest", "judging", "scores", "reports"):
@@ -185,30 +179,3 @@ def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) 
         page.goto(f"{server.url}/assets/clip_scores?partition=assistants")
         page.get_by_text("mean_code_correctness").first.wait_for(timeout=60_000)
         page.screenshot(path=str(tmp_path / "clip_scores.png"))
-        browser.close()
-
-
-def test_the_report_opens_offline_without_running_anything(server: Server) -> None:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import Dialog, sync_playwright
-
-    report = server.home / "reports" / "assistants" / "report.html"
-    wait_for(lambda: report if report.exists() else None, 180)
-    events: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page()
-
-        def dismiss(dialog: Dialog) -> None:
-            events.append("dialog")
-            dialog.dismiss()
-
-        page.on("dialog", dismiss)
-        page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
-        page.goto(report.as_uri())
-        assert "assistants" in page.title()
-        assert page.get_by_role("heading", name="Records", exact=True).is_visible()
-        assert page.locator("script").count() == 0
-        browser.close()
-    assert events == []

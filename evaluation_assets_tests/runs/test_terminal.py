@@ -107,7 +107,14 @@ def test_what_was_paid_for_is_kept_when_the_process_is_told_to_end(tmp_path: Pat
         arguments = evaluation(tmp_path, server)
         command = [sys.executable, "-m", "evaluation_assets.cli", *arguments]
         environment = os.environ | {"TEST_KEY": KEY}
-        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # under nohup it is ignored, and stays so
+        )
         wait_for(lambda: len(server.requests()) > 20 or process.poll() or None, 120)
         process.send_signal(number)
         said, complaint = process.communicate(timeout=120)

@@ -12,6 +12,8 @@ from evaluation_assets.core.reporting.render import as_html, as_json, as_markdow
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.results import result_records
 from evaluation_assets.core.reporting.summary import DropTables
+from evaluation_assets.core.reporting.viewer.documents import documents
+from evaluation_assets.core.reporting.viewer.page import DATA_FOLDER, pack, with_viewer
 from evaluation_assets.core.trajectories.identity import file_name
 
 JUDGE_FILES = "model_evaluations"
@@ -38,8 +40,9 @@ def report_files(folder: UPath, drop: str) -> ReportFiles:
 def write_report(folder: UPath, report: DropReport, tables: DropTables) -> ReportFiles:
     """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed."""
     paths = report_files(folder, report.drop)
-    texts = {paths.json: as_json(report), paths.markdown: as_markdown(report), paths.html: as_html(report)}
-    write_texts(folder, {path.name: text for path, text in texts.items()})
+    write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
+    viewer = pack(report.drop, documents(tables), folder / DATA_FOLDER)
+    publish(paths.html, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
     written: set[str] = set()
 
     def records() -> Iterator[dict[str, Any]]:
@@ -80,3 +83,8 @@ def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:
 
 def _write(sink: IO[bytes], content: bytes) -> None:
     sink.write(content)
+
+
+def _write_all(sink: IO[bytes], texts: Iterable[str]) -> None:
+    for text in texts:
+        sink.write(text.encode("utf-8", "replace"))

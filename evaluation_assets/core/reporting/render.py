@@ -8,6 +8,7 @@ import jinja2
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.core.reporting.viewer.script import script_hash
 
 
 def as_json(report: DropReport) -> str:
@@ -21,8 +22,8 @@ def as_markdown(report: DropReport) -> str:
 
 
 def as_html(report: DropReport) -> str:
-    """The report as one self-contained page without scripts from trajectories and without network access."""
-    return plain(environment().get_template("report.html.j2").render(report=report))
+    """The report as one self-contained page. Its security policy allows the viewer's script and nothing else."""
+    return plain(environment().get_template("report.html.j2").render(report=report, script_source=script_hash()))
 
 
 @cache

@@ -101,7 +101,7 @@ def test_a_file_of_megabytes_that_unpacks_to_gigabytes_is_refused_with_bounded_m
         check=True,
     )
     told = json.loads(done.stdout)
-    assert told.pop("peak_mb") < 900
+    assert told.pop("peak_mb") < 1500  # unbounded it is more than 8,000
     assert set(told) == {path.name for path in tmp_path.iterdir()}
     assert "decompresses to more than 200 times its size" in told["blank.jsonl.gz"]
     assert "decompresses to more than 200 times its size" in told["long.json.gz"]

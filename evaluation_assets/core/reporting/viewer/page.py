@@ -1,0 +1,65 @@
+"""Put the viewer into the page of a report."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from upath import UPath
+
+from evaluation_assets.core.lake import publish
+from evaluation_assets.core.reporting.viewer.archive import INLINE_BYTES, Packing, compressed, inline
+from evaluation_assets.core.reporting.viewer.documents import TrajectoryDocument
+from evaluation_assets.core.reporting.viewer.script import script
+
+DATA_FOLDER = "report_data"
+"""Files of blocks that do not fit into the page, in the folder of the report."""
+
+_END = "</body>"
+
+
+@dataclass(frozen=True, slots=True)
+class ViewerData:
+    """The runs table, and the blocks of trajectories that stand in the page: none if they are in files beside it."""
+
+    index: bytes
+    blocks: tuple[bytes, ...]
+
+
+def pack(drop: str, documents: Iterable[TrajectoryDocument], folder: UPath) -> ViewerData:
+    """Compress the documents of a drop; blocks that do not fit into a page are written to `folder`."""
+    packing = Packing()
+    inside: list[bytes] = []
+    size, beside = 0, 0
+    for block in packing.blocks(documents):
+        inside.append(block.content)
+        size += len(block.content) * 4 // 3
+        if size > INLINE_BYTES:
+            for content in inside:
+                _write(folder / f"{beside}.json.gz", content)
+                beside += 1
+            inside = []
+    _remove_from(folder, beside)
+    return ViewerData(compressed({"drop": drop, "rows": packing.rows}), tuple(inside))
+
+
+def with_viewer(page: str, data: ViewerData) -> Iterator[str]:
+    """Yield the page of a report with the viewer at its end. Compressed data is base64, which holds no markup."""
+    before, end, after = page.rpartition(_END)
+    yield before
+    yield f'<script type="text/plain" id="viewer-index">{inline(data.index)}</script>\n'
+    for number, block in enumerate(data.blocks):
+        yield f'<script type="text/plain" id="viewer-block-{number}">{inline(block)}</script>\n'
+    yield f"<script>{script()}</script>\n"
+    yield end + after
+
+
+def _write(path: UPath, content: bytes) -> None:
+    publish(path, lambda sink: sink.writelines([content]))
+
+
+def _remove_from(folder: UPath, first: int) -> None:
+    """Remove blocks of an earlier, larger report."""
+    if folder.exists():
+        for path in folder.iterdir():
+            stem = path.name.removesuffix(".json.gz")
+            if stem.isdecimal() and int(stem) >= first:
+                path.unlink()

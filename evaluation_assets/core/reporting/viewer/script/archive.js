@@ -1,0 +1,44 @@
+// The data of the page: rows of the runs table, and blocks of trajectories that are decompressed when one is opened.
+
+const opened = new Map();
+
+/** The settings of the page and the rows of the runs table. */
+export async function readIndex() {
+  return unpacked(document.getElementById("viewer-index").textContent);
+}
+
+/** The trajectory of a row. */
+export async function trajectoryOf(row) {
+  return (await blockOf(row.block))[row.place];
+}
+
+/** The trajectories of a block. */
+export function blockOf(number) {
+  if (!opened.has(number)) opened.set(number, load(number));
+  return opened.get(number);
+}
+
+async function load(number) {
+  const inline = document.getElementById(`viewer-block-${number}`);
+  if (inline !== null) return unpacked(inline.textContent);
+  let response;
+  try {
+    response = await fetch(`report_data/${number}.json.gz`);
+  } catch {
+    throw new Error("The transcripts of this report are in files beside it. Open it with: evaluation-assets open");
+  }
+  if (!response.ok) throw new Error(`report_data/${number}.json.gz: ${response.status}`);
+  return decompressed(response.body);
+}
+
+async function unpacked(base64) {
+  const binary = atob(base64.trim());
+  const bytes = new Uint8Array(binary.length);
+  for (let place = 0; place < binary.length; place += 1) bytes[place] = binary.charCodeAt(place);
+  return decompressed(new Blob([bytes]).stream());
+}
+
+async function decompressed(stream) {
+  const plain = stream.pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(plain).text());
+}

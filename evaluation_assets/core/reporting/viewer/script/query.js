@@ -1,0 +1,64 @@
+// The query of the runs table: conditions such as `score<0.5 outcome:fail tool:search`, and words to search for.
+
+const NUMBERS = new Set(["score", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
+const LISTS = { tool: "tools", flag: "flags", agent: "agents" };
+const TEXTS = { id: "id", task: "task_id" };
+const CONDITION = /^(-?)([a-z]+)(:|<=|>=|<|>|=)(.+)$/;
+const TOKEN = /-?[a-z]+(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
+
+/** Conditions on rows, and the words that the text has to hold; the words are in lower case. */
+export function parsed(query) {
+  const conditions = [];
+  const words = [];
+  for (const token of query.match(TOKEN) ?? []) {
+    const condition = conditionOf(token);
+    if (condition !== null) conditions.push(condition);
+    else words.push(token.replaceAll('"', "").toLowerCase());
+  }
+  return { matches: (row) => conditions.every((condition) => condition(row)), words: words.filter(Boolean) };
+}
+
+function conditionOf(token) {
+  const found = CONDITION.exec(token);
+  if (found === null) return null;
+  const [, not, field, operator, raw] = found;
+  const value = raw.replaceAll('"', "");
+  const condition = positive(field, operator, value);
+  return condition !== null && not ? (row) => !condition(row) : condition;
+}
+
+function positive(field, operator, value) {
+  if (NUMBERS.has(field)) {
+    const limit = Number(value);
+    if (Number.isNaN(limit)) return null;
+    return (row) => row[field] !== null && compares(row[field], operator, limit);
+  }
+  if (operator !== ":") return null;
+  const wanted = value.toLowerCase();
+  if (field === "outcome") return (row) => outcomeOf(row) === wanted;
+  if (field in LISTS) return (row) => row[LISTS[field]].some((one) => one.toLowerCase().includes(wanted));
+  if (field in TEXTS) return (row) => row[TEXTS[field]].toLowerCase().includes(wanted);
+  if (field === "label") return (row) => (row.label ?? "none") === wanted;
+  return null;
+}
+
+/** `pass`, `fail` or `unknown`: the test suite decides where there is one, else the outcome that was recorded. */
+export function outcomeOf(row) {
+  const outcome = row.passed ?? row.success;
+  return outcome === null || outcome === undefined ? "unknown" : outcome ? "pass" : "fail";
+}
+
+function compares(value, operator, limit) {
+  switch (operator) {
+    case "<":
+      return value < limit;
+    case "<=":
+      return value <= limit;
+    case ">":
+      return value > limit;
+    case ">=":
+      return value >= limit;
+    default:
+      return value === limit;
+  }
+}

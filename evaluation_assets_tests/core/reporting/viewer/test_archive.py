@@ -1,0 +1,53 @@
+"""Blocks hold every document once, and the rows say where."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from upath import UPath
+
+from evaluation_assets.core.reporting.viewer import page
+from evaluation_assets.core.reporting.viewer.archive import BLOCK_BYTES, Packing
+from evaluation_assets.core.reporting.viewer.documents import TrajectoryDocument
+from evaluation_assets.core.reporting.viewer.page import pack, with_viewer
+
+
+def documents(count: int, size: int) -> list[TrajectoryDocument]:
+    return [TrajectoryDocument({"id": f"t{n}"}, {"id": f"t{n}", "text": f"{n % 10}" * size}) for n in range(count)]
+
+
+def test_every_row_leads_to_its_document() -> None:
+    packing = Packing()
+    blocks = [json.loads(gzip.decompress(block.content)) for block in packing.blocks(documents(50, BLOCK_BYTES // 7))]
+    assert len(blocks) > 5
+    assert [blocks[row["block"]][row["place"]]["id"] for row in packing.rows] == [f"t{n}" for n in range(50)]
+
+
+def test_a_drop_without_trajectories_has_no_blocks(tmp_path: Path) -> None:
+    assert pack("empty", [], UPath(tmp_path / "data")).blocks == ()
+
+
+def test_blocks_that_do_not_fit_are_files_beside_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "INLINE_BYTES", 1000)
+    folder = UPath(tmp_path / "data")
+    data = pack("large", documents(40, BLOCK_BYTES // 3), folder)
+    names = sorted((path.name for path in folder.iterdir()), key=lambda name: int(name.split(".")[0]))
+    found = [gzip.decompress((folder / name).read_bytes()) for name in names]
+    assert [entry["id"] for block in found for entry in json.loads(block)] == [f"t{n}" for n in range(40)]
+    assert "viewer-block-0" not in "".join(with_viewer("<body></body>", data))
+
+
+def test_a_smaller_report_removes_the_files_of_a_larger_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = UPath(tmp_path / "data")
+    with monkeypatch.context() as limits:
+        limits.setattr(page, "INLINE_BYTES", 1000)
+        pack("large", documents(40, BLOCK_BYTES // 3), folder)
+    assert any(folder.iterdir())
+    pack("small", documents(2, 10), folder)
+    assert not any(folder.iterdir())
+
+
+def test_a_report_is_reproducible(tmp_path: Path) -> None:
+    first, second = (pack("drop", documents(9, 1000), UPath(tmp_path / "data")) for _ in range(2))
+    assert first == second

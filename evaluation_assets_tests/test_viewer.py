@@ -1,0 +1,232 @@
+"""The viewer in the report of a real evaluation, in a browser, from disk."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+from upath import UPath
+
+from evaluation_assets.cli.main import main
+from evaluation_assets.core.human_review.labels import Label, read_labels
+from evaluation_assets_tests.browser import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+MARKUP = (
+    "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'><a href='javascript:window.ran=1'>x</a>"
+    "</script><svg onload='window.ran = 1'>{{ 7*7 }} ${7*7} \x1b[31mred\x1b[0m \u202eevil <iframe src='https://evil.example'>"
+)
+MANY, LONG = 3000, 5_000_000
+
+
+def call(number: int, name: str, arguments: str) -> dict[str, Any]:
+    return {"id": f"c{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def conversation(task: str, number: int, calls: int) -> dict[str, Any]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": task}]
+    for place in range(calls):
+        failed = place % 5 == 3
+        messages += [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [call(place, "find", json.dumps({"q": f"{task} {place}"}))],
+            },
+            {
+                "role": "tool",
+                "tool_call_id": f"c{place}",
+                "content": "Error: no such file" if failed else f"found number {number}-{place}",
+            },
+        ]
+    return {"task_id": f"task-{number}", "messages": [*messages, {"role": "assistant", "content": f"It is {number}."}]}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("viewer")
+    hostile = conversation(MARKUP, 0, 3)
+    hostile["task_id"] = f"hostile {MARKUP}"
+    hostile["messages"][2]["content"] = MARKUP * 3
+    long = conversation("long", 98, 1)
+    long["messages"][2]["content"] = "x" * LONG
+    many = conversation("many", 99, MANY // 2)
+    records = [*(conversation(f"Find number {n}", n, 1 + n % 4) for n in range(30)), hostile, long, many]
+    drop = folder / "hostile.jsonl"
+    drop.write_text("".join(json.dumps(record) + "\n" for record in records))
+    done = CliRunner().invoke(main, ["evaluate", str(drop), "--home", str(folder / "home"), "--quiet"])
+    assert done.exit_code == 0, done.output
+    return folder / "home" / "reports" / "hostile" / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser(report: Path) -> Iterator["Browser"]:
+    """After the evaluation: Playwright keeps an event loop in this thread, beside which Dagster can start none."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: "Browser", report: Path) -> Iterator["Page"]:
+    """The report; at the end nothing of the data has run, no request has left, and the console is empty."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    opened = context.new_page()
+    seen: list[str] = []
+    opened.on("console", lambda message: seen.append(f"console: {message.text}"))
+    opened.on("pageerror", lambda problem: seen.append(f"error: {problem}"))
+    opened.on("dialog", lambda dialog: seen.append(dialog.message))
+    opened.on("request", lambda request: seen.append(request.url) if not request.url.startswith("file:") else None)
+    opened.goto(report.as_uri())
+    opened.wait_for_selector("html[data-viewer=ready]")
+    yield opened
+    assert opened.evaluate("window.ran") is None
+    context.close()
+    assert seen == []
+
+
+def runs(page: "Page") -> list[str]:
+    return page.locator("table.runs tbody th a").all_inner_texts()
+
+
+def search(page: "Page", query: str) -> None:
+    page.keyboard.press("/")
+    page.locator("#view-runs input[type=search]").fill(query)
+    page.wait_for_function(
+        "(query) => (new URLSearchParams(location.hash.split('?')[1]).get('q') ?? '') === query"
+        " && !/Reading/.test(document.querySelector('#view-runs [role=status]').textContent)",
+        arg=query,
+    )
+
+
+def test_the_runs_are_filtered_searched_and_sorted(page: "Page") -> None:
+    page.get_by_role("link", name="Runs").click()
+    page.wait_for_selector("table.runs")
+    assert len(runs(page)) == 33
+    search(page, "errors>0")
+    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 8")
+    assert set(runs(page)) == {f"task-{n}" for n in range(30) if n % 4 == 3} | {"task-99"}
+    search(page, '"found number 7-2"')
+    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    assert runs(page) == ["task-7"]
+    address = page.url
+    search(page, "")
+    page.get_by_role("button", name="Calls").click()
+    page.get_by_role("button", name="Calls").click()
+    assert runs(page)[0] == "task-99"
+    page.goto(address)  # the address holds the query
+    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+
+
+def test_columns_are_chosen_and_kept_in_the_address(page: "Page") -> None:
+    page.goto(page.url.split("#")[0] + "#/runs")
+    page.get_by_text("Columns").click()
+    page.get_by_label("Tools").check()
+    assert page.get_by_role("columnheader", name="Tools").is_visible()
+    assert "tools" in page.url
+    page.get_by_label("Tools").uncheck()
+    assert not page.get_by_role("columnheader", name="Tools").is_visible()
+
+
+def test_the_keyboard_goes_through_steps_errors_and_trajectories(page: "Page") -> None:
+    page.goto(page.url.split("#")[0] + "#/run/task-3")
+    page.wait_for_selector(".item")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    assert "item=" in page.url
+    page.keyboard.press("e")
+    current = page.locator("[aria-current=step]")
+    assert "failed: " in current.inner_text()
+    permalink = page.url
+    page.keyboard.press("]")
+    page.wait_for_function("!location.hash.includes('task-3?')")
+    assert "#/run/task-3?" not in page.url
+    page.goto(permalink)
+    page.wait_for_selector("[aria-current=step]")
+    assert "failed: " in page.locator("[aria-current=step]").inner_text()
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog").is_visible()
+
+
+def test_every_clip_has_its_verdicts_beside_it(page: "Page") -> None:
+    page.goto(page.url.split("#")[0] + "#/run/task-2")
+    page.wait_for_selector(".item")
+    clips = page.locator("aside[aria-label^='Verdicts on clip']")
+    assert clips.count() == 4  # three calls and the answer
+    for place in range(4):
+        assert re.search(r"Clip \d .*rules scored", clips.nth(place).inner_text().replace("\n", " "))
+
+
+def test_hostile_text_is_shown_as_text(page: "Page") -> None:
+    search(page, "evil.example")
+    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    page.locator("table.runs tbody th a").click()
+    page.wait_for_selector(".item.result")
+    assert "<script>window.ran = 1</script>" in page.locator(".item.result").first.inner_text()
+    assert page.locator("#view-run script, #view-run img, #view-run iframe, #view-run svg").count() == 0
+
+
+def test_megabytes_and_thousands_of_messages_open(page: "Page") -> None:
+    base = page.url.split("#")[0]
+    page.goto(f"{base}#/run/task-98")
+    page.get_by_role("button", name=re.compile("Show .* more of 4,99")).first.click()
+    page.goto(f"{base}#/run/task-99?item={MANY}")
+    page.wait_for_selector("[aria-current=step]")
+    place = int(page.locator("[aria-current=step]").get_attribute("id").removeprefix("item-"))  # type: ignore[union-attr]
+    assert MANY <= place < MANY + 3
+    assert page.locator(".item").count() < 500
+    page.get_by_role("button", name=re.compile("Show earlier")).click()
+    assert page.locator(".item").first.get_attribute("id") < f"item-{place - 60}"  # type: ignore[operator]
+
+
+def test_thirty_labels_by_keyboard_arrive_as_labels(page: "Page", tmp_path: Path) -> None:
+    page.goto(page.url.split("#")[0] + "#/runs?q=task:task-&sort=id")
+    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 32")
+    order = runs(page)[:30]
+    page.keyboard.press("]")
+    given: dict[str, float] = {}
+    for place, name in enumerate(order):
+        page.wait_for_function(
+            "(id) => location.hash.startsWith(`#/run/${id}`)"
+            " && document.querySelector('#view-run h2')?.textContent === id",
+            arg=name,
+        )
+        page.keyboard.press("p" if place % 3 else "f")
+        given[name] = 1.0 if place % 3 else 0.0
+        page.keyboard.press("]")
+    page.get_by_role("link", name="Labels").click()
+    assert "30 of 33" in page.locator("#view-labels").inner_text()
+    page.get_by_label("Your name").fill("ann")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download labels").click()
+    (tmp_path / "labels").mkdir()
+    download.value.save_as(tmp_path / "labels" / download.value.suggested_filename)
+    read = list(read_labels(UPath(tmp_path / "labels")))
+    labels = [label for label in read if isinstance(label, Label)]
+    assert len(read) == len(labels) == 30
+    assert {label.trajectory_id: label.label for label in labels} == given
+    assert {(label.drop, label.annotator) for label in labels} == {("hostile", "ann")}
+
+
+def test_without_a_script_the_summary_is_there(browser: "Browser", report: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(report.as_uri())
+    assert opened.get_by_role("heading", name="Records", exact=True).is_visible()
+    assert not opened.locator("#viewer").is_visible()
+    context.close()
+
+
+def test_it_fits_a_phone(browser: "Browser", report: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    opened = context.new_page()
+    for target in ("#/runs", "#/run/task-3", "#/labels"):
+        opened.goto(report.as_uri() + target)
+        opened.wait_for_selector("html[data-viewer=ready]")
+        opened.wait_for_timeout(100)
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 390
+    context.close()
