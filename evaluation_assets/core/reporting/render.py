@@ -7,6 +7,7 @@ import jinja2
 
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
+from evaluation_assets.core.reporting.coding_report import duration
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
 
@@ -38,6 +39,7 @@ def environment() -> jinja2.Environment:
     )
     environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
     environment.filters |= {"precise": precise, "signed": signed, "p_value": p_value, "change": change, "size": size}
+    environment.filters["duration"] = lambda seconds: duration(seconds).replace("-", "–")
     return environment
 
 
