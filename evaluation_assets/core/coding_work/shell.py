@@ -40,10 +40,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a command line did to files, as far as its words tell.
+    """What a command did to files, as far as its words tell.
 
-    `restores` are paths that git took back to the last commit, `everything` for all. `changes_any`: files may have
-    changed that are not named.
+    `restores` are paths that git took back to the last commit. `changes_any`: files may have changed that are not
+    named.
     """
 
     reads: tuple[tuple[str, str], ...] = ()
@@ -84,16 +84,23 @@ def commands_of(line: str) -> list[Command]:
     return found
 
 
-def effects_of(line: str) -> Effects:
-    """What a command line does to files if it succeeds."""
-    found = _Found()
-    folder = ""
+def effects_of(line: str) -> list[Effects]:
+    """What the commands of a line do to files if the line succeeds, in order. What follows `||` did not run then."""
+    found: list[Effects] = []
+    folder, before = "", ""
     for command in commands_of(line):
-        if command.words[0] == "cd" and len(command.words) > 1:
-            folder = command.words[1] if command.words[1].startswith("/") else f"{folder}{command.words[1]}/"
+        name, is_run, before = command.words[0], before != "||", command.following
+        if name == "cd" and len(command.words) > 1:
+            folder = command.words[1] if command.words[1].startswith("/") else f"{folder}{command.words[1]}"
             folder = folder.rstrip("/") + "/"
-            continue
-        _effect(command, found, folder)
+        elif is_run:
+            found.append(_effects(command, folder))
+    return found
+
+
+def _effects(command: Command, folder: str) -> Effects:
+    found = _Found()
+    _effect(command, found, folder)
     return Effects(
         reads=tuple(found.reads),
         removes=tuple(found.removes),
@@ -129,8 +136,8 @@ def _git(words: Sequence[str], found: _Found, folder: str) -> None:
     kind, rest = (words[0], list(words[1:])) if words else ("", [])
     paths = rest[rest.index("--") + 1 :] if "--" in rest else []
     plain = [word for word in rest if not word.startswith("-")]
-    if kind == "checkout" and not paths and plain and plain[0] in (".", ":/"):
-        paths = plain
+    if kind == "checkout" and not paths and "-b" not in rest:
+        paths = [word for word in plain if word == ":/" or "." in word.rpartition("/")[2]]  # others are branches
     if kind == "restore" and ("--staged" not in rest or "--worktree" in rest):
         paths = paths or plain
     if kind in ("checkout", "restore") and paths:

@@ -25,7 +25,7 @@ _RUNS = re.compile(
     r"|turbo (?:run )?test|nx (?:run |affected )?.*test"
     r"|go test|gotestsum|cargo (?:\+\S+ )?(?:test|t|nextest run)|zig (?:build )?test|swift test|ctest|bats"
     r"|(?:g?make|just|task|rake|rails|mix|dotnet|composer|flutter|dart|lein|stack|cabal|bazel|sbt|pub run|phpunit|pest)"
-    r"(?: -\S+)*(?: test\S*| check| spec| tests)"
+    r"(?: -\S+)* (?:\S+[-_:])?(?:tests?|check|spec)(?:[-_:]\S+)?"
     r"|(?:\./)?(?:mvnw?|gradlew?)\b.*\b(?:test|verify|check|\w+Test)"
     r"|rspec|phpunit|pest|minitest|busted|vendor/bin/(?:phpunit|pest)|xcodebuild .*test"
     r")(?=\s|$)"

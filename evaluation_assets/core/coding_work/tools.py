@@ -76,9 +76,12 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
         return None
     name = call.name.rpartition("__")[2].rpartition(".")[2].lower()
     raw = trajectory.piece(call.raw)
-    arguments = trajectory.arguments(call) or {}
+    written = trajectory.arguments(call)
+    arguments = written or {}
     if name in _SHELL:
-        return _shell(arguments, raw)
+        return _shell(
+            raw if written is None else next((arguments[one] for one in _COMMAND if arguments.get(one)), None)
+        )
     if name in _EDITORS:
         return _editor(arguments)
     if name in _PATCH:
@@ -92,11 +95,9 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
     return _edit(arguments, is_whole=name in _WRITE) if name in _WRITE | _REPLACE else None
 
 
-def _shell(arguments: JsonObject, raw: str) -> Action | None:
-    command = next((arguments[name] for name in _COMMAND if arguments.get(name)), None)
-    command = raw if command is None and not arguments else command
+def _shell(command: Any) -> Action | None:
     line = command_line(command)
-    if line is None:
+    if not line:
         return None
     changes = tuple(changes_in(line))
     return Edited(changes) if changes else Ran(line)

@@ -155,12 +155,12 @@ class _Reading:
             self._tests.append(TestRun(position, line, result_of(line, content, code)))
         if step.result is None or has_failed:
             return
-        effects = effects_of(line)
-        self._edits.ran(effects)
-        for path, part in effects.reads:
-            self._work.reads += 1
-            self._reads.read(agent, self._edits.place(path), part)
-        self._note_changes(effects)
+        for effects in effects_of(line):
+            self._edits.ran(effects)
+            for path, part in effects.reads:
+                self._work.reads += 1
+                self._reads.read(agent, self._edits.place(path), part)
+            self._note_changes(effects)
 
     def _note_changes(self, effects: Effects) -> None:
         named = (*effects.writes, *effects.removes, *effects.restores, *(one for pair in effects.moves for one in pair))

@@ -234,12 +234,19 @@ def duration(seconds: float | None) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60:,} h {minutes % 60:02} min"
 
 
+def dollars(amount: float | None) -> str:
+    """US dollars, to the cent; a dash for `None`."""
+    if amount is None:
+        return "-"
+    return "<$0.01" if 0 < amount < 0.005 else f"${amount:,.2f}"
+
+
 def cost(totals: CodingTotals) -> str:
     """The cost of sessions, with what it covers; a dash if unknown."""
     if totals.cost_usd is None:
         return "cost -"
     covered = "" if totals.n_priced >= totals.sessions else f" for {totals.n_priced:,} of {totals.sessions:,} sessions"
-    return f"${totals.cost_usd:,.2f}{' at list prices' if totals.is_list_price else ''}{covered}"
+    return f"{dollars(totals.cost_usd)}{' at list prices' if totals.is_list_price else ''}{covered}"
 
 
 def _count(value: int | None) -> str:

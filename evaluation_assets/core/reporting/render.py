@@ -1,13 +1,14 @@
 """Render a report as JSON, Markdown and HTML. Text from trajectories is hostile and escaped."""
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 import jinja2
 
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
-from evaluation_assets.core.reporting.coding_report import duration
+from evaluation_assets.core.reporting.coding_report import dollars, duration
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
 
@@ -39,8 +40,13 @@ def environment() -> jinja2.Environment:
     )
     environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
     environment.filters |= {"precise": precise, "signed": signed, "p_value": p_value, "change": change, "size": size}
-    environment.filters["duration"] = lambda seconds: duration(seconds).replace("-", "–")
+    environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars)}
     return environment
+
+
+def _with_dash(written: Callable[[float | None], str]) -> Callable[[float | None], str]:
+    """Write a missing value as everywhere in reports."""
+    return lambda value: "–" if value is None else written(value)
 
 
 def _score(value: float | None) -> str:
