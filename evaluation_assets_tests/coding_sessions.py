@@ -204,3 +204,35 @@ def read(folder: Path, text: str, format_name: str) -> Trajectory:
 def work_of(folder: Path, session: ClaudeSession | CodexSession) -> CodingWork:
     """What an agent did in a session."""
     return coding_work_of(read(folder, session.text(), "codex" if isinstance(session, CodexSession) else "claude_code"))
+
+
+def fill_home(home: Path) -> None:
+    """Put sessions of two agents into a home folder: two projects in Claude Code, one in Codex."""
+    app, cart = "/home/ada/shop/app.py", "/home/ada/shop/cart.py"
+    totals = ClaudeSession().user("The total of the cart is wrong. Fix it.").read(app).read(cart)
+    totals.edit(app, "sum(prices)", "sum(prices) * 1.19").bash("pytest -q", "1 failed, 11 passed in 0.41s", code=1)
+    totals.read(app).edit(app, "sum(prices) * 1.19", "sum(prices)").says("I took the tax out again.")
+    totals.user("No, the tax belongs into the total, but only once.").edit(cart, "price * tax", "price")
+    totals.edit(app, "sum(prices)", "round(sum(prices) * TAX, 2)").bash("pytest -q", "12 passed in 0.38s").says("Done.")
+    invoices = ClaudeSession(id="22222222-0000-4000-8000-000000000002", branch="invoices")
+    invoices.user("Add a PDF export for invoices.").write("/home/ada/shop/pdf.py", "import reportlab\n")
+    invoices.bash("npm ci", "npm ERR! code E401", code=1).bash(
+        "pytest -q tests/test_pdf.py", "2 failed in 0.2s", code=1
+    )
+    invoices.interrupted().user("stop, you broke the invoice numbers").bash("git checkout -- .").bash("rm pdf.py")
+    invoices.says("I reverted everything.")
+    notes = ClaudeSession(id="33333333-0000-4000-8000-000000000003", cwd="/home/ada/notes", branch="")
+    notes.model = "claude-haiku-4-5"
+    notes.user("Summarise README.md.").read("/home/ada/notes/README.md").says("It is about notes.")
+    patch = "*** Begin Patch\n*** Update File: login.py\n@@\n-    return None\n+    return user\n*** End Patch"
+    login = CodexSession().user("Users cannot log in.").run("rg -n login src", "src/login.py:12", code=0)
+    login.run("sed -n '1,80p' src/login.py", "def login(): ...").patch(patch).used(21_000, 900)
+    login.run("go test ./...", "ok  \tapi/login\t0.2s").says("Fixed.").used(44_000, 1_600)
+    projects = home / ".claude" / "projects"
+    for session in (totals, invoices, notes):
+        folder = projects / session.cwd.replace("/", "-")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{session.id}.jsonl").write_text(session.text(), "utf-8")
+    rollouts = home / ".codex" / "sessions" / "2026" / "11" / "16"
+    rollouts.mkdir(parents=True)
+    (rollouts / f"rollout-2026-11-16T09-00-00-{login.id}.jsonl").write_text(login.text(), "utf-8")

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 _LONGEST = 20_000
 """Characters of a command line that are read: longer ones carry files."""
@@ -88,21 +89,32 @@ def effects_of(line: str) -> list[Effects]:
     """What the commands of a line do to files if the line succeeds, in order. What follows `||` did not run then."""
     found: list[Effects] = []
     folder, before = "", ""
-    for command in commands_of(line):
+    commands = commands_of(line)
+    for index, command in enumerate(commands):
         name, is_run, before = command.words[0], before != "||", command.following
         if name == "cd" and len(command.words) > 1:
             folder = command.words[1] if command.words[1].startswith("/") else f"{folder}{command.words[1]}"
             folder = folder.rstrip("/") + "/"
         elif is_run:
-            found.append(_effects(command, folder))
+            found.append(_effects(command, folder, _piped(commands[index:])))
     return found
 
 
-def _effects(command: Command, folder: str) -> Effects:
+def _piped(commands: Sequence[Command]) -> str:
+    """What the output of the first command goes through: it selects the part of a file that is seen."""
+    texts: list[str] = []
+    for command, following in pairwise(commands):
+        if command.following != "|":
+            break
+        texts.append(f" | {following.text}")
+    return "".join(texts)
+
+
+def _effects(command: Command, folder: str, piped: str) -> Effects:
     found = _Found()
     _effect(command, found, folder)
     return Effects(
-        reads=tuple(found.reads),
+        reads=tuple((path, f"{part}{piped}") for path, part in found.reads),
         removes=tuple(found.removes),
         moves=tuple(found.moves),
         writes=tuple(found.writes),
@@ -123,8 +135,7 @@ def _effect(command: Command, found: _Found, folder: str) -> None:
     elif name == "mv" and len(plain) == 2:
         found.moves.append((plain[0], plain[1]))
     elif name in _READERS or (name == "sed" and "-n" in rest):
-        options = " ".join(word for word in rest if word not in plain and not word.startswith(folder))
-        found.reads += [(path, f"{name} {options}") for path in plain if _is_path(path, name)]
+        found.reads += _reads(name, rest, folder)
     elif name == "sed" and any(word.startswith("-i") for word in rest):
         found.writes += plain[1:]
     elif _CHANGING.search(command.text) or name.startswith("python"):
@@ -198,10 +209,12 @@ def _without_options(words: list[str]) -> list[str]:
     return words
 
 
-def _is_path(word: str, name: str) -> bool:
-    """Whether a word of a reading command names a file: not a count, nor a script of `sed`."""
-    last = word.rpartition("/")[2]
-    return not re.fullmatch(r"\d+", last) and not (name == "sed" and re.fullmatch(r"[\d,$;p ]+", last))
+def _reads(name: str, words: Sequence[str], folder: str) -> list[tuple[str, str]]:
+    """The files of a reading command, each with the part of it that is read: the other words."""
+    plain = [word for word in words if not word.startswith(("-", ">", "<"))]
+    files = plain[1:] if name == "sed" else [word for word in plain if not re.fullmatch(r"[+\d]+", word)]
+    part = " ".join([name, *(word for word in words if word not in files)])
+    return [(_below(folder, file), part) for file in files]
 
 
 def _below(folder: str, path: str) -> str:

@@ -41,6 +41,9 @@ _CONTENT = ("content", "file_text", "contents", "new_source", "text")
 _RANGE = ("offset", "limit", "start_line", "end_line", "view_range", "line_range")
 _PATCH_TEXT = ("patchText", "input", "patch", "diff")
 _COMMAND = ("command", "cmd", "script")
+_UNNAMED = "arguments"
+"""Where a trajectory has arguments that are no JSON object."""
+
 _SHELLS = ("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "/bin/zsh", "/usr/bin/bash", "/usr/bin/zsh")
 
 
@@ -76,12 +79,10 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
         return None
     name = call.name.rpartition("__")[2].rpartition(".")[2].lower()
     raw = trajectory.piece(call.raw)
-    written = trajectory.arguments(call)
-    arguments = written or {}
+    arguments = trajectory.arguments(call) or {}
     if name in _SHELL:
-        return _shell(
-            raw if written is None else next((arguments[one] for one in _COMMAND if arguments.get(one)), None)
-        )
+        is_plain = arguments.keys() <= {_UNNAMED} and raw.strip() != "{}"
+        return _shell(raw if is_plain else next((arguments[one] for one in _COMMAND if arguments.get(one)), None))
     if name in _EDITORS:
         return _editor(arguments)
     if name in _PATCH:

@@ -26,7 +26,7 @@ FORMATS = frozenset(
 _SUB_AGENT = "sub-agent"
 _EXIT_CODE = re.compile(
     r"(?:^|\n|\[)(?:Exit Code: |Exit code:? |The command completed with exit code |Command exited with code "
-    r"|Process exited with code )(\d+)",
+    r"|Process exited with code |<returncode>)(\d+)"
 )
 _EXIT_CODE_IN_ERROR = re.compile(r"\A\W*(?:exit code:?|Exit code:?|Error: Exit code) (\d+)")
 _NOTHING_FOUND = {"grep", "egrep", "fgrep", "rg", "ag", "ack", "diff", "cmp", "test", "[", "pgrep", "which", "git"}

@@ -6,6 +6,7 @@ from functools import cache
 
 import jinja2
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.reporting.coding_report import dollars, duration
@@ -40,7 +41,7 @@ def environment() -> jinja2.Environment:
     )
     environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
     environment.filters |= {"precise": precise, "signed": signed, "p_value": p_value, "change": change, "size": size}
-    environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars)}
+    environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
     return environment
 
 

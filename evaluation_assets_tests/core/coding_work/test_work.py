@@ -85,9 +85,10 @@ def test_reads_by_commands_count(tmp_path: Path) -> None:
         .run("sed -n '51,90p' a.py")
         .run("cd /home/ada/api && sed -n '1,50p' a.py")
     )
-    session.run("cat a.py b.py | head -5")
+    session.run("cat a.py b.py | head -5").run("nl -ba a.py | sed -n '1,9p'").run("nl -ba a.py | sed -n '9,20p'")
+    session.run("head -n 20 a.py").run("head -n 30 a.py").run("cat a.py b.py | head -5")
     work = work_of(tmp_path, session)
-    assert (work.reads, dict(work.reread)) == (5, {"/home/ada/api/a.py": 1})
+    assert (work.reads, dict(work.reread)) == (11, {"/home/ada/api/a.py": 2, "/home/ada/api/b.py": 1})
 
 
 def test_corrections_are_quoted_and_the_task_is_none(tmp_path: Path) -> None:
