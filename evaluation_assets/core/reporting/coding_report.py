@@ -136,8 +136,9 @@ class _Sums:
         """Add tokens and cost, which are those of `sessions` sessions."""
         for name in _USED:
             self.known[name] = sum_of((self.known.get(name), used[name]))
-        self.n_priced += sessions if used["cost_usd"] is not None else 0
-        self.is_list_price |= used["is_list_price"] is True
+        if used["cost_usd"] is not None:
+            self.n_priced += sessions
+            self.is_list_price |= used["is_list_price"] is True
 
     def totals(self) -> CodingTotals:
         known: dict[str, Any] = {name: self.known.get(name) for name in ("wall_s", "active_s", *_USED)}
