@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 _BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _HEADER = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _MOVE = re.compile(r"\*\*\* Move to: (.+)")
-_BLOCK = re.compile(
-    r"^(?:-{3,}|<{3,}) ?SEARCH>?[^\n]*\n(?::start_line:[^\n]*\n)?(?::end_line:[^\n]*\n)?(?:-{5,}\n)?"
-    r"(.*?)^={5,}\n(.*?)^(?:\+{3,}|>{3,}) ?REPLACE>?",
-    re.MULTILINE | re.DOTALL,
-)
+_SEARCH = re.compile(r"(?:-{3,}|<{3,}) ?SEARCH>?\s*")
+_MIDDLE = re.compile(r"={5,}\s*")
+_REPLACE = re.compile(r"(?:\+{3,}|>{3,}) ?REPLACE>?\s*")
+_POSITION = re.compile(r":(?:start|end)_line:.*\s*|-{5,}\s*")
+"""Lines that Roo Code puts before the text that is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,29 @@ def _patch(text: str) -> Iterator[Change]:
 
 def search_and_replace(path: str, diff: str) -> Iterator[Change]:
     """The changes of SEARCH/REPLACE blocks; one without texts if there is no block."""
-    blocks = _BLOCK.findall(diff)
+    blocks = list(_blocks(diff))
     for old, new in blocks:
         yield Change(path, old, new)
     if not blocks:
         yield Change(path, None, None)
+
+
+def _blocks(diff: str) -> Iterator[tuple[str, str]]:
+    """The two texts of each complete block."""
+    old: list[str] | None = None
+    new: list[str] | None = None
+    for line in diff.splitlines(keepends=True):
+        if _SEARCH.fullmatch(line):
+            old, new = [], None
+        elif old is not None and new is None and _MIDDLE.fullmatch(line):
+            new = []
+        elif old is not None and new is not None and _REPLACE.fullmatch(line):
+            yield "".join(old), "".join(new)
+            old = new = None
+        elif new is not None:
+            new.append(line)
+        elif old is not None and (old or not _POSITION.fullmatch(line)):
+            old.append(line)
 
 
 def _side(lines: list[str], marks: str) -> str:

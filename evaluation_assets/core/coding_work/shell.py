@@ -3,14 +3,17 @@
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 _LONGEST = 20_000
 """Characters of a command line that are read: longer ones carry files."""
 
+_LONGEST_PIPE = 8
+"""Commands of a pipe that are told apart."""
+
 _SEPARATORS = re.compile(r"(\|\||&&|;|\n|\||&(?![>\d]))")
-_HERE_DOCUMENT = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n.*?^\s*\2\s*$", re.DOTALL | re.MULTILINE)
+_HERE_DOCUMENT = re.compile(r"<<-?[ \t]*(['\"]?)(\w{1,40})\1[^\n]*\n")
 _ASSIGNMENT = re.compile(r"\w+=")
 _WRAPPERS = {"sudo", "time", "nice", "nohup", "env", "command", "exec", "xvfb-run", "timeout", "gtimeout", "stdbuf"}
 _RUNNERS = {
@@ -22,6 +25,7 @@ _SINGLE_RUNNERS = {"npx", "bunx", "pnpx", "uvx"}
 _VALUED = {"--with", "--python", "-p", "--extra", "--group", "--directory", "--project", "-n", "-k", "-s"}
 """Options of runners that take a value."""
 
+_REDIRECTION = re.compile(r"(?:\d|&)?(?:>>?|<<?<?-?)")
 _READERS = {"cat", "head", "tail", "less", "more", "bat", "nl"}
 _CHANGING = re.compile(
     r"\b(?:format|fix|write|checkout|switch|stash|merge|rebase|pull|apply|generate|codegen|migrate|install|update|upgrade"
@@ -72,16 +76,16 @@ class _Found:
 
 def commands_of(line: str) -> list[Command]:
     """The simple commands of a command line, in order. Texts in here-documents are not commands."""
-    plain = _HERE_DOCUMENT.sub("<<HERE", line[:_LONGEST])
-    parts = _SEPARATORS.split(_protected(plain))
+    parts = _SEPARATORS.split(_protected(_without_here_documents(line[:_LONGEST])))
     found: list[Command] = []
     for index in range(0, len(parts), 2):
         text = _restored(parts[index]).strip()
         words = _words(text)
         if words:
-            following = parts[index + 1] if index + 1 < len(parts) else ""
-            following = "" if not "".join(parts[index + 1 :]).strip("; \n") else following.replace("\n", ";")
+            following = parts[index + 1].replace("\n", ";") if index + 1 < len(parts) else ""
             found.append(Command(tuple(words), text, following))
+    if found and found[-1].following == ";":
+        found[-1] = replace(found[-1], following="")
     return found
 
 
@@ -96,7 +100,7 @@ def effects_of(line: str) -> list[Effects]:
             folder = command.words[1] if command.words[1].startswith("/") else f"{folder}{command.words[1]}"
             folder = folder.rstrip("/") + "/"
         elif is_run:
-            found.append(_effects(command, folder, _piped(commands[index:])))
+            found.append(_effects(command, folder, _piped(commands[index : index + _LONGEST_PIPE])))
     return found
 
 
@@ -125,8 +129,8 @@ def _effects(command: Command, folder: str, piped: str) -> Effects:
 
 def _effect(command: Command, found: _Found, folder: str) -> None:
     words = command.words
-    name, rest = words[0].rpartition("/")[2], words[1:]
-    plain = [_below(folder, word) for word in rest if not word.startswith(("-", ">", "<"))]
+    name, rest = words[0].rpartition("/")[2], _without_redirections(words[1:])
+    plain = [_below(folder, word) for word in rest if not word.startswith("-")]
     found.writes += [_below(folder, path) for path in re.findall(r"(?<![0-9&<>])>{1,2}\s*([\w./~-]+)", command.text)]
     if name == "git":
         _git(rest, found, folder)
@@ -142,8 +146,19 @@ def _effect(command: Command, found: _Found, folder: str) -> None:
         found.flags.add("changes_any")
 
 
+def _without_redirections(words: Sequence[str]) -> list[str]:
+    """The words without `> file`, `2>&1` and the like."""
+    kept: list[str] = []
+    before = ""
+    for word in words:
+        if not _REDIRECTION.match(word) and not _REDIRECTION.fullmatch(before):
+            kept.append(word)
+        before = word
+    return kept
+
+
 def _git(words: Sequence[str], found: _Found, folder: str) -> None:
-    words = words[2:] if words[:1] == ("-C",) else words
+    words = words[2:] if words and words[0] == "-C" else words
     kind, rest = (words[0], list(words[1:])) if words else ("", [])
     paths = rest[rest.index("--") + 1 :] if "--" in rest else []
     plain = [word for word in rest if not word.startswith("-")]
@@ -211,7 +226,7 @@ def _without_options(words: list[str]) -> list[str]:
 
 def _reads(name: str, words: Sequence[str], folder: str) -> list[tuple[str, str]]:
     """The files of a reading command, each with the part of it that is read: the other words."""
-    plain = [word for word in words if not word.startswith(("-", ">", "<"))]
+    plain = [word for word in words if not word.startswith("-")]
     files = plain[1:] if name == "sed" else [word for word in plain if not re.fullmatch(r"[+\d]+", word)]
     part = " ".join([name, *(word for word in words if word not in files)])
     return [(_below(folder, file), part) for file in files]
@@ -219,6 +234,20 @@ def _reads(name: str, words: Sequence[str], folder: str) -> list[tuple[str, str]
 
 def _below(folder: str, path: str) -> str:
     return path if path.startswith(("/", "~")) or path in (".", ":/", "*") else f"{folder}{path}"
+
+
+def _without_here_documents(line: str) -> str:
+    """The line without the texts of its here-documents, up to the word that ends each."""
+    kept: list[str] = []
+    start = 0
+    while (found := _HERE_DOCUMENT.search(line, start)) is not None:
+        kept.append(line[start : found.end()])
+        start = found.end()
+        for text in line[start:].splitlines(keepends=True):
+            start += len(text)
+            if text.strip() == found[2]:
+                break
+    return "".join([*kept, line[start:]])
 
 
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)

@@ -33,16 +33,17 @@ _RUNS = re.compile(
 _ONLY_LISTS = re.compile(r"\s(?:--collect-only|--co|--list-tests|--listTests|--help|--version|--no-run)\b")
 
 _FAILING = re.compile(
-    r"(?:^|\s|=)[1-9]\d* (?:failed|failing|failures?|errors?)\b"
+    r"(?:^|\s|=)[1-9]\d{0,8} (?:failed|failing|failures?|errors?)\b"
     r"|^FAILED(?: \(| \S)|^FAIL(?:\s|$)|^--- FAIL|^test result: FAILED|^FAILURES!|^BUILD (?:FAILED|FAILURE)"
     r"|BUILD FAILURE|\bFailures: [1-9]|\bErrors: [1-9]|^[#ℹ]\s*fail [1-9]|^Failed!\s+- Failed:|^not ok \d"
-    r"|^ERROR(?:S)?:? (?:collecting|found)|\*\* TEST FAILED \*\*|[1-9]\d* tests? failed",
+    r"|^ERROR(?:S)?:? (?:collecting|found)|\*\* TEST FAILED \*\*|[1-9]\d{0,8} tests? failed",
     re.MULTILINE,
 )
 _PASSING = re.compile(
-    r"(?:^|\s|=)[1-9]\d* (?:passed|passing)\b|^OK(?: \(|$)|^ok\s+\S+\s|^PASS$|^test result: ok\.|BUILD SUCCESS(?:FUL)?"
-    r"|[1-9]\d* (?:examples?|tests?|runs?|specs?),.*\b0 failures|^[#ℹ]\s*fail 0|^Passed!\s+- Failed:\s+0|^ok \d"
-    r"|Tests run: [1-9]\d*, Failures: 0, Errors: 0|100% tests passed|with 0 failures|congratulations :\)"
+    r"(?:^|\s|=)[1-9]\d{0,8} (?:passed|passing)\b|^OK(?: \(|$)|^ok\s+\S+\s|^PASS$|^test result: ok\."
+    r"|BUILD SUCCESS(?:FUL)?"
+    r"|[1-9]\d{0,8} (?:examples?|tests?|runs?|specs?),.*\b0 failures|^[#ℹ]\s*fail 0|^Passed!\s+- Failed:\s+0|^ok \d"
+    r"|Tests run: [1-9]\d{0,8}, Failures: 0, Errors: 0|100% tests passed|with 0 failures|congratulations :\)"
     r"|\*\* TEST SUCCEEDED \*\*",
     re.MULTILINE,
 )

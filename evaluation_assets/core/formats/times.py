@@ -7,7 +7,7 @@ from itertools import pairwise
 from evaluation_assets.core.formats.unmapped_fields import Fields
 
 PAUSE_S = 300
-"""Seconds without an event from which on nobody is at work."""
+"""Minimum gap between two events, in seconds, that counts as a pause."""
 
 
 def moment(fields: Fields, *keys: str) -> str | None:
@@ -41,7 +41,7 @@ def elapsed_ms(start: str | None, end: str | None) -> float | None:
 
 
 def active_seconds(times: Iterable[str]) -> float | None:
-    """Seconds between events, without pauses longer than five minutes; `None` with fewer than two timestamps."""
+    """Seconds between events, without pauses of more than `PAUSE_S`; `None` with fewer than two timestamps."""
     instants = [instant for time in times if (instant := _instant(time)) is not None and instant.tzinfo is not None]
     if len(instants) < 2:
         return None

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation_assets.core.coding_work.patches import Change
 from evaluation_assets.core.coding_work.tools import Action, Edited, Looked, Ran, action_of
@@ -111,3 +113,30 @@ def test_a_patch_of_opencode() -> None:
 )
 def test_everything_else_is_none_of_these(name: str, arguments: Any) -> None:
     assert _action(name, arguments) is None
+
+
+NAMES = ["Edit", "Write", "MultiEdit", "apply_patch", "Bash", "shell", "Read", "str_replace_editor", "replace_in_file"]
+FIELDS = [
+    "command",
+    "path",
+    "file_path",
+    "edits",
+    "changes",
+    "old_string",
+    "new_string",
+    "content",
+    "diff",
+    "paths",
+    "input",
+]
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20) | st.sampled_from(["view", "*** Begin Patch\n@@"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.sampled_from(NAMES), st.dictionaries(st.sampled_from(FIELDS), values, max_size=4) | st.text())
+def test_whatever_a_model_writes_is_an_action_or_none(name: str, arguments: Any) -> None:
+    action = _action(name, arguments)
+    assert action is None or isinstance(action, Edited | Looked | Ran)
