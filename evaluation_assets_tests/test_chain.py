@@ -15,6 +15,7 @@ from evaluation_assets.core.judging.panel import JudgeSettings, Panel
 from evaluation_assets.core.tables import CANARY_VERDICTS, TABLES
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import SAMPLE, Workspace, call, failed_checks, record
+from evaluation_assets_tests.pages import without_viewer
 
 
 def test_the_sample_drop_is_evaluated_to_the_end(installation: Workspace) -> None:
@@ -236,9 +237,9 @@ def test_hostile_text_stays_text(installation: Workspace) -> None:
     installation.drop("d", record("../../../etc/<script>", text=text, task_description=hostile))
     assert installation.run("d").success
     page = (installation.home.reports("d") / "report.html").read_text()
-    assert "<script" not in page
-    assert "<img" not in page
-    assert "IGNORE ALL" in page and not set(page) & set("\u202e\u2066")
+    assert "<script" not in without_viewer(page)
+    assert "<img" not in without_viewer(page)
+    assert "IGNORE ALL" in page and not set(without_viewer(page)) & set("\u202e\u2066")
     written = list(Path(installation.home.root.path).rglob("*_eva.json"))
     assert len(written) == 1
     assert written[0].parent == Path(installation.home.reports("d").path) / "model_evaluations"

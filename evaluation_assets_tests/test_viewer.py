@@ -2,12 +2,14 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
@@ -189,7 +191,7 @@ def test_megabytes_and_thousands_of_messages_open(page: "Page") -> None:
     assert page.locator(".item").first.get_attribute("id") < f"item-{place - 60}"  # type: ignore[operator]
 
 
-def test_thirty_labels_by_keyboard_arrive_as_labels(page: "Page", tmp_path: Path) -> None:
+def test_thirty_labels_by_keyboard_arrive_in_judge_cards(page: "Page", report: Path, tmp_path: Path) -> None:
     page.goto(page.url.split("#")[0] + "#/runs?q=task:task-&sort=id")
     page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 32")
     order = runs(page)[:30]
@@ -217,12 +219,44 @@ def test_thirty_labels_by_keyboard_arrive_as_labels(page: "Page", tmp_path: Path
     assert {label.trajectory_id: label.label for label in labels} == given
     assert {(label.drop, label.annotator) for label in labels} == {("hostile", "ann")}
 
+    home = report.parents[2]
+    shutil.copytree(tmp_path / "labels", home / "labels", dirs_exist_ok=True)
+    scores = judged(home)
+    pass_score = sorted(scores[name] for name in given)[15]
+    (home / "gate.yaml").write_text(f"review: {{pass_score: {pass_score}}}\n")
+    command = [sys.executable, "-m", "evaluation_assets.cli", "overview", "--home", str(home)]
+    subprocess.run(command, check=True, capture_output=True)
+    (card,) = pq.read_table(home / "lake" / "judge_cards.parquet").to_pylist()
+    verdicts = {name: scores[name] >= pass_score for name in given}
+    assert (card["n_labels"], card["criterion"]) == (30, "passed")
+    assert card["kappa"] == pytest.approx(kappa([(given[name] == 1.0, verdicts[name]) for name in given]))
+
+
+def judged(home: Path) -> dict[str, float]:
+    """The embedded judge's mean score of each trajectory, from its stored verdicts."""
+    rows = pq.read_table(home / "lake" / "trajectory_verdicts" / "rules" / "hostile.parquet").to_pylist()
+    means: dict[str, float] = {}
+    for row in rows:
+        known = [score for _, score in row["scores"] if score is not None]
+        if row["subject"] == "trajectory" and known:
+            means[row["trajectory_id"]] = sum(known) / len(known)
+    return means
+
+
+def kappa(pairs: list[tuple[bool, bool]]) -> float:
+    """Cohen's kappa, by its definition."""
+    n = len(pairs)
+    observed = sum(one == other for one, other in pairs) / n
+    first, second = (sum(pair[side] for pair in pairs) / n for side in (0, 1))
+    expected = first * second + (1 - first) * (1 - second)
+    return (observed - expected) / (1 - expected)
+
 
 def test_without_a_script_the_summary_is_there(browser: "Browser", report: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     opened = context.new_page()
     opened.goto(report.as_uri())
-    assert opened.get_by_role("heading", name="Records", exact=True).is_visible()
+    assert opened.get_by_role("heading", name="Look at first", exact=True).is_visible()
     assert not opened.locator("#viewer").is_visible()
     context.close()
 

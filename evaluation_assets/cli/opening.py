@@ -16,21 +16,28 @@ from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.regular_files import is_local
 from evaluation_assets.core.reporting.files import report_files
+from evaluation_assets.core.reporting.index import write_index
 from evaluation_assets.core.reporting.viewer.page import DATA_FOLDER
 
 
 @click.command("open")
-@click.argument("drop")
+@click.argument("drop", required=False)
 @click.argument("trajectory", required=False)
 @click.option("--print", "only_print", is_flag=True, help="Print the address; open no browser.")
 @with_home
-def open_report(home: Installation, drop: str, trajectory: str | None, only_print: bool) -> None:
+def open_report(home: Installation, drop: str | None, trajectory: str | None, only_print: bool) -> None:
     """Open the report of a drop in a browser.
+
+    Without DROP, the list of all reports opens.
 
     With TRAJECTORY, the report opens at this trajectory.
 
     A report whose transcripts are in files beside it is served on this machine until Ctrl-C.
     """
+    if drop is None:
+        index = write_index(home.root / "reports")
+        _show(Path(index.path).as_uri() if is_local(index) else str(index), only_print)
+        return
     page = report_files(home.reports(drop), drop).html
     if not page.exists():
         known = [path.removesuffix("/report.html") for path in _reports(home)]

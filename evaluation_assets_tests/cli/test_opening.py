@@ -5,6 +5,7 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner, Result
@@ -74,3 +75,14 @@ def test_transcripts_beside_the_page_are_served(home: Path) -> None:
         process.terminate()
         process.wait(30)
         (data / "0.json.gz").unlink()
+
+
+def test_without_a_drop_the_list_of_reports_opens(home: Path) -> None:
+    other = home / "reports" / "night" / "a b"
+    other.mkdir(parents=True)
+    (other / "report.json").write_text('{"drop": 3}')  # not a report
+    address = opened(home, "--print").output.strip()
+    page = Path(unquote(address.removeprefix("file://"))).read_text()
+    assert address == (home / "reports" / "index.html").as_uri()
+    assert re.findall(r'<a href="([^"]+)">', page) == ["week/report.html"]
+    assert "<script" not in page

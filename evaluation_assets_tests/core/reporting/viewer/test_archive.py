@@ -38,7 +38,7 @@ def test_blocks_that_do_not_fit_are_files_beside_the_page(tmp_path: Path, monkey
     names = sorted((path.name for path in folder.iterdir()), key=lambda name: int(name.split(".")[0]))
     found = [gzip.decompress((folder / name).read_bytes()) for name in names]
     assert [entry["id"] for block in found for entry in json.loads(block)] == [f"t{n}" for n in range(40)]
-    assert "viewer-block-0" not in "".join(with_viewer("<body></body>", data))
+    assert 'id="viewer-block-0"' not in "".join(with_viewer("<body></body>", data))
 
 
 def test_a_smaller_report_removes_the_files_of_a_larger_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

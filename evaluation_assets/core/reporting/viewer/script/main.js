@@ -62,8 +62,14 @@ function show() {
   else if (known === "labels") showLabels();
   else if (known === "compare") attempt(views.compare, showComparison(views.compare, index));
   else if (known === "run") open(argument);
-  else document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  else showSection(document.getElementById(location.hash.slice(1)));
   if (known !== "summary") scrollTo(0, 0);
+}
+
+/** Scroll to a section of the summary, which may be folded. */
+function showSection(section) {
+  section?.closest("details")?.setAttribute("open", "");
+  section?.scrollIntoView();
 }
 
 function open(id) {
