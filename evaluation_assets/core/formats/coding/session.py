@@ -98,7 +98,7 @@ class CodingSession:
         task_id = task_id_of(None, task, text)
         answer = self.outcome or final_submission(text, turns) or final_message(turns)
         times = sorted(self.times)
-        elapsed = elapsed_ms(times[0], times[-1]) if times else None
+        elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
         about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
