@@ -13,7 +13,17 @@ from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import load_settings
 from evaluation_assets.core.sources.settings import load_sources
 from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.defs import checks, ingest, regression, reports, reviewing, scores, sessions, tool_use
+from evaluation_assets.defs import (
+    checks,
+    coding_work,
+    ingest,
+    regression,
+    reports,
+    reviewing,
+    scores,
+    sessions,
+    tool_use,
+)
 from evaluation_assets.defs.agents import agent_assets
 from evaluation_assets.defs.canaries import canary_assets
 from evaluation_assets.defs.jobs import (
@@ -56,6 +66,7 @@ def build_definitions(
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,
         tool_use.TOOL_USE_VERSION,
+        coding_work.CODING_VERSION,
         sessions.SESSIONS_VERSION,
         regression.REGRESSION_VERSION,
         reviewing.REVIEWING_VERSION,
@@ -72,6 +83,7 @@ def build_definitions(
             *scores.scores_assets(judges, panel.quorum),
             tool_use.tool_use_results(settings.gate.min_pass_rates),
             tool_use.failure_patterns,
+            coding_work.coding_work,
             sessions.session_analyses(judges, panel, home.ledger_url),
             sessions.session_agents,
             sessions.session_agent_ranks,

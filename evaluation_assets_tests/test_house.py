@@ -126,13 +126,24 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("trajectory_verdicts", "rules") == {*own, "category_verdicts/rules"}
     assert parents("tool_use_results") == {"raw_trajectories"}
     assert parents("failure_patterns") == {"tool_use_results"}
+    assert parents("coding_work") == {"raw_trajectories"}
     assert parents("session_verdicts", "rules") == {"preprocessed_trajectories"}
     assert parents("session_analyses") == {"preprocessed_trajectories", "session_verdicts/rules"}
     assert "session_analyses" in parents("evaluation_report")
     assert parents("score_history") == {"task_metrics"}
     assert {"trajectory_scores", "failure_patterns", "task_metrics", "score_history"} <= parents("evaluation_report")
     groups = {graph.get(key).group_name for key in graph.get_all_asset_keys()}
-    assert groups == {"ingest", "judging", "scores", "tool_use", "sessions", "regression", "reviewing", "reports"}
+    assert groups == {
+        "ingest",
+        "judging",
+        "scores",
+        "tool_use",
+        "coding",
+        "sessions",
+        "regression",
+        "reviewing",
+        "reports",
+    }
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))

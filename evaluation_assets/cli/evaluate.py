@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from upath import UPath
 
+from evaluation_assets.cli.coding_agents import RequestedSessions, with_coding_agents
 from evaluation_assets.cli.options import check_ledger, reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -23,6 +24,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.preprocessing.split import remove_earlier
+from evaluation_assets.core.reporting.coding_report import coding_lines
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.suites.suite import InvalidSuite
@@ -38,6 +40,7 @@ FAILED_SHOWN = 10
 
 
 @click.command()
+@with_coding_agents
 @reading
 @with_panel
 @click.option(
@@ -65,6 +68,7 @@ FAILED_SHOWN = 10
 @click.option("--verbose", is_flag=True, help="Write all logs to stderr.")
 def evaluate(
     inputs: tuple[Path, ...],
+    sessions: RequestedSessions | None,
     beta_threshold: int,
     on_violation: OnViolation,
     home: Installation,
@@ -84,7 +88,8 @@ def evaluate(
 ) -> None:
     """Evaluate files of trajectories.
 
-    Each file is a drop. A directory gives one drop per file in it.
+    Each file is a drop. A directory gives one drop per file in it. An option such as --claude-code takes the sessions
+    that a coding agent keeps on this machine instead of files; each agent is a drop.
     """
     if select is not None and preprocess_only:
         raise click.UsageError("--select and --preprocess-only cannot be combined; use one of them")
@@ -95,14 +100,17 @@ def evaluate(
             if not preprocess_only:
                 check_ledger(home, panel)
             suite = None if suite_path is None else take_in_suite(home, suite_path)
-            drops = take_in(
-                home,
-                list(inputs),
-                one_drop=one_drop,
-                name=name,
-                may_replace=lambda conflict: replace or _confirmed(conflict),
-                say=left_out.append,
-            )
+            if sessions is not None:
+                drops = sessions.taken_into(home.drops, warn, name)
+            else:
+                drops = take_in(
+                    home,
+                    list(inputs),
+                    one_drop=one_drop,
+                    name=name,
+                    may_replace=lambda conflict: replace or _confirmed(conflict),
+                    say=left_out.append,
+                )
             for problem in left_out:
                 warn(problem)
             notes = {} if format_name is None else {"format": format_name}
@@ -198,6 +206,8 @@ def _print_scores(home: Installation, drop: Drop) -> None:
         for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
             issues = "; ".join(case.issues[:2])
             echo(f"    failed {case.case_id} {_score(case.score)} {issues}")
+    for label, text in () if report.coding is None else coding_lines(report.coding):
+        echo(f"  {label:<18} {text}")
     echo(f"  report             {paths.html}")
 
 

@@ -5,27 +5,34 @@ from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.options import with_format
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents
+from evaluation_assets.cli.options import with_format, with_inputs
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.formats.registry import format_of
-from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.trajectories.model import Trajectory
 
 _SHOWN = 10
 
 
 @click.command("import")
-@click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@with_coding_agents
+@with_inputs
 @with_format
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @click.option(
     "--all", "show_all", is_flag=True, help=f"List all trajectories and rejections (default: {_SHOWN} of each)."
 )
-def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bool, show_all: bool) -> None:
+def import_files(
+    inputs: tuple[Path, ...],
+    sessions: RequestedSessions | None,
+    format_name: str | None,
+    one_drop: bool,
+    show_all: bool,
+) -> None:
     """Preview how files are parsed.
 
     The import report shows trajectories, rejected records with the reason, and unmapped fields. Nothing is written,
@@ -34,7 +41,7 @@ def import_files(inputs: tuple[Path, ...], format_name: str | None, one_drop: bo
     read = 0
     failed = 0
     try:
-        drops = inspect(list(inputs), one_drop=one_drop, say=warn)
+        drops = inspected(inputs, sessions, one_drop=one_drop)
     except InvalidDrop as problem:
         refuse(str(problem))
     for drop in drops:

@@ -31,6 +31,9 @@ def together(*options: Any) -> Any:
     return apply
 
 
+with_inputs = click.argument("inputs", nargs=-1, metavar="[INPUTS]...", type=click.Path(exists=True, path_type=Path))
+"""Files and directories; `with_coding_agents` says what is missing if there are none."""
+
 with_format = click.option(
     "--format",
     "format_name",
@@ -115,7 +118,7 @@ def with_panel(command: Any) -> Any:
 
 
 reading = together(
-    click.argument("inputs", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)),
+    with_inputs,
     click.option(
         "--beta-threshold",
         type=click.IntRange(min=0),

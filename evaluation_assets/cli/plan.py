@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents
 from evaluation_assets.cli.options import reading, with_format, with_panel
-from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.drops import inspect
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
 from evaluation_assets.core.llm.ledger import LedgerError
@@ -24,12 +24,14 @@ from evaluation_assets.core.settings import InvalidSettings, load_settings
 
 
 @click.command()
+@with_coding_agents
 @reading
 @with_panel
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @with_format
 def plan(
     inputs: tuple[Path, ...],
+    sessions: RequestedSessions | None,
     beta_threshold: int,
     on_violation: OnViolation,
     home: Installation,
@@ -45,7 +47,7 @@ def plan(
     try:
         canaries = load_settings(home.gate_file).canaries
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
-        for drop in inspect(list(inputs), one_drop=one_drop, say=warn):
+        for drop in inspected(inputs, sessions, one_drop=one_drop):
             drop = replace(drop, forced_format=format_name)
             rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
             planned = plan_drop(drop, settings, rubrics, types, judges, canaries)

@@ -20,7 +20,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "3"
+REPORT_VERSION = "4"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -37,6 +37,7 @@ REPORTED = (
     "task_metrics",
     "score_history",
     "session_agents",
+    "coding_work",
 )
 
 

@@ -1,8 +1,13 @@
 """Timestamps of sources: ISO 8601 texts or seconds since 1970."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from evaluation_assets.core.formats.unmapped_fields import Fields
+
+PAUSE_S = 300
+"""Minimum gap between two events, in seconds, that counts as a pause."""
 
 
 def moment(fields: Fields, *keys: str) -> str | None:
@@ -33,6 +38,15 @@ def elapsed_ms(start: str | None, end: str | None) -> float | None:
         return None
     elapsed = (ended - begun).total_seconds() * 1000
     return elapsed if elapsed >= 0 else None
+
+
+def active_seconds(times: Iterable[str]) -> float | None:
+    """Seconds between events, without pauses of more than `PAUSE_S`; `None` with fewer than two timestamps."""
+    instants = [instant for time in times if (instant := _instant(time)) is not None and instant.tzinfo is not None]
+    if len(instants) < 2:
+        return None
+    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(sorted(instants))]
+    return sum(gap for gap in gaps if gap <= PAUSE_S)
 
 
 def _instant(text: str | None) -> datetime | None:

@@ -49,6 +49,7 @@ class Result:
 
     `agent_id` is the agent of a result without a call before the first message. `succeeded` is set if the source itself
     reports success: the content is then not searched for errors. `tool` names the tool of a result without a call ID.
+    `exit_code` is that of the command that the call ran.
     """
 
     content: str
@@ -58,6 +59,7 @@ class Result:
     latency_ms: float | None = None
     agent_id: str = "agent"
     succeeded: bool = False
+    exit_code: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,16 @@
 """Render a report as JSON, Markdown and HTML. Text from trajectories is hostile and escaped."""
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 import jinja2
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.reporting.attention import look_at_first
+from evaluation_assets.core.reporting.coding_report import dollars, duration
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
 
@@ -43,7 +46,13 @@ def environment() -> jinja2.Environment:
     )
     environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
     environment.filters |= {"precise": precise, "signed": signed, "p_value": p_value, "change": change, "size": size}
+    environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
     return environment
+
+
+def _with_dash(written: Callable[[float | None], str]) -> Callable[[float | None], str]:
+    """Write a missing value as everywhere in reports."""
+    return lambda value: "–" if value is None else written(value)
 
 
 def _score(value: float | None) -> str:

@@ -5,6 +5,7 @@ from pydantic import BaseModel, ConfigDict
 from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.reporting.coding_report import CodingSummary
 from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.reporting.headline import Headline
 from evaluation_assets.core.reporting.session_report import AgentRank, SessionsSummary
@@ -282,6 +283,7 @@ class DropReport(_Model):
     trajectories: list[TrajectorySummary]
     trajectories_total: int
     sessions: SessionsSummary | None
+    coding: CodingSummary | None = None
     rejected: list[RejectedRecord]
     rejected_total: int
     repairs: list[RepairedTag]

@@ -15,6 +15,7 @@ from evaluation_assets.core.gating.measured_drop import MeasuredTables
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.repair import changes_text
+from evaluation_assets.core.reporting.coding_report import CodingSummary, coding_summary
 from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.headline import headline, rate
 from evaluation_assets.core.reporting.report import (
@@ -41,6 +42,8 @@ LISTED = 200
 
 EXCERPT = 1200
 
+_LONGEST_TASK = 400
+
 RIGHT_ANSWER = 0.5
 """An answer counts as right from this judged agreement with the reference on: its main point is right."""
 
@@ -53,6 +56,7 @@ class DropTables(MeasuredTables):
     clip_scores: Stored
     category_assessments: Stored
     failure_patterns: Stored
+    coding_work: Stored
     category_verdicts: Mapping[str, Stored]
     session_verdicts: Mapping[str, Stored]
 
@@ -112,12 +116,20 @@ def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables
         trajectories=trajectories.items(),
         trajectories_total=total,
         sessions=sessions_summary(tables.session_analyses),
+        coding=_coding(tables),
         rejected=rejected,
         rejected_total=tables.rejected.count,
         repairs=repairs,
         repairs_total=repairs_total,
         tool_use=use,
     )
+
+
+def _coding(tables: DropTables) -> CodingSummary | None:
+    if not tables.coding_work.count:
+        return None
+    tasks = tables.raw.rows(["trajectory_id", "task"])
+    return coding_summary(tables.coding_work, {row["trajectory_id"]: row["task"][:_LONGEST_TASK] for row in tasks})
 
 
 def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:

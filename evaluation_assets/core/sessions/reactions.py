@@ -54,6 +54,14 @@ def reaction(
     return reaction_by_likeness(message, following, cosine, measure, resemblance)
 
 
+def objection(following: str) -> Reaction | None:
+    """The reaction of a user who objects to the work of a coding agent, by cues alone; `None` without a cue."""
+    for kind in (*DISSATISFIED, "coding_correction"):
+        if (found := _cues(kind).search(following[:_READ])) is not None:
+            return Reaction("correction" if kind == "coding_correction" else kind, found.group().strip())
+    return None
+
+
 def reaction_by_likeness(
     message: str, following: str, cosine: float | None, measure: Similarity, resemblance: Resemblance | None
 ) -> Reaction:

@@ -171,6 +171,7 @@ def check(drop: Drop, quorum: int) -> None:
         tool_use_results=drop.table("tool_use_results"),
         failure_patterns=drop.table("failure_patterns"),
         session_analyses=drop.table("session_analyses"),
+        coding_work=drop.table("coding_work"),
         clip_verdicts=of_level["clip"],
         category_verdicts=of_level["category"],
         trajectory_verdicts=of_level["trajectory"],

@@ -45,6 +45,7 @@ class _Outcome:
 
     error: str | None
     latency_ms: float | None
+    exit_code: int | None = None
 
 
 class Rollout:
@@ -111,7 +112,15 @@ class Rollout:
             name = payload.text("agent_role") or payload.text("agent_nickname") or "sub-agent"
             self.session.agent = Agent(id=name, role="sub-agent")
             self._set(version=payload.name("cli_version"), description=instructions)
-        origin = {"cwd": payload.text("cwd"), "forked_from": payload.name("forked_from_id"), "parent_id": parent}
+        repository = payload.object("git")
+        branch = repository.text("branch")
+        repository.rest()
+        origin = {
+            "cwd": payload.text("cwd"),
+            "git_branch": branch,
+            "forked_from": payload.name("forked_from_id"),
+            "parent_id": parent,
+        }
         self.session.about |= {key: value for key, value in origin.items() if value is not None}
         payload.rest()
 
@@ -214,6 +223,7 @@ class Rollout:
                 call_id=call_id,
                 error=error,
                 latency_ms=None if outcome is None else outcome.latency_ms,
+                exit_code=exit_code if exit_code is not None or outcome is None else outcome.exit_code,
                 succeeded=error is None and (exit_code == 0 or outcome is not None),
             )
         )
@@ -315,9 +325,11 @@ def _outcomes(lines: Sequence[Any]) -> dict[str, _Outcome]:
             continue
         kind, item = payload.get("type"), payload.get("item")
         if kind == "item_completed" and isinstance(item, dict) and item.get("type") in _ITEMS:
-            found[str(item.get("id"))] = _Outcome(_failure(item), _milliseconds(item.get("duration")))
+            found[str(item.get("id"))] = _Outcome(_failure(item), _milliseconds(item.get("duration")), _code(item))
         elif kind in _ENDS:
-            found[str(payload.get("call_id"))] = _Outcome(_failure(payload), _milliseconds(payload.get("duration")))
+            found[str(payload.get("call_id"))] = _Outcome(
+                _failure(payload), _milliseconds(payload.get("duration")), _code(payload)
+            )
     return found
 
 
@@ -336,6 +348,11 @@ def _failure(event: JsonObject) -> str | None:
     if isinstance(inner, dict) and (inner.get("isError") is True or inner.get("is_error") is True):
         return "failed"
     return None
+
+
+def _code(event: JsonObject) -> int | None:
+    code = event.get("exit_code")
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
 
 
 def _milliseconds(duration: Any) -> float | None:

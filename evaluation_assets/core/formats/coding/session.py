@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.formats.base import UnusableRecord
-from evaluation_assets.core.formats.times import elapsed_ms
+from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Event,
@@ -45,6 +45,7 @@ class CodingSession:
     compactions: int = 0
     interruptions: int = 0
     spent: Usage | None = None
+    exit_codes: dict[str, int] = field(default_factory=dict)
     _uncounted: int = 0
     _hidden: list[Usage] = field(default_factory=list)
 
@@ -59,6 +60,8 @@ class CodingSession:
 
     def answered(self, result: Result) -> None:
         """Add the result of a call."""
+        if result.exit_code is not None and result.call_id is not None:
+            self.exit_codes[result.call_id] = result.exit_code
         self.events.append(replace(result, agent_id=self.agent.id))
 
     def used(self, usage: Usage | None) -> None:
@@ -97,7 +100,8 @@ class CodingSession:
         times = sorted(self.times)
         elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
-        about = {"session_id": self.id, "error": self.error, **self.about, **counts}
+        found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
+        about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
         flags = flags_of(cut_off=self.stopped, unanswered=answer is None and len(turns) == 1)
         return Trajectory(
             id=self.id or task_id,
@@ -114,6 +118,12 @@ class CodingSession:
             flags=flags if self.error is None else (*flags, FAILED),
             extra={name: value for name, value in about.items() if value},
         )
+
+    def _all_exit_codes(self) -> dict[str, int]:
+        """Exit codes by call ID, with those of sub-agents."""
+        children = (child for children in (*self.started.values(), self.strays) for child in children)
+        inner = (entry for child in children for entry in child._all_exit_codes().items())
+        return {**dict(inner), **self.exit_codes}
 
     def usage(self) -> Usage | None:
         """Usage of the session and its sub-agents."""

@@ -14,7 +14,7 @@ from evaluation_assets.core.formats.coding.claude_code_lines import Chain, Reply
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.times import elapsed_ms
+from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
@@ -170,7 +170,12 @@ class _Session:
         used = _at_least(total([*(step.usage for step in steps), *taken_back]), self._lines.used)
         spent = used.cost_usd if self._lines.spent is None else self._lines.spent
         counts = {"compactions": self._lines.compactions, "interruptions": self._lines.interruptions}
-        about = {"session_id": self._session, **self._lines.about, **counts}
+        found = {
+            "active_s": active_seconds(self._lines.times),
+            "exit_codes": self._lines.exit_codes,
+            "requests": self._requests(),
+        }
+        about = {"session_id": self._session, **self._lines.about, **counts, **found}
         return Trajectory(
             id=self._session or task_id,
             task_id=task_id,
@@ -186,6 +191,17 @@ class _Session:
             flags=flags_of(cut_off=self._lines.stopped, unanswered=answer is None and len(turns) == 1),
             extra={name: value for name, value in about.items() if value},
         )
+
+    def _requests(self) -> list[list[str | int | None]]:
+        """Model, input, cached, cache write and output tokens of each model request, if no cost is recorded."""
+        replies = [one for chain in self._lines.chains.values() for one in chain.events if isinstance(one, Reply)]
+        used = [(reply, reply.usage) for reply in replies if reply.usage is not None]
+        if self._lines.spent is not None or any(usage.cost_usd is not None for _, usage in used):
+            return []
+        return [
+            [reply.model, usage.input_tokens, usage.cached_tokens, reply.cache_write_tokens, usage.output_tokens]
+            for reply, usage in used
+        ]
 
     def _main(self) -> Chain:
         """The main chain; in the separate log of a sub-agent, its only chain."""

@@ -20,6 +20,7 @@ DESCRIPTION = "Cline and Roo Code tasks: api_conversation_history.json"
 DETECTION = "messages in which the client adds <environment_details>, or a result as '[tool for ...] Result:'"
 
 _ENVIRONMENT = re.compile(r"\s*<environment_details>.*?(?:</environment_details>|\Z)\s*", re.DOTALL)
+_FOLDER = re.compile(r"^# Current Work(?:ing|space) Directory \(([^)\n]+)\) Files", re.MULTILINE)
 _WRAPPED = re.compile(r"\s*<(task|user_message|feedback|answer)>\s*(.*?)\s*</\1>\s*\Z", re.DOTALL)
 _THOUGHT = re.compile(r"<thinking>(.*?)(?:</thinking>|\Z)", re.DOTALL)
 _ERROR = re.compile(
@@ -127,6 +128,8 @@ class _Task:
 
     def _given(self, texts: Sequence[str]) -> None:
         """What the client put into the user's place: results, words of the user, and notes of its own."""
+        if (folder := next((found for each in texts if (found := _FOLDER.search(each))), None)) is not None:
+            self.session.about.setdefault("cwd", folder[1])
         asked: list[str] = []
         waiting: str | None = None
         for text in (cleaned for each in texts if (cleaned := _ENVIRONMENT.sub("\n", each).strip())):

@@ -5,6 +5,7 @@ changes. Messages that the user took back or that were compressed away happened 
 have files of their own.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,10 @@ MAIN = "gemini-cli"
 """Id of the agent that talks to the user."""
 
 _TOKENS = ("input", "output", "thoughts", "cached", "total")
+_SHELL = "run_shell_command"
+_EXIT_CODE = re.compile(r"^(?:Exit Code|Background PIDs?|Signal): ?(?!\(none\))|moved to background", re.MULTILINE)
+"""What tells that a command did not end with the exit code 0."""
+
 _COMMAND = ("/", "?")
 """Beginnings of user messages that are commands to the CLI."""
 
@@ -160,8 +165,9 @@ class _Stored:
                 call.rest()
                 continue
             self._called |= set() if identity is None else {identity}
-            calls.append(Call(name=call.text("name") or "tool", id=identity, arguments=call.value("args")))
-            if (result := _result(call, identity)) is not None:
+            name = call.text("name") or "tool"
+            calls.append(Call(name=name, id=identity, arguments=call.value("args")))
+            if (result := _result(call, identity, name)) is not None:
                 results.append(result)
         calls += [call for call in parsed if call.id is None or call.id not in self._called]
         self.session.interruptions += any(result.error == "cancelled" for result in results)
@@ -177,7 +183,7 @@ class _Stored:
             self.session.answered(result)
 
 
-def _result(call: Fields, identity: str | None) -> Result | None:
+def _result(call: Fields, identity: str | None, name: str) -> Result | None:
     """The result of a call: what the model was told, and how the call ended by the client."""
     status, shown = call.text("status"), call.value("resultDisplay")
     told = parts_of(call.parts("result"))
@@ -192,7 +198,10 @@ def _result(call: Fields, identity: str | None) -> Result | None:
         error = (found and found.error) or one_line(as_text(shown)) or "error"
     else:
         error = None if found is None else found.error
-    return Result(content=content, call_id=identity, error=error, succeeded=status == "success" and error is None)
+    is_command = status == "success" and name == _SHELL  # later versions write exit codes only if they are not 0
+    exit_code = 0 if is_command and error is None and not _EXIT_CODE.search(content) else None
+    succeeded = status == "success" and error is None
+    return Result(content=content, call_id=identity, error=error, succeeded=succeeded, exit_code=exit_code)
 
 
 def _is_header(record: Any) -> bool:

@@ -175,8 +175,12 @@ def _result(part: Fields) -> Result:
     contents = value.parts("content", "value")
     content = "\n".join(one if isinstance(one, str) else _text_of(one) for one in contents)
     failed = value.flag("isError") is True
-    value.set_aside("structuredContent", "_meta")
-    return Result(content=content, call_id=identity, error=(one_line(content) or "error") if failed else None)
+    structured = value.object("structuredContent")
+    exit_code = structured.whole("exit_code")
+    structured.rest()
+    value.set_aside("_meta")
+    error = (one_line(content) or "error") if failed else None
+    return Result(content=content, call_id=identity, error=error, exit_code=exit_code)
 
 
 def _text_of(part: Fields) -> str:

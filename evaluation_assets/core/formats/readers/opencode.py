@@ -195,6 +195,7 @@ class _Reading:
                 error=error,
                 latency_ms=latency,
                 succeeded=error is None,
+                exit_code=code,
             )
         )
 

@@ -39,7 +39,7 @@ _COUNTED = (
     "cached_content_token_count",
     "total_token_count",
 )
-_LINE = ("uuid", "parentUuid", "gitBranch", "provenance", "promptId", "systemPayload", "displayText")
+_LINE = ("uuid", "parentUuid", "provenance", "promptId", "systemPayload", "displayText")
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
@@ -94,6 +94,8 @@ class _Session:
             self.session.times.append(time)
         if (folder := fields.text("cwd")) is not None:
             self.session.about.setdefault("cwd", folder)
+        if (branch := fields.text("gitBranch")) is not None:
+            self.session.about["git_branch"] = branch
         self._set(fields.text("model"), fields.name("version"))
         message = fields.object("message")
         message.set_aside("role")

@@ -43,7 +43,17 @@ def test_a_session_is_one_trajectory_with_a_turn_a_user_message(session: Traject
         "session_id": "5f0c2d1e-0000-4000-8000-000000000001",
         "title": "Wrong totals in the shop",
         "cwd": "/home/ada/shop",
+        "git_branch": "main",
         "compactions": 1,
+        "active_s": 21.0,
+        "requests": [
+            ["claude-sonnet-4-5", 150, 100, 40, 45],
+            ["claude-sonnet-4-5", 170, 150, 0, 25],
+            ["claude-sonnet-4-5", 38, 0, 30, 12],
+            ["claude-sonnet-4-5", 39, 30, 0, 5],
+            ["claude-haiku-4-5", 55, 0, 50, 6],
+            ["claude-haiku-4-5", 56, 50, 0, 7],
+        ],
     }
 
 

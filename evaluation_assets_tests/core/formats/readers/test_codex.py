@@ -92,7 +92,15 @@ def test_a_sub_agent_without_its_session_is_a_session_of_its_own() -> None:
 
 
 def test_compactions_and_interruptions_are_counted(session: Trajectory) -> None:
-    assert session.extra == {"session_id": "thread-1", "cwd": "/repo", "compactions": 1, "interruptions": 1}
+    assert (session.extra["compactions"], session.extra["interruptions"]) == (1, 1)
+
+
+def test_the_place_the_time_and_the_exit_codes_of_a_session_are_kept(session: Trajectory) -> None:
+    kept = {name: value for name, value in session.extra.items() if name not in ("compactions", "interruptions")}
+    assert kept == {
+        "session_id": "thread-1", "cwd": "/repo", "git_branch": "main", "active_s": 9.0,
+        "exit_codes": {"call_1": 1, "call_2": 0, "call_4": 1},
+    }  # fmt: skip
 
 
 def test_the_reading_is_complete() -> None:

@@ -57,7 +57,9 @@ def test_a_sub_agent_works_before_the_call_that_started_it(session: Trajectory) 
 
 
 def test_compactions_and_interruptions_are_counted(session: Trajectory) -> None:
-    assert session.extra == {"session_id": "s1", "project_hash": "ab12", "compactions": 1, "interruptions": 1}
+    assert session.extra == {
+        "session_id": "s1", "project_hash": "ab12", "compactions": 1, "interruptions": 1, "active_s": 8.0,
+    }  # fmt: skip
 
 
 def test_a_document_of_an_earlier_version_is_read(tmp_path: Path) -> None:

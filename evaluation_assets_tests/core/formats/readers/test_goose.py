@@ -34,7 +34,7 @@ def test_calls_are_read_with_results_and_errors(session: Trajectory) -> None:
 def test_what_a_report_needs_is_kept(session: Trajectory) -> None:
     assert (session.task, session.final_answer) == ("Fix the bug.", "Fixed.")
     assert session.usage == Usage(input_tokens=300, output_tokens=30)
-    assert session.extra == {"cwd": "/repo", "title": "Fix the bug", "compactions": 1}
+    assert session.extra == {"cwd": "/repo", "title": "Fix the bug", "compactions": 1, "active_s": 7.0}
 
 
 def test_an_export_is_read_like_the_lines(session: Trajectory, tmp_path: Path) -> None:

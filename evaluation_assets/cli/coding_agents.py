@@ -1,0 +1,139 @@
+"""Options that name coding agents of this machine, whose sessions are evaluated instead of files."""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import reduce, wraps
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+from upath import UPath
+
+from evaluation_assets.cli.output import warn
+from evaluation_assets.core.counted import counted
+from evaluation_assets.core.drops import Drop, InvalidDrop
+from evaluation_assets.core.intake.drops import inspect
+from evaluation_assets.core.intake.traces import take_in_traces
+from evaluation_assets.core.sources.store import StoreError
+from evaluation_assets.core.sources.stores.agent_sessions import Environment
+from evaluation_assets.core.sources.stores.coding_agents import CODING_AGENTS, CodingAgent, CodingAgentStore
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_LONGEST_AGO = 36_500
+
+
+class Since(click.ParamType):
+    """A duration before now, such as `30m`, `12h`, `7d`, `2w`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """Parse a duration."""
+        if isinstance(value, timedelta):
+            return value
+        found = re.fullmatch(r"(\d{1,9})([mhdw])", value.strip())
+        duration = None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
+        if not duration or duration > timedelta(days=_LONGEST_AGO):
+            self.fail(f"{value!r} is not a duration; write e.g. 30m, 12h, 7d or 2w.", param, ctx)
+        return duration
+
+
+@dataclass(frozen=True, slots=True)
+class RequestedSessions:
+    """The sessions that options ask for."""
+
+    agents: Sequence[CodingAgent]
+    since: timedelta
+    project: str | None
+
+    def taken_into(self, drops: UPath, say: Callable[[str], object], name: str | None = None) -> list[Drop]:
+        """Copy the sessions below a folder of drops, one drop per agent.
+
+        Raises:
+            InvalidDrop: no agent has sessions in the window, or a drop of the name is something else.
+        """
+        if name is not None and len(self.agents) != 1:
+            raise InvalidDrop(f"--as {name!r}: it can name only one drop, not {len(self.agents)}")
+        now, found, missing = datetime.now(UTC), [], []
+        for agent in self.agents:
+            store = CodingAgentStore(agent, self.project, Environment(os.environ), lambda why: say(f"skipped: {why}"))
+            try:
+                traces = store.ended(now - self.since, now)
+                drop = take_in_traces(drops, name or agent.name, agent.format, traces)
+            except StoreError as problem:
+                raise InvalidDrop(f"{agent.title}: {problem}") from problem
+            if drop is None:
+                missing.append(self._none_of(store))
+            else:
+                found.append(drop)
+        if not found:
+            raise InvalidDrop(" ".join(missing))
+        for problem in missing:
+            say(problem)
+        return found
+
+    def _none_of(self, store: CodingAgentStore) -> str:
+        folders = ", ".join(map(str, store.folders))
+        of_project = "" if self.project is None else f" of the project {self.project!r}"
+        return (
+            f"no session of {store.agent.title}{of_project} in the last {_in_words(self.since)}; looked in {folders}."
+        )
+
+
+def with_coding_agents(command: Any) -> Any:
+    """Make files optional, and pass the sessions that are evaluated instead, or `None`, as `sessions`."""
+
+    @click.option(
+        "--since",
+        type=Since(),
+        default="7d",
+        show_default=True,
+        metavar="DURATION",
+        help="Age of the oldest session that is used: 30m, 12h, 7d, 2w, ...",
+    )
+    @click.option(
+        "--project",
+        metavar="NAME",
+        help="Use only sessions that worked in this folder (name or path).",
+    )
+    @wraps(command)
+    def run(since: timedelta, project: str | None, **options: Any) -> None:
+        agents = [agent for name, agent in CODING_AGENTS.items() if options.pop(name)]
+        inputs: tuple[Path, ...] = options["inputs"]
+        if agents and inputs:
+            raise click.UsageError(f"{agents[0].option} and files cannot be combined; use one of them")
+        if not agents and not inputs:
+            raise click.UsageError("Missing argument 'INPUTS...': name a file or directory, or use --claude-code, ...")
+        if not agents and project is not None:
+            raise click.UsageError(f"--project needs a coding agent, e.g. {next(iter(CODING_AGENTS.values())).option}")
+        command(sessions=RequestedSessions(agents, since, project) if agents else None, **options)
+
+    flags = [
+        click.option(agent.option, name, is_flag=True, help=f"Use the sessions of {agent.title} on this machine.")
+        for name, agent in CODING_AGENTS.items()
+    ]
+    return reduce(lambda decorated, flag: flag(decorated), reversed(flags), run)
+
+
+def inspected(inputs: Sequence[Path], sessions: RequestedSessions | None, *, one_drop: bool) -> list[Drop]:
+    """The drops that inputs or sessions would be; sessions are copied to a temporary folder for the command.
+
+    Raises:
+        InvalidDrop: there is nothing that can be read.
+    """
+    if sessions is None:
+        return inspect(list(inputs), one_drop=one_drop, say=warn)
+    folder = click.get_current_context().with_resource(TemporaryDirectory())
+    return sessions.taken_into(UPath(folder), warn)
+
+
+def _in_words(duration: timedelta) -> str:
+    minutes = round(duration.total_seconds() / 60)
+    unit, size = next(
+        (unit, size) for unit, size in (("day", 1440), ("hour", 60), ("minute", 1)) if minutes % size == 0
+    )
+    return counted(minutes // size, unit)

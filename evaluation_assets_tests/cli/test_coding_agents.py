@@ -1,0 +1,131 @@
+"""Options that take the sessions of coding agents, as processes with a home folder of their own."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from evaluation_assets.cli.coding_agents import Since
+from evaluation_assets.cli.main import main
+from evaluation_assets.core.sources.stores.coding_agents import CODING_AGENTS
+from evaluation_assets_tests.coding_sessions import fill_home
+from evaluation_assets_tests.conftest import command
+
+VARIABLES = (
+    "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "QWEN_RUNTIME_DIR", "OPENCODE_DB",
+    "XDG_DATA_HOME", "GOOSE_PATH_ROOT", "CLINE_DIR", "CLINE_DATA_DIR", "APPDATA",
+)  # fmt: skip
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home folder of a user with sessions of two agents."""
+    home = tmp_path / "ada"
+    fill_home(home)
+    monkeypatch.setenv("HOME", str(home))
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+def _report(home: Path, drop: str) -> dict[str, Any]:
+    return json.loads((home / "reports" / drop / "report.json").read_text("utf-8"))["coding"]
+
+
+def test_the_sessions_of_two_agents_are_evaluated_and_replaced_by_the_next_evaluation(
+    tmp_path: Path, user: Path
+) -> None:
+    home = tmp_path / "home"
+    done = command("evaluate", "--claude-code", "--codex", "--since", "7d", "--quiet", home=home)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert [line for line in done.stdout.splitlines() if not line.startswith(" ") and line] == ["claude_code", "codex"]
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert "coding sessions    3 in 2 projects, 12 min active" in lines
+    assert "edits              4, 2 undone with evidence; 3 failed commands of 6" in lines
+    assert "tests at the end   1 passing, 1 failing, 0 unknown; 1 session without tests" in lines
+    assert "user               2 corrections, 1 interruption, 0 denied calls" in lines
+    assert "coding sessions    1 in 1 project, 2 min active" in lines
+    first, codex = _report(home, "claude_code"), _report(home, "codex")
+    assert [entry["task"] for entry in first["sessions"]] == [
+        "Add a PDF export for invoices.", "The total of the cart is wrong. Fix it.", "Summarise README.md.",
+    ]  # fmt: skip
+    assert (codex["totals"]["edits"], codex["totals"]["tests_passing"], codex["projects"][0]["name"]) == (
+        1, 1, "/home/ada/api",
+    )  # fmt: skip
+    html = (home / "reports" / "claude_code" / "report.html").read_text("utf-8")
+    assert "<h2>Coding agents</h2>" in html
+    assert "## Coding agents" in (home / "reports" / "claude_code" / "report.md").read_text("utf-8")
+    table = pq.read_table(home / "lake" / "coding_work" / "claude_code.parquet").to_pylist()
+    assert sorted((row["git_branch"], row["last_test_result"]) for row in table if row["git_branch"]) == [
+        ("invoices", "failing"), ("main", "passing"),
+    ]  # fmt: skip
+
+    done = command("evaluate", "--claude-code", "--project", "notes", "--quiet", home=home)
+    assert done.returncode == 0, done.stderr
+    assert [entry["task"] for entry in _report(home, "claude_code")["sessions"]] == ["Summarise README.md."]
+
+
+def test_a_window_without_sessions_names_the_folder(tmp_path: Path, user: Path) -> None:
+    old = time.time() - 3 * 86_400
+    for path in (user / ".codex").rglob("*.jsonl"):
+        os.utime(path, (old, old))
+    done = command("evaluate", "--codex", "--since", "2d", home=tmp_path / "home")
+    assert done.returncode == 2
+    expected = f"evaluation-assets: no session of Codex in the last 2 days; looked in {user}/.codex.\n"
+    assert (done.stdout, done.stderr) == ("", expected)
+    done = command("evaluate", "--codex", "--project", "shop", home=tmp_path / "home")
+    assert "no session of Codex of the project 'shop' in the last 7 days" in done.stderr
+
+
+@pytest.mark.parametrize("option", [agent.option for agent in CODING_AGENTS.values()])
+def test_every_agent_without_sessions_says_where_it_looked(user: Path, option: str) -> None:
+    result = CliRunner().invoke(main, ["import", option, "--since", "30m"])
+    named = option in ("--claude-code", "--codex")  # these have sessions
+    assert result.exit_code == (0 if named else 2)
+    assert named or f"looked in {user}" in result.stderr
+
+
+def test_a_preview_and_a_dry_run_write_nothing(tmp_path: Path, user: Path) -> None:
+    result = CliRunner().invoke(main, ["import", "--claude-code"])
+    assert result.exit_code == 0
+    assert "trajectories       3 (5 turns)" in result.stdout
+    home = tmp_path / "home"
+    result = CliRunner().invoke(main, ["plan", "--codex", "--home", str(home)])
+    assert result.exit_code == 0
+    assert "records            1" in result.stdout
+    assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "Missing argument 'INPUTS...'"),
+        (["--codex", __file__], "--codex and files cannot be combined"),
+        ([__file__, "--project", "shop"], "--project needs a coding agent"),
+        (["--codex", "--since", "soon"], "'soon' is not a duration"),
+        (["--codex", "--since", "0d"], "'0d' is not a duration"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(arguments: list[str], problem: str) -> None:
+    result = CliRunner().invoke(main, ["evaluate", *arguments])
+    assert result.exit_code == 2
+    assert problem in result.stderr
+
+
+@pytest.mark.parametrize(("text", "hours"), [("30m", 0.5), ("12h", 12), ("7d", 168), ("2w", 336)])
+def test_durations(text: str, hours: float) -> None:
+    assert Since().convert(text, None, None).total_seconds() == hours * 3600
+
+
+def test_the_drop_can_have_another_name(tmp_path: Path, user: Path) -> None:
+    done = command("evaluate", "--codex", "--as", "week_47", "--preprocess-only", "--quiet", home=tmp_path / "home")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "home" / "drops" / "week_47" / "_drop.yaml").exists()
+    done = command("evaluate", "--codex", "--claude-code", "--as", "week_47", home=tmp_path / "home")
+    assert "it can name only one drop, not 2" in done.stderr
