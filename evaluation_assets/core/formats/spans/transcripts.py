@@ -77,6 +77,9 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         "service": next((span.service for span in spans if span.service), None),
         "session_id": _first_attribute(spans, SESSION),
         "spans": {span: steps[entry] + call for span, (entry, call) in telling.places.items()},
+        "span_traces": {span.id: span.trace_id for span in spans if span.id in telling.places}
+        if len(names) > 1
+        else None,
     }
     verdicts = list(_verdicts(spans))
     reference = item.get("true_answer")
