@@ -13,6 +13,7 @@ from evaluation_assets.core.sinks.http import Http, SendError
 from evaluation_assets.core.sinks.settings import GithubSinkSettings
 from evaluation_assets.core.sinks.sink import UNEXPECTED, UNEXPECTED_REPLY, Delivery, DropOutcome
 from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.core.trajectories.model import JsonObject
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _SHA = re.compile(r"[0-9a-f]{40}")
@@ -83,10 +84,12 @@ class GithubSink:
 
     def _check_run(self, repository: str, sha: str, name: str, outcome: DropOutcome) -> str:
         """Update the check run of this name and drop on the commit, or create it."""
-        found = self._http.get(
-            f"/repos/{repository}/commits/{sha}/check-runs", {"check_name": name, "per_page": _PAGE, "filter": "all"}
-        )
-        own = next((run["id"] for run in found["check_runs"] if run.get("external_id") == outcome.id), None)
+
+        def find() -> JsonObject | None:
+            asked = {"check_name": name, "per_page": _PAGE, "filter": "all"}
+            found = self._http.get(f"/repos/{repository}/commits/{sha}/check-runs", asked)
+            return next((run for run in found["check_runs"] if run.get("external_id") == outcome.id), None)
+
         content = {
             "name": name,
             "external_id": outcome.id,
@@ -94,12 +97,12 @@ class GithubSink:
             "conclusion": _conclusion(outcome),
             "output": {"title": _cut(outcome.sentence, _LONGEST_SENTENCE), "summary": _cut(outcome.markdown)},
         }
-        runs = f"/repos/{repository}/check-runs"
+        runs, own = f"/repos/{repository}/check-runs", find()
         if own is None:
-            own = self._http.post(runs, {**content, "head_sha": sha})["id"]
+            own = self._http.create(runs, {**content, "head_sha": sha}, find)
         else:
-            self._http.request("PATCH", f"{runs}/{own}", content)
-        return f"check_run/{own}"
+            self._http.request("PATCH", f"{runs}/{own['id']}", content)
+        return f"check_run/{own['id']}"
 
     def _commit_status(self, repository: str, sha: str, name: str, outcome: DropOutcome) -> str:
         """Set the status of the commit. The latest of a context counts."""
@@ -111,18 +114,25 @@ class GithubSink:
         return f"status/{self._http.post(f'/repos/{repository}/statuses/{sha}', content)['id']}"
 
     def _comment(self, repository: str, pull: int, outcome: DropOutcome) -> str:
+        """Update the comment with the marker of the suite, or create it."""
         marker = f"<!-- evaluation_assets {digest(outcome.suite or outcome.drop)} -->"
-        body = {"body": f"{marker}\n{_cut(outcome.markdown)}"}
         comments = f"/repos/{repository}/issues/{pull}/comments"
-        for page in range(1, _COMMENT_PAGES + 1):
-            found = self._http.get(comments, {"per_page": _PAGE, "page": page})
-            own = next((each["id"] for each in found if (each.get("body") or "").startswith(marker)), None)
-            if own is not None:
-                self._http.request("PATCH", f"/repos/{repository}/issues/comments/{own}", body)
-                return f"comment/{own}"
-            if len(found) < _PAGE:
-                break
-        return f"comment/{self._http.post(comments, body)['id']}"
+        body = {"body": f"{marker}\n{_cut(outcome.markdown)}"}
+
+        def find() -> JsonObject | None:
+            for page in range(1, _COMMENT_PAGES + 1):
+                found = self._http.get(comments, {"per_page": _PAGE, "page": page})
+                own = next((each for each in found if (each.get("body") or "").startswith(marker)), None)
+                if own is not None or len(found) < _PAGE:
+                    return own
+            return None
+
+        own = find()
+        if own is None:
+            own = self._http.create(comments, body, find)
+        else:
+            self._http.request("PATCH", f"/repos/{repository}/issues/comments/{own['id']}", body)
+        return f"comment/{own['id']}"
 
 
 def _conclusion(outcome: DropOutcome) -> str:

@@ -6,7 +6,7 @@ that of Phoenix raises without the reason in the reply. httpx2 is installed with
 """
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -19,7 +19,8 @@ from evaluation_assets.core.llm.addresses import split_password
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.plain_text import plain
 
-_BUSY = (408, 429, 500, 502, 503, 504)
+_TOO_MANY = 429
+_BUSY = (408, _TOO_MANY, 500, 502, 503, 504)
 _LONGEST_REASON = 300
 _LONGEST_PAUSE = 60.0
 
@@ -27,13 +28,24 @@ _LONGEST_PAUSE = 60.0
 class SendError(Exception):
     """A request that failed; the message says why, without secrets. `status` is that of the reply, if there was one.
 
-    `is_down`: no other request would succeed now.
+    `is_down`: no other request would succeed now. `may_pass`: the same request may succeed later, after `retry_after`
+    seconds if the server says so.
     """
 
-    def __init__(self, reason: str, *, status: int | None = None, is_down: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        status: int | None = None,
+        is_down: bool = False,
+        may_pass: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(reason)
         self.status = status
         self.is_down = is_down
+        self.may_pass = may_pass
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,35 +93,56 @@ class Http:
         Raises:
             SendError: the server was not reached, refused, or was busy each time.
         """
-        pause = self._patience.first_pause
-        for attempt in range(1, self._patience.attempts + 1):
-            is_last = attempt == self._patience.attempts or self._closing.is_set()
-            try:
-                reply = self._client.request(method, path, json=content, params=params)
-            except httpx2.HTTPError as problem:
-                if is_last:
-                    raise SendError(self._reason(problem), is_down=True) from None
-                self._closing.wait(pause)
-            else:
-                if reply.is_success:
-                    return _json(reply)
-                if reply.status_code not in _BUSY or is_last:
-                    raise self._refusal(reply) from None
-                self._closing.wait(min(_retry_after(reply) or pause, _LONGEST_PAUSE))
-            pause *= 2
-        raise AssertionError("the last attempt returns or raises")
+        return self._patiently(lambda: self._once(method, path, content, params), lambda: None)
 
-    def _reason(self, problem: Exception) -> str:
-        """Why no reply came. The messages of httpx2 hold no more than host and port, but the URL may be a secret."""
-        words = {httpx2.ConnectError: "cannot connect", httpx2.TimeoutException: "no answer in time"}
-        said = next((word for kind, word in words.items() if isinstance(problem, kind)), type(problem).__name__)
-        return f"{said} (tried {self._patience.attempts} times)"
+    def create(self, path: str, content: Any, find: Callable[[], Any]) -> Any:
+        """POST what must not be made twice. A failure may come after it was made, so `find` looks before it is repeated.
+
+        Raises:
+            SendError: as `request`.
+        """
+        return self._patiently(lambda: self._once("POST", path, content, None), find)
+
+    def _patiently(self, send: Callable[[], Any], find: Callable[[], Any]) -> Any:
+        pause = self._patience.first_pause
+        for _ in range(self._patience.attempts - 1):
+            try:
+                return send()
+            except SendError as problem:
+                if not problem.may_pass:
+                    raise
+                self._closing.wait(min(problem.retry_after or pause, _LONGEST_PAUSE))
+                if problem.status != _TOO_MANY and (found := find()) is not None:
+                    return found
+            pause *= 2
+        return send()
+
+    def _once(self, method: str, path: str, content: Any, params: Mapping[str, Any] | None) -> Any:
+        try:
+            reply = self._client.request(method, path, json=content, params=params)
+        except httpx2.HTTPError as problem:
+            raise SendError(_reason(problem), is_down=True, may_pass=True) from None
+        if not reply.is_success:
+            raise self._refusal(reply)
+        return _json(reply)
 
     def _refusal(self, reply: httpx2.Response) -> SendError:
         text = " ".join(plain(self._mask(reply.text)).split())[:_LONGEST_REASON]
         reason = f"HTTP {reply.status_code}" + (f": {text}" if text else "")
         status = reply.status_code
-        return SendError(reason, status=status, is_down=status in (401, 403, 429, 502, 503, 504))
+        return SendError(
+            reason,
+            status=status,
+            is_down=status in (401, 403, _TOO_MANY, 502, 503, 504),
+            may_pass=status in _BUSY,
+            retry_after=_retry_after(reply),
+        )
+
+
+def _reason(problem: Exception) -> str:
+    """Why no reply came, without the URL, which may be a secret."""
+    words = {httpx2.ConnectError: "cannot connect", httpx2.TimeoutException: "no answer in time"}
+    return next((word for kind, word in words.items() if isinstance(problem, kind)), type(problem).__name__)
 
 
 def _json(reply: httpx2.Response) -> Any:

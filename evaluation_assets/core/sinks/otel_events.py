@@ -11,7 +11,7 @@ from typing import Any
 
 from evaluation_assets.core.sinks.scores import TraceScore
 from evaluation_assets.core.trajectories.model import JsonObject
-from evaluation_assets.core.trajectories.origins import is_otel_span, is_otel_trace
+from evaluation_assets.core.trajectories.origins import otel_span, otel_trace
 
 EVENT = "gen_ai.evaluation.result"
 SCOPE = "evaluation_assets"
@@ -57,10 +57,10 @@ def event(score: TraceScore) -> JsonObject:
         "eventName": EVENT,
         "attributes": list(_attributes(attributes)),
     }
-    if score.trace_id is not None and is_otel_trace(score.trace_id):
-        record["traceId"] = score.trace_id
-        if score.span_id is not None and is_otel_span(score.span_id):
-            record["spanId"] = score.span_id
+    if (trace := otel_trace(score.trace_id or "")) is not None:
+        record["traceId"] = trace
+        if (span := otel_span(score.span_id or "")) is not None:
+            record["spanId"] = span
     return record
 
 

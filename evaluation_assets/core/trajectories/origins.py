@@ -1,11 +1,13 @@
 """Where a trajectory was recorded: its trace, and the spans of its clips, in the IDs of the store it came from."""
 
 import re
+from base64 import b64decode
 from dataclasses import dataclass
 
 from evaluation_assets.core.trajectories.model import Trajectory
 
 _TRACE, _SPAN = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
+_SPAN_IN_BASE64 = re.compile(r"[0-9A-Za-z+/]{11}=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,14 @@ def places_of_clips(trajectory: Trajectory) -> dict[int, Place]:
     }
 
 
-def is_otel_trace(trace_id: str) -> bool:
-    """Whether an ID has the form that OpenTelemetry prescribes for traces."""
-    return _TRACE.fullmatch(trace_id) is not None
+def otel_trace(trace_id: str) -> str | None:
+    """An ID as OpenTelemetry writes it, 32 hexadecimal digits; `None` if it is not one. MLflow puts `tr-` before it."""
+    plain = trace_id.removeprefix("tr-")
+    return plain if _TRACE.fullmatch(plain) else None
 
 
-def is_otel_span(span_id: str) -> bool:
-    """Whether an ID has the form that OpenTelemetry prescribes for spans."""
-    return _SPAN.fullmatch(span_id) is not None
+def otel_span(span_id: str) -> str | None:
+    """An ID as OpenTelemetry writes it, 16 hexadecimal digits; `None` if it is not one. MLflow exports base64."""
+    if _SPAN.fullmatch(span_id):
+        return span_id
+    return b64decode(span_id).hex() if _SPAN_IN_BASE64.fullmatch(span_id) else None

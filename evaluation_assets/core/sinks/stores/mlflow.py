@@ -12,6 +12,7 @@ from evaluation_assets.core.sinks.http import Http, SendError
 from evaluation_assets.core.sinks.scores import TraceScore
 from evaluation_assets.core.sinks.sink import Delivery, grouped_by, send_groups
 from evaluation_assets.core.trajectories.model import JsonObject
+from evaluation_assets.core.trajectories.origins import otel_span
 
 _TRACES = "/api/3.0/mlflow/traces"
 _SCORE_ID, _CONTENT = "evaluation_assets.score_id", "evaluation_assets.content"
@@ -68,10 +69,17 @@ class MlflowSink:
         reply = self._http.get(f"{_TRACES}/{trace}")
         return reply.get("trace", {}).get("trace_info", {}).get("assessments", [])
 
+    def _found(self, trace: str, score_id: str) -> JsonObject | None:
+        """The assessment with a score ID, as in the reply to its creation."""
+        own = next((each for each in self._assessments(trace) if _score_id(each) == score_id), None)
+        return None if own is None else {"assessment": own}
+
     def _put(self, trace: str, score: TraceScore, existing: JsonObject | None) -> str:
         content = _assessment(trace, score)
         if existing is None:
-            made = self._http.post(f"{_TRACES}/{trace}/assessments", {"assessment": content})
+            made = self._http.create(
+                f"{_TRACES}/{trace}/assessments", {"assessment": content}, lambda: self._found(trace, score.id)
+            )
             return made["assessment"]["assessment_id"]
         name = existing["assessment_id"]
         if existing.get("metadata", {}).get(_CONTENT) != score.content:
@@ -100,7 +108,7 @@ def _assessment(trace: str, score: TraceScore) -> JsonObject:
     return {
         "assessment_name": score.name,
         "trace_id": trace,
-        **({"span_id": score.span_id} if score.span_id else {}),
+        **({"span_id": otel_span(score.span_id) or score.span_id} if score.span_id else {}),
         "source": {
             "source_type": "CODE" if score.is_computed else "LLM_JUDGE",
             "source_id": ", ".join(score.judges) or "recorded outcome",

@@ -11,7 +11,7 @@ from evaluation_assets.core.sinks.http import Http, SendError
 from evaluation_assets.core.sinks.otel_events import document
 from evaluation_assets.core.sinks.scores import TraceScore
 from evaluation_assets.core.sinks.sink import Delivery, grouped_by, send_groups
-from evaluation_assets.core.trajectories.origins import is_otel_trace
+from evaluation_assets.core.trajectories.origins import otel_trace
 
 _TOGETHER = 200
 
@@ -24,11 +24,11 @@ class OtlpSink:
 
     def send(self, scores: Iterable[TraceScore]) -> Iterator[Delivery]:
         """Send scores in batches. A trace ID that is none of OpenTelemetry's cannot be sent."""
-        groups = grouped_by(scores, lambda score: is_otel_trace(score.trace_id or ""), _TOGETHER)
+        groups = grouped_by(scores, lambda score: otel_trace(score.trace_id or "") is None, _TOGETHER)
         return send_groups(groups, self._send_batch)
 
     def _send_batch(self, scores: list[TraceScore]) -> Iterator[Delivery]:
-        if not is_otel_trace(scores[0].trace_id or ""):
+        if otel_trace(scores[0].trace_id or "") is None:
             reason = "the trace ID is not one of OpenTelemetry (32 hexadecimal digits)"
             yield from (Delivery(score, "failed", reason) for score in scores)
             return
