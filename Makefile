@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test lint format docs bench bench-judging clean
+.PHONY: demo ui test test-stores lint format docs bench bench-judging clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -15,6 +15,10 @@ ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files i
 
 test: .venv/.dev  ## run all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+test-stores: .venv/.dev  ## run the tests on real servers of trace stores, installed below ~/.cache/evaluation-assets
+	$(BIN)/python -m evaluation_assets_tests.trace_servers
+	$(BIN)/python -m pytest evaluation_assets_tests/test_real_stores.py
 
 lint: .venv/.dev  ## check formatting, lint, import contracts and types
 	$(BIN)/ruff format --check .

@@ -12,6 +12,7 @@ from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import load_settings
 from evaluation_assets.core.sinks.settings import load_sinks
+from evaluation_assets.core.sources.settings import load_sources
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs import checks, ingest, regression, reports, reviewing, scores, sessions, tool_use
 from evaluation_assets.defs.agents import agent_assets
@@ -34,6 +35,7 @@ from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
 from evaluation_assets.defs.sinks import sink_assets, stores_of
+from evaluation_assets.defs.sources import source_sensors
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import ParquetIOManager
 
@@ -95,7 +97,12 @@ def build_definitions(
             *([run_agents_job] if agents else []),
             *([send_job] if sinks else []),
         ],
-        sensors=[new_drops, lost_runs, failure_sensor(settings.notifications)],
+        sensors=[
+            new_drops,
+            *source_sensors(load_sources(home.sources_file)),
+            lost_runs,
+            failure_sensor(settings.notifications),
+        ],
         schedules=[
             nightly_schedule(evaluation_key, settings.schedules.nightly),
             weekly_schedule(settings.schedules.weekly),

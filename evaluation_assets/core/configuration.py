@@ -5,11 +5,12 @@ keys into the wrong field.
 """
 
 import re
+from datetime import timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from upath import UPath
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -50,6 +51,30 @@ def variable_name(value: str) -> str:
 
 VariableName = Annotated[str, AfterValidator(variable_name)]
 """The name of the environment variable that holds a secret, so that no secret stands in a file."""
+
+
+_DURATION = re.compile(r"(\d{1,6})\s*([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def duration(text: str) -> timedelta:
+    """The time that a text such as `90s`, `30m`, `12h`, `7d` or `2w` names.
+
+    Raises:
+        ValueError: it names none.
+    """
+    found = _DURATION.fullmatch(text.strip())
+    if found is None:
+        raise ValueError("a duration is a number and a unit, for example 30m, 12h or 7d (units: s, m, h, d, w)")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _duration(value: Any) -> Any:
+    return value if isinstance(value, timedelta) else duration(str(value))
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+"""A duration as people write it: `30m`, `12h`, `7d`."""
 
 
 Settings = TypeVar("Settings", bound=BaseModel)

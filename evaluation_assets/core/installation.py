@@ -87,6 +87,11 @@ class Installation:
         return self.root / "sinks.yaml"
 
     @property
+    def sources_file(self) -> UPath:
+        """Where traces are fetched from."""
+        return self.root / "sources.yaml"
+
+    @property
     def baselines(self) -> UPath:
         """The accepted scores of each suite."""
         return self.root / "baselines"

@@ -22,10 +22,10 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
 
-READER_VERSION = "5"
+READER_VERSION = "6"
 """Raise it when the same bytes are read into other trajectories."""
 
-PREPROCESSING_VERSION = "1"
+PREPROCESSING_VERSION = "2"
 """Raise it when the same trajectories come out differently."""
 
 

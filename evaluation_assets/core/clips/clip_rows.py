@@ -6,13 +6,14 @@ from typing import Any
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.recorded_spans import RecordedSpan
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = dict[str, Any]
 
 
-def clip_row(drop: str, trajectory_id: str, clip: Clip) -> Row:
-    """A row of `clips`."""
+def clip_row(drop: str, trajectory_id: str, clip: Clip, span: RecordedSpan | None = None) -> Row:
+    """A row of `clips`, with the span of its call where the source has one."""
     return {
         "drop": drop,
         "trajectory_id": trajectory_id,
@@ -24,6 +25,8 @@ def clip_row(drop: str, trajectory_id: str, clip: Clip) -> Row:
         "start": clip.start,
         "end": clip.end,
         "call_status": clip.call_status,
+        "trace_id": None if span is None else span.trace_id,
+        "span_id": None if span is None else span.span_id,
     }
 
 

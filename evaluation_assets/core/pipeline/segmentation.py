@@ -7,6 +7,7 @@ from evaluation_assets.core.clips.clip_rows import clip_row
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.clips.tool_types import ToolTypes
 from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.trajectories.recorded_spans import spans_of_clips
 from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_of
 
 
@@ -22,9 +23,10 @@ class Segmentation:
         """Rows of `clips`."""
         for row in trajectories.rows(["trajectory", "text"]):
             trajectory = trajectory_of(row)
+            spans = spans_of_clips(trajectory)
             for clip in clips_of(trajectory, self._types):
                 self._counts[clip.tool_type] += 1
-                yield clip_row(self._drop, trajectory.id, clip)
+                yield clip_row(self._drop, trajectory.id, clip, spans.get(clip.index))
 
     def metadata(self) -> Mapping[str, Mapping[str, int]]:
         """How many clips are of each tool type, once all have passed."""

@@ -9,7 +9,7 @@ import orjson
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.sinks.settings import ScoreSinkSettings, takes
-from evaluation_assets.core.trajectories.origins import trace_of
+from evaluation_assets.core.trajectories.origins import last_trace_of
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 PASSED = "passed"
@@ -91,7 +91,7 @@ def _subjects(home: Installation, settings: ScoreSinkSettings) -> dict[str, list
         if takes(home, drop, settings):
             for row in home.table(drop, "preprocessed_trajectories").rows(TREE_AND_TEXT):
                 trajectory = trajectory_of(row)
-                if (trace := trace_of(trajectory)) is not None:
+                if (trace := last_trace_of(trajectory)) is not None:
                     found.setdefault(trace, []).append((drop, trajectory.id))
     return found
 

@@ -96,7 +96,7 @@ class Http:
         return self._patiently(lambda: self._once(method, path, content, params), lambda: None)
 
     def create(self, path: str, content: Any, find: Callable[[], Any]) -> Any:
-        """POST what must not be made twice. A failure may come after it was made, so `find` looks before it is repeated.
+        """POST what must not be made twice. Before it is repeated, `find` looks whether it was made.
 
         Raises:
             SendError: as `request`.

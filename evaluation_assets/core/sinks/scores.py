@@ -11,7 +11,8 @@ from evaluation_assets.core.lake import Aligned
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.origins import places_of_clips, trace_of
+from evaluation_assets.core.trajectories.origins import last_trace_of
+from evaluation_assets.core.trajectories.recorded_spans import spans_of_clips
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = Mapping[str, Any]
@@ -125,7 +126,7 @@ class _OfTrajectory:
     """The scores of one trajectory."""
 
     def __init__(self, drop: str, trajectory: Trajectory, evaluated_at: str | None, mask: Mask) -> None:
-        self._trace, self._places = trace_of(trajectory), places_of_clips(trajectory)
+        self._trace, self._spans = last_trace_of(trajectory), spans_of_clips(trajectory)
         self._mask = mask
         self._shared: dict[str, Any] = {
             "drop": drop,
@@ -152,11 +153,11 @@ class _OfTrajectory:
             for verdict in verdicts
             if verdict["outcome"] == "scored" and (verdict["scores"] or {}).get(criterion) is not None
         ]
-        place = self._places.get(row["clip_index"]) if level == "clip" else None
+        span = self._spans.get(row["clip_index"]) if level == "clip" else None
         yield TraceScore(
             **self._shared,
-            trace_id=self._trace if place is None else place.trace_id,
-            span_id=None if place is None else place.span_id,
+            trace_id=self._trace if span is None else span.trace_id,
+            span_id=None if span is None else span.span_id,
             level=level,
             name=row["criterion"],
             value=float(row["mean"]),

@@ -18,6 +18,11 @@ _BEFORE_TEXT = (
     Column("success", BOOL, "Outcome recorded by the source, in the source's own sense; null if it recorded none."),
     Column("started_at", NAME, "Start time, as the source recorded it; null if it recorded none."),
     Column("duration_s", FLOAT, "Duration in seconds, as the source recorded it; null if it recorded none."),
+    Column(
+        "trace_id",
+        NAME,
+        "ID of the trace in its source, the first one of a conversation of several; null if the source has none.",
+    ),
     Column("n_turns", INT, "Number of turns: user messages with what the agents did about them."),
     Column("n_tool_calls", INT, "Number of tool calls."),
 )
@@ -121,6 +126,12 @@ CLIPS = Table(
         Column("start", INT, "Start offset in the text of the trajectory, in characters."),
         Column("end", INT, "End offset (exclusive) in the text of the trajectory, in characters."),
         Column("call_status", NAME, "How the call ended: `ok`, `error`, or `none` (no result, or the final clip)."),
+        Column("trace_id", NAME, "ID of the trace of `span_id` in its source; null if `span_id` is."),
+        Column(
+            "span_id",
+            NAME,
+            "ID of the span of the call in its source; null if the source has none, and for the final clip.",
+        ),
     ),
 )
 

@@ -1,48 +1,21 @@
-"""Where a trajectory was recorded: its trace, and the spans of its clips, in the IDs of the store it came from."""
+"""The IDs of traces and spans as scores are sent to them: the trace of a conversation, and the form of OpenTelemetry."""
 
 import re
 from base64 import b64decode
-from dataclasses import dataclass
 
 from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.recorded_spans import trace_of
 
 _TRACE, _SPAN = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
 _SPAN_IN_BASE64 = re.compile(r"[0-9A-Za-z+/]{11}=")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A span in a trace."""
-
-    trace_id: str
-    span_id: str
-
-
-def trace_of(trajectory: Trajectory) -> str | None:
-    """The trace of a trajectory; the last one where it was joined from several, as a conversation is."""
+def last_trace_of(trajectory: Trajectory) -> str | None:
+    """The trace of a trajectory; the last one of a conversation of several, in which the outcome is known."""
     several = trajectory.extra.get("trace_ids")
     if isinstance(several, list) and several and isinstance(several[-1], str):
         return several[-1]
-    trace = trajectory.extra.get("trace_id")
-    return trace if isinstance(trace, str) and trace else None
-
-
-def places_of_clips(trajectory: Trajectory) -> dict[int, Place]:
-    """The span of each clip, if known: a clip ends with the step of its call. The final clip has none."""
-    trace = trace_of(trajectory)
-    recorded, own = trajectory.extra.get("spans"), trajectory.extra.get("span_traces")
-    if trace is None or not isinstance(recorded, dict):
-        return {}
-    traces = own if isinstance(own, dict) else {}
-    by_step: dict[int, str] = {}
-    for span, step in recorded.items():
-        by_step.setdefault(step, span)
-    ends = [number for number, step in enumerate(trajectory.steps) if step.call is not None]
-    return {
-        clip: Place(str(traces.get(by_step[step], trace)), by_step[step])
-        for clip, step in enumerate(ends)
-        if step in by_step
-    }
+    return trace_of(trajectory) or None
 
 
 def otel_trace(trace_id: str) -> str | None:

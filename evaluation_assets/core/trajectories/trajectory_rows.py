@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from evaluation_assets.core.trajectories.model import Agent, Trajectory, Usage, from_json, to_json
+from evaluation_assets.core.trajectories.recorded_spans import trace_of
 
 Row = dict[str, Any]
 
@@ -38,6 +39,7 @@ def trajectory_row(drop: str, trajectory: Trajectory) -> Row:
         "success": trajectory.success,
         "started_at": trajectory.started_at,
         "duration_s": trajectory.duration_s,
+        "trace_id": trace_of(trajectory),
         "n_turns": len(trajectory.turns),
         "n_tool_calls": len(trajectory.calls),
         "text": trajectory.text,

@@ -1,11 +1,14 @@
 """MLflow traces: `Trace.to_dict()` and `Trace.to_json()`, and rows of `mlflow.search_traces()`.
 
-A trace is one trajectory. Attributes of spans are JSON texts (`mlflow.spanInputs`, `mlflow.spanOutputs`); assessments
-become labels: those of a judge as recorded verdicts, expectations as expected values.
+A trace is one trajectory, and so are the traces of one session that follow each other. Attributes of spans are JSON
+texts (`mlflow.spanInputs`, `mlflow.spanOutputs`); assessments become labels: those of a judge as recorded verdicts,
+expectations as expected values.
 """
 
+import re
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,11 +16,13 @@ import orjson
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.context import reference
-from evaluation_assets.core.formats.isolation import each_own_record
-from evaluation_assets.core.formats.spans.drop_log import DropLog
+from evaluation_assets.core.formats.files.records import read_records
+from evaluation_assets.core.formats.files.samples import own_files
+from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.spool import SpanSpool
 from evaluation_assets.core.formats.spans.stored import attributes_of, usage_attributes
-from evaluation_assets.core.formats.spans.transcripts import trajectory_of as told
-from evaluation_assets.core.formats.spans.tree import Event, Span, trace_of
+from evaluation_assets.core.formats.spans.transcripts import trajectories_in
+from evaluation_assets.core.formats.spans.tree import Event, Span
 from evaluation_assets.core.formats.transcript import as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object, at, first_text, list_in, object_in, objects_in
@@ -28,6 +33,7 @@ NAME = "mlflow"
 DESCRIPTION = "MLflow traces: Trace.to_dict(), Trace.to_json() and rows of mlflow.search_traces(); with assessments"
 DETECTION = "objects with info and data.spans, or rows with trace and spans, whose spans have mlflow attributes"
 
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{11}=")
 _FAILED = ("STATUS_CODE_ERROR", "ERROR")
 _EXPECTED = ("expected_response", "expected_output", "ground_truth", "expected_answer")
 
@@ -38,42 +44,72 @@ def detect(sample: Sample) -> bool:
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per trace."""
-    drop = DropLog()
-    yield from each_own_record(files, detect, NAME, partial(trajectory_of, unmapped, drop))
-    drop.calls.note_in(unmapped)
+    """Yield one trajectory or rejection per trace. Traces of one session that follow each other are joined."""
+    about: dict[str, _About] = {}
+    with SpanSpool() as spool:
+        for file in own_files(files, detect, NAME):
+            if isinstance(file, Rejection):
+                yield file
+                continue
+            for record in read_records(file):
+                kept = (
+                    record
+                    if isinstance(record, Rejection)
+                    else attempted(record, partial(_keep, spool, about, unmapped))
+                )
+                if kept is not None:
+                    yield kept
+        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about))
 
 
-def trajectory_of(unmapped: UnmappedFields, drop: DropLog, record: Record) -> Trajectory:
-    """Build the trajectory of a trace.
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What is said about a trace outside of its spans."""
+
+    session: str | None
+    assessments: list[Any]
+
+
+def _keep(spool: SpanSpool, about: dict[str, _About], unmapped: UnmappedFields, record: Record) -> None:
+    """Spool the spans of a trace.
 
     Raises:
-        UnusableRecord: the record is not a trace, or has no model message or tool call.
+        UnusableRecord: the record is not a trace.
     """
     row = record.json_object()
     trace = as_object(row.get("trace")) or row
     info = {**row, **object_in(trace.get("info"))}
     spans = list(objects_in(at(trace.get("data"), "spans"))) or list(objects_in(row.get("spans")))
-    if not spans:
+    name = first_text(info, "trace_id", "request_id") or f"trace-{record.line}"
+    made = [span for one in spans if (span := _span(one, name, unmapped)) is not None]
+    if not made:
         raise UnusableRecord("no_trajectory_text", "the trace has no spans")
-    name = first_text(info, "trace_id", "request_id") or "trace"
-    made = [_span(span, name, unmapped) for span in spans]
-    run = told(trace_of(name, [span for span in made if span is not None]), NAME, unmapped, drop)
     metadata = {**object_in(info.get("request_metadata")), **object_in(info.get("trace_metadata"))}
-    session = {"session_id": metadata.get("mlflow.trace.session")}
-    labels, expected = _assessed(list_in(info.get("assessments")))
+    session = first_text(metadata, "mlflow.trace.session")
+    about[name] = _About(session, list_in(info.get("assessments")))
+    if session is not None:
+        spool.belongs(name, session)
+    for span in made:
+        spool.add(span, record.source, record.line)
+
+
+def _labelled(about: dict[str, _About], run: Trajectory) -> Trajectory:
+    """The trajectory with the session and the assessments of its traces."""
+    known = [about[name] for name in run.extra.get("trace_ids", [run.id])]
+    labels, expected = _assessed([one for each in known for one in each.assessments])
+    session = known[0].session
     return replace(
         run,
         reference_answer=run.reference_answer or expected,
         labels={**run.labels, **labels},
-        extra={**run.extra, **{key: value for key, value in session.items() if isinstance(value, str) and value}},
+        extra=run.extra if session is None else {**run.extra, "session_id": session},
     )
 
 
 def _span(data: JsonObject, trace_id: str, unmapped: UnmappedFields) -> Span | None:
     """Read a span of MLflow 3, or of MLflow 2, which has its IDs in a context."""
     context, status = object_in(data.get("context")), object_in(data.get("status"))
-    name = first_text({**context, **data}, "span_id")
+    name = _id_in(first_text({**context, **data}, "span_id"))
     if name is None:
         unmapped.count("spans[] (without an id)")
         return None
@@ -90,7 +126,7 @@ def _span(data: JsonObject, trace_id: str, unmapped: UnmappedFields) -> Span | N
     return Span(
         id=name,
         trace_id=trace_id,
-        parent_id=first_text(data, "parent_span_id", "parent_id"),
+        parent_id=_id_in(first_text(data, "parent_span_id", "parent_id")),
         name=title,
         start_s=None if start is None else start / 1e9,
         duration_ms=None if start is None or end is None or end < start else (end - start) / 1e6,
@@ -133,6 +169,13 @@ def _set_aside(fields: Fields, given: Any) -> None:
         "mlflow.openai.agent_run_root", "mlflow.llm.provider", "kwargs", "model_config", "extra_headers",
         "handoffs", "tools", "output_type", "invocation_params", "options", "metadata",
     )  # fmt: skip
+
+
+def _id_in(text: str | None) -> str | None:
+    """A span's ID in hexadecimal digits, as MLflow shows it; `to_dict()` writes its bytes in base64."""
+    if text is None or _BASE64.fullmatch(text) is None:
+        return text
+    return b64decode(text).hex()
 
 
 def _plain(value: Any) -> Any:

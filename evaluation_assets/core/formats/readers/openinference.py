@@ -1,8 +1,9 @@
 """OpenInference spans as JSON: traces with nested spans, or one span per record.
 
 Patronus exports nested traces (`spans` with `child_spans` and `span_attributes`). OpenTelemetry's console exporter and
-Phoenix write one span per record (`context`, `parent_id`, `attributes`), or one row of a table. Annotations of a trace
-(`errors` with their span, `scores`) may be in other files of the drop; they become labels.
+Phoenix write one span per record (`context`, `parent_id`, `attributes`), or one row of a table; Phoenix's API answers
+with a list of spans in `data`. Annotations of a trace (`errors` with their span, `scores`) may be in other files of the
+drop, and those of Phoenix beside the spans in `annotations`; they become labels.
 """
 
 import posixpath
@@ -17,11 +18,12 @@ from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import attempted, usable
 from evaluation_assets.core.formats.spans.drop_log import DropLog
 from evaluation_assets.core.formats.spans.flat_spans import error_of, event_of, flat_span, is_span, moment_of, spans_in
+from evaluation_assets.core.formats.spans.phoenix_annotations import labels_of
 from evaluation_assets.core.formats.spans.spool import SpanSpool
 from evaluation_assets.core.formats.spans.transcripts import trajectories_in, trajectory_of
 from evaluation_assets.core.formats.spans.tree import Span, trace_of
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.formats.untyped import objects_in
+from evaluation_assets.core.formats.untyped import list_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"
@@ -45,6 +47,7 @@ class _Annotations:
     """Human annotations by trace. They are kept in memory, since they are small compared with the traces."""
 
     of: dict[str, JsonObject] = field(default_factory=dict)
+    of_phoenix: dict[str, list[JsonObject]] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     drop: DropLog = field(default_factory=DropLog)
 
@@ -78,6 +81,9 @@ def _looked_through(files: Sequence[DropFile]) -> tuple[set[str], _Annotations]:
                 continue
             if _is_annotation(record.data):
                 annotations.of[record.data.get("trace_id") or _stem(record.source)] = record.data
+            elif _is_of_phoenix(record.data):
+                found = objects_in(list_in(record.data["annotations"]))
+                annotations.of_phoenix.setdefault(record.data["trace_id"], []).extend(found)
             elif not (_is_trace(record.data) or spans_in(record.data)):
                 continue
             own.add(file.source)
@@ -151,7 +157,11 @@ def _span(fields: Fields, trace_id: str, parent: str | None, unmapped: UnmappedF
 
 def _labelled(annotations: _Annotations, unmapped: UnmappedFields, run: Trajectory) -> Trajectory:
     """Add the annotations of a trajectory's traces to it."""
-    names = [name for name in run.extra.get("trace_ids", [run.extra.get("trace_id")]) if name in annotations.of]
+    traces = run.extra.get("trace_ids", [run.extra.get("trace_id")])
+    of_phoenix = [one for name in traces for one in annotations.of_phoenix.get(name, ())]
+    if of_phoenix:
+        run = replace(run, labels={**run.labels, **labels_of(of_phoenix, run.extra.get("spans", {}))})
+    names = [name for name in traces if name in annotations.of]
     if not names:
         return run
     annotations.used.update(names)
@@ -195,6 +205,11 @@ def _is_annotation(data: Any) -> bool:
     if not isinstance(data, dict) or not isinstance(data.get("trace_id"), str | None) or "spans" in data:
         return False
     return isinstance(data.get("errors"), list) or isinstance(data.get("scores"), list)
+
+
+def _is_of_phoenix(data: Any) -> bool:
+    """Whether a record has the spans of a trace in Phoenix, and its annotations."""
+    return isinstance(data, dict) and isinstance(data.get("trace_id"), str) and "annotations" in data and "data" in data
 
 
 def _stem(source: str) -> str:

@@ -86,6 +86,7 @@ class Telling:
         self.twins = 0
         """Spans of work that another instrumentation recorded, too."""
         self.places: dict[str, Place] = {}
+        self.tool_spans: list[str] = []
 
     def tell(self, root: Span) -> None:
         """Read a span and its descendants, iteratively: traces may be deeper than Python's recursion limit."""
@@ -315,6 +316,7 @@ class Telling:
                 place, Result(content=run.result, error=one_line(run.error), latency_ms=span.duration_ms)
             )
         self.places[span.id] = place
+        self.tool_spans.append(span.id)
         self._tool_twins.of_tool(span, run.call.name, place)
         self._participants.introduce(agent_id, tools=(Tool(name=called, description=run.description or ""),))
         return inside

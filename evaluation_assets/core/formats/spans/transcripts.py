@@ -20,6 +20,7 @@ from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.trajectories.recorded_spans import SPANS, TOOL_SPANS, TRACE, TRACES_OF_SPANS
 
 _RECORDED_TWICE = "recorded_twice"
 _EVALUATION = "gen_ai.evaluation.result"
@@ -72,14 +73,15 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     starts = [span.start_s for span in spans if span.start_s is not None]
     names = list(dict.fromkeys(span.trace_id for span in spans))
     about = {
-        "trace_id": trace.id,
+        TRACE: trace.id,
         "trace_ids": names if len(names) > 1 else None,
         "service": next((span.service for span in spans if span.service), None),
         "session_id": _first_attribute(spans, SESSION),
-        "spans": {span: steps[entry] + call for span, (entry, call) in telling.places.items()},
-        "span_traces": {span.id: span.trace_id for span in spans if span.id in telling.places}
+        TRACES_OF_SPANS: {span.id: span.trace_id for span in spans if span.id in telling.places}
         if len(names) > 1
         else None,
+        TOOL_SPANS: telling.tool_spans,
+        SPANS: {span: steps[entry] + call for span, (entry, call) in telling.places.items()},
     }
     verdicts = list(_verdicts(spans))
     reference = item.get("true_answer")

@@ -6,6 +6,8 @@ autologging of the OpenAI Agents SDK 0.24.0 records.
 """
 
 import json
+import re
+from base64 import b64encode
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, recorded_verdicts
+from evaluation_assets.core.trajectories.recorded_spans import spans_of_clips
 from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, read, trajectories
 from evaluation_assets_tests.core.formats.test_import_report import summary_of
 
@@ -178,3 +181,53 @@ def test_a_trace_without_content_is_rejected(tmp_path: Path) -> None:
     (rejection,) = read(tmp_path / "trace.json")
     assert isinstance(rejection, Rejection)
     assert rejection.reason == "no_trajectory_text"
+
+
+def turn_of(session: str | None, trace_id: str, starts_s: float) -> dict[str, Any]:
+    """The trace as another one, which starts later and has spans of its own."""
+    trace = deepcopy(TRACE)
+    trace["info"] |= {"trace_id": trace_id, "trace_metadata": {} if session is None else {SESSION: session}}
+    first = min(int(span["start_time_unix_nano"]) for span in trace["data"]["spans"])
+    for span in trace["data"]["spans"]:
+        for key in ("start_time_unix_nano", "end_time_unix_nano"):
+            span[key] = int(span[key]) - first + int(starts_s * 1e9)
+        for key in ("span_id", "parent_span_id"):
+            span[key] = span[key] and f"{trace_id}-{span[key]}"
+    return trace
+
+
+SESSION = "mlflow.trace.session"
+
+
+def read_turns(folder: Path, *turns: dict[str, Any]) -> list[Trajectory]:
+    (folder / "turns.jsonl").write_bytes(b"".join(orjson.dumps(turn) + b"\n" for turn in turns))
+    return trajectories(folder / "turns.jsonl")
+
+
+def test_traces_of_a_session_are_one_trajectory(tmp_path: Path) -> None:
+    turns = (turn_of("s-1", "tr-1", 1000), turn_of("s-2", "tr-2", 1000), turn_of("s-1", "tr-3", 2000))
+    both, other = read_turns(tmp_path, *turns)
+    check(both)
+    assert (both.extra["trace_ids"], len(both.turns), len(both.calls)) == (["tr-1", "tr-3"], 2, 4)
+    assert (other.extra["trace_id"], len(other.turns)) == ("tr-2", 1)
+    assert [span.trace_id for span in spans_of_clips(both).values()] == ["tr-1", "tr-1", "tr-3", "tr-3"]
+    assert len(both.labels["feedback"]) == 2
+
+
+@pytest.mark.parametrize(("session", "starts_s"), [(None, 2000), ("s-1", 1000.001)])
+def test_traces_without_a_session_or_at_the_same_time_stay_apart(
+    tmp_path: Path, session: str | None, starts_s: float
+) -> None:
+    runs = read_turns(tmp_path, turn_of(session, "tr-1", 1000), turn_of(session, "tr-3", starts_s))
+    assert [run.id for run in runs] == ["tr-1", "tr-3"]
+
+
+def test_the_ids_of_spans_are_those_that_mlflow_shows(tmp_path: Path) -> None:
+    trace = deepcopy(TRACE)
+    for span in trace["data"]["spans"]:
+        for key in ("span_id", "parent_span_id"):
+            span[key] = span[key] and b64encode(bytes.fromhex(f"{sum(span[key].encode()):016x}")).decode()
+    (run,) = read_turns(tmp_path, trace)
+    assert len(run.calls) == 2
+    assert all(re.fullmatch("[0-9a-f]{16}", span.span_id) for span in spans_of_clips(run).values())
+    assert len(spans_of_clips(run)) == 2

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.trajectories.recorded import RecordedVerdict, recorded_verdicts
 from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, trajectories
 from evaluation_assets_tests.core.formats.spans.test_conversations import summary_of
 from evaluation_assets_tests.third_party import data
@@ -282,3 +283,28 @@ def test_trail() -> None:
     assert unmapped.counts["spans[] (exported twice)"] == 1
     assert sum(run.reference_answer is not None for run in runs) == 10
     assert sum(len(run.extra["spans"]) for run in runs) + unmapped.counts["spans[] (patronus.sdk)"] == 172
+
+
+def test_annotations_of_phoenix_are_labels(tmp_path: Path) -> None:
+    """The shape that Phoenix 20.26 answers, as the source of type phoenix stores it."""
+    ids = {"trace_id": "t1", "span_id": "s1"}
+    message = {"llm.input_messages.0.message": {"role": "user", "content": "Hi"}}
+    said = {"llm.output_messages.0.message": {"role": "assistant", "content": "Hello"}}
+    span = {"context": ids, "name": "llm", "span_kind": "LLM", "start_time": "2026-01-01T00:00:00+00:00"}
+    span |= {"end_time": "2026-01-01T00:00:01+00:00", "attributes": {**message, **said}}
+    notes = [
+        {"name": "right", "annotator_kind": "LLM", "trace_id": "t1", "result": {"score": 0.5, "explanation": "half"}},
+        {"name": "liked", "annotator_kind": "HUMAN", "trace_id": "t1", "result": {"label": "yes", "score": 1.0}},
+        {"name": "polite", "annotator_kind": "LLM", "span_id": "s1", "result": {"score": 0.25}},
+    ]
+    (tmp_path / "traces.jsonl").write_bytes(orjson.dumps({"trace_id": "t1", "data": [span], "annotations": notes}))
+    (run,) = trajectories(tmp_path / "traces.jsonl")
+    assert recorded_verdicts(run) == [
+        RecordedVerdict(
+            level="trajectory", subject="trajectory", judge="right", scores={"right": 0.5}, reasoning="half"
+        )
+    ]
+    assert run.labels["feedback"] == [
+        {"name": "liked", "value": "yes", "score": 1.0, "source": "HUMAN"},
+        {"name": "polite", "value": 0.25, "source": "LLM", "span": "s1", "step": 0},
+    ]

@@ -1,0 +1,40 @@
+"""Open the store of a source. Its client library is imported here and not before, because it may not be installed."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Protocol
+
+from evaluation_assets.core.sources.settings import SourceSettings
+from evaluation_assets.core.sources.store import StoreError, TraceStore
+
+_HERE = "evaluation_assets.core.sources.stores"
+
+STORES: Mapping[str, tuple[str, str | None]] = {
+    "mlflow": (f"{_HERE}.mlflow", "mlflow"),
+    "phoenix": (f"{_HERE}.phoenix", "phoenix"),
+    "folder": (f"{_HERE}.files", None),
+    "bucket": (f"{_HERE}.files", None),
+}
+"""The module of each type of source, which has `open_store(settings)`, and the extra with its client library."""
+
+
+class _Module(Protocol):
+    def open_store(self, settings: SourceSettings) -> TraceStore: ...
+
+
+def open_store(settings: SourceSettings) -> TraceStore:
+    """The store that a source's settings describe.
+
+    Raises:
+        StoreError: a package is missing, or the settings name nothing that can be opened.
+    """
+    module, extra = STORES[settings.type]
+    try:
+        opened: _Module = import_module(module)  # pyright: ignore[reportAssignmentType]
+    except ImportError as problem:
+        if extra is None or (problem.name or "").startswith("evaluation_assets"):
+            raise
+        raise StoreError(
+            f"{settings.type} needs an extra package: pip install 'evaluation-assets[{extra}]'"
+        ) from problem
+    return opened.open_store(settings)

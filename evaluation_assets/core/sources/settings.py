@@ -1,0 +1,150 @@
+"""`sources.yaml`: the sources of an installation, each with its type, its reach, and what its drops say."""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Literal
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import AnyHttpUrl, Field
+from upath import UPath
+
+from evaluation_assets.core.configuration import Duration, Section, Share, VariableName, read_settings, validated
+from evaluation_assets.core.formats.registry import FORMATS
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class InvalidSources(ValueError):
+    """A sources.yaml that cannot be used; the message names file and field."""
+
+
+class SourceSettings(Section):
+    """What all sources have.
+
+    A trace is fetched once its last span ended `quiet_minutes` ago. `share` is the sample of traces, by their IDs.
+    `since` is how far the first look goes back, `every_seconds` the time between looks. `suite`, `agent`,
+    `agent_version`, `labels` and `format` are written into the sidecar of each drop.
+    """
+
+    type: Any
+    quiet_minutes: float = Field(default=10, ge=0)
+    share: Share = 1.0
+    every_seconds: int = Field(default=60, ge=1)
+    since: Duration = timedelta(days=1)
+    suite: str | None = None
+    agent: str | None = None
+    agent_version: str | None = None
+    labels: dict[str, Any] = Field(default_factory=dict)
+    format: str | None = None
+
+    @property
+    def quiet(self) -> timedelta:
+        """How long a trace has had no new span before it is fetched."""
+        return timedelta(minutes=self.quiet_minutes)
+
+    @property
+    def place(self) -> str:
+        """Where the traces are, in words; without secrets."""
+        raise NotImplementedError
+
+
+def without_credentials(url: str) -> str:
+    """A URL without user, password and query, to be shown."""
+    parts = urlsplit(url)
+    if not parts.netloc:
+        return url
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+class MlflowSettings(SourceSettings):
+    """Traces of an MLflow tracking server: all active experiments, or the named ones; `filter` is MLflow's own."""
+
+    type: Literal["mlflow"]
+    tracking_uri: str
+    experiments: tuple[str, ...] = ()
+    filter: str | None = None
+    format: str | None = "mlflow"
+
+    @property
+    def place(self) -> str:
+        """Tracking server and experiments."""
+        return f"{without_credentials(self.tracking_uri)}, {', '.join(self.experiments) or 'all experiments'}"
+
+
+class PhoenixSettings(SourceSettings):
+    """Traces of a project in Arize Phoenix."""
+
+    type: Literal["phoenix"]
+    url: AnyHttpUrl
+    project: str = "default"
+    api_key_env: VariableName | None = None
+    format: str | None = "openinference"
+
+    @property
+    def place(self) -> str:
+        """Server and project."""
+        return f"{without_credentials(str(self.url))}, project {self.project}"
+
+
+class FolderSettings(SourceSettings):
+    """Files in a folder of this machine. `include` selects them by name (`*.jsonl`) or path (`logs/*`)."""
+
+    type: Literal["folder"]
+    path: str
+    include: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The folder."""
+        return self.path
+
+
+class BucketSettings(SourceSettings):
+    """Files in a bucket of an object store."""
+
+    type: Literal["bucket"]
+    url: str = Field(pattern=r"^[a-z0-9]+://")
+    include: str | None = None
+
+    @property
+    def place(self) -> str:
+        """The bucket."""
+        return self.url
+
+
+SETTINGS: Mapping[str, type[SourceSettings]] = {
+    "mlflow": MlflowSettings,
+    "phoenix": PhoenixSettings,
+    "folder": FolderSettings,
+    "bucket": BucketSettings,
+}
+"""The settings of each type of source."""
+
+
+class _File(Section):
+    sources: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+def load_sources(file: UPath) -> dict[str, SourceSettings]:
+    """The sources of an installation by name; none where there is no file.
+
+    Raises:
+        InvalidSources: no YAML, an unknown type or field, or a value out of range.
+    """
+    if not file.exists():
+        return {}
+    found = read_settings(file, _File, InvalidSources).sources
+    return {name: _source(f"{file}: sources.{name}", name, entry) for name, entry in found.items()}
+
+
+def _source(place: str, name: str, entry: dict[str, Any]) -> SourceSettings:
+    if not _NAME.fullmatch(name):
+        raise InvalidSources(f"{place}: a source's name has lower-case letters, digits and underscores, e.g. my_agent")
+    kind = entry.get("type")
+    if not isinstance(kind, str) or kind not in SETTINGS:
+        raise InvalidSources(f"{place}.type: choose one of: {', '.join(sorted(SETTINGS))}")
+    settings = validated(entry, SETTINGS[kind], place, InvalidSources)
+    if settings.format is not None and settings.format not in FORMATS:
+        raise InvalidSources(f"{place}.format: no such format; `evaluation-assets formats` lists the names")
+    return settings

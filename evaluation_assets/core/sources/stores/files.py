@@ -1,0 +1,67 @@
+"""Files in a folder or a bucket. A file ends when it was last changed."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from fnmatch import fnmatch
+from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
+
+from upath import UPath
+
+from evaluation_assets.core.drops import InvalidDrop, as_one
+from evaluation_assets.core.sources.drops import file_id
+from evaluation_assets.core.sources.settings import BucketSettings, FolderSettings, SourceSettings
+from evaluation_assets.core.sources.store import StoreError, Trace, Wanted
+from evaluation_assets.core.trajectories.model import JsonObject
+
+
+def open_store(settings: SourceSettings) -> "FileStore":
+    """The files of a folder or bucket.
+
+    Raises:
+        StoreError: there is no such folder.
+    """
+    if isinstance(settings, FolderSettings):
+        root = UPath(Path(settings.path).expanduser().resolve())
+    elif isinstance(settings, BucketSettings):
+        root = UPath(settings.url)
+    else:
+        raise TypeError(settings.type)
+    return FileStore(root, settings.include)
+
+
+class FileStore:
+    """The files below a folder, by name; those that no reader could read are left out."""
+
+    def __init__(self, root: UPath, include: str | None) -> None:
+        self._root = root
+        self._include = include or "*"
+
+    def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
+        """Yield the files that were last changed in `(after, until]`."""
+        for trace in self._traces:
+            if after < trace.ended_at <= until and wanted(trace.id):
+                yield trace
+
+    def id_of(self, record: JsonObject) -> str | None:
+        """Files have no records."""
+        return None
+
+    @cached_property
+    def _traces(self) -> list[Trace]:
+        try:
+            files = as_one(self._root).files
+        except InvalidDrop:
+            return []
+        except (OSError, ImportError) as problem:
+            raise StoreError(f"{self._root}: {problem}") from problem
+        found = [self._trace(path) for path in files]
+        return sorted((trace for trace in found if trace is not None), key=attrgetter("ended_at", "id"))
+
+    def _trace(self, path: UPath) -> Trace | None:
+        name = path.path.removeprefix(self._root.path).strip("/")
+        if not (fnmatch(name, self._include) or fnmatch(path.name, self._include)):
+            return None
+        changed = path.fs.modified(path.path).astimezone(UTC)
+        return Trace(id=file_id(name, changed.isoformat()), ended_at=changed, files=[(name, path)])
