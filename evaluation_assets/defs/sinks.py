@@ -84,7 +84,7 @@ def _collected(name: str, sink: ScoreSinkSettings) -> dg.AssetsDefinition:
     @dg.asset(
         key=dg.AssetKey([COLLECTED_LABELS, name]),
         group_name=COLLECTED_LABELS,
-        deps=[dg.AssetDep(dg.AssetKey([DELIVERIES, name]))],
+        deps=["preprocessed_trajectories"],  # no scores: labels decide which judges have a say in them
         kinds={sink.type},
         description=f"What people said about traces in {name}, as labels: labels/{name}.jsonl.",
     )

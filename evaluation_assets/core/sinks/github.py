@@ -15,7 +15,7 @@ from evaluation_assets.core.sinks.sink import UNEXPECTED, UNEXPECTED_REPLY, Deli
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import JsonObject
 
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
+_REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 _SHA = re.compile(r"[0-9a-f]{40}")
 _PULL = re.compile(r"refs/pull/(\d+)/")
 _LONGEST_SENTENCE = 140

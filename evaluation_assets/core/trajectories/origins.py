@@ -1,4 +1,4 @@
-"""The IDs of traces and spans as scores are sent to them: the trace of a conversation, and the form of OpenTelemetry."""
+"""The IDs that scores are sent to: the trace of a conversation of several, and IDs as OpenTelemetry writes them."""
 
 import re
 from base64 import b64decode

@@ -1,18 +1,20 @@
 """Langfuse: scores on traces and observations, and the scores that people gave.
 
 Langfuse updates a score of the same ID and timestamp. The timestamp is the beginning of the trajectory, which does not
-change when it is evaluated again.
+change when it is evaluated again. Scores are sent in lists of one; servers before version 4 take no list and answer
+400, and are then sent the score itself.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation_assets.core.sinks.annotations import Annotation, as_label
-from evaluation_assets.core.sinks.http import Http
+from evaluation_assets.core.sinks.http import Http, SendError
 from evaluation_assets.core.sinks.scores import TraceScore
 from evaluation_assets.core.sinks.sink import Delivery, one_by_one, send_groups
 from evaluation_assets.core.trajectories.model import JsonObject
 
+_SCORES = "/api/public/scores"
 _TRACES_ASKED = 50
 _UNDATED = "2020-01-01T00:00:00Z"
 """The timestamp of a score whose trajectory has none: it has to be the same each time."""
@@ -25,7 +27,7 @@ class LangfuseSink:
     """The scores of a project."""
 
     def __init__(self, http: Http) -> None:
-        self._http = http
+        self._http, self._takes_lists = http, True
 
     def send(self, scores: Iterable[TraceScore]) -> Iterator[Delivery]:
         """Send scores one by one: Langfuse does not say which score of a list it rejected."""
@@ -52,7 +54,20 @@ class LangfuseSink:
 
     def _put(self, score: TraceScore) -> str:
         name = f"{_PREFIX}{score.id}"
-        self._http.post("/api/public/scores", _score(score, name))
+        content = _score(score, name)
+        if self._takes_lists:
+            try:
+                reply = self._http.post(_SCORES, [content])
+            except SendError as problem:
+                if problem.status != 400:
+                    raise
+                self._http.post(_SCORES, content)
+                self._takes_lists = False
+            else:
+                if (reply or {}).get("rejected"):
+                    raise SendError(f"rejected: {reply['errors'][0]['message']}")
+        else:
+            self._http.post(_SCORES, content)
         return name
 
 
