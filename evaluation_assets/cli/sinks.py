@@ -10,6 +10,7 @@ from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.drop_outcome import drop_outcome
 from evaluation_assets.core.reporting.files import report_files
@@ -60,6 +61,7 @@ def send(home: Installation, panel: Panel, drop: str, only: str | None, dry_run:
         for name, settings in sinks.items():
             echo(f"{name}: {_preview(home, drop, name, settings)}")
         return
+    prepare(home)
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
