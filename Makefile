@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test test-stores lint format docs bench bench-judging clean
+.PHONY: demo ui test test-stores lint format docs screenshots bench bench-judging clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -32,6 +32,9 @@ format: .venv/.dev
 
 docs: .venv/.base  ## generate the pages that are derived from the code
 	$(BIN)/python -m evaluation_assets.core.tables.documentation > docs/tables.md
+
+screenshots: .venv/.dev  ## make the pictures of the documentation
+	$(BIN)/python -m benchmarks.screenshots
 
 bench: .venv/.base  ## measure throughput and memory of ingest
 	$(BIN)/python benchmarks/ingest.py

@@ -15,6 +15,8 @@ from evaluation_assets.core.judging.panel import JudgeSettings, Panel
 from evaluation_assets.core.tables import CANARY_VERDICTS, TABLES
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import SAMPLE, Workspace, call, failed_checks, record
+from evaluation_assets_tests.core.formats.reading import FIXTURES
+from evaluation_assets_tests.pages import without_viewer
 
 
 def test_the_sample_drop_is_evaluated_to_the_end(installation: Workspace) -> None:
@@ -237,9 +239,9 @@ def test_hostile_text_stays_text(installation: Workspace) -> None:
     installation.drop("d", record("../../../etc/<script>", text=text, task_description=hostile))
     assert installation.run("d").success
     page = (installation.home.reports("d") / "report.html").read_text()
-    assert "<script" not in page
-    assert "<img" not in page
-    assert "IGNORE ALL" in page and not set(page) & set("\u202e\u2066")
+    assert "<script" not in without_viewer(page)
+    assert "<img" not in without_viewer(page)
+    assert "IGNORE ALL" in page and not set(without_viewer(page)) & set("\u202e\u2066")
     written = list(Path(installation.home.root.path).rglob("*_eva.json"))
     assert len(written) == 1
     assert written[0].parent == Path(installation.home.reports("d").path) / "model_evaluations"
@@ -311,3 +313,26 @@ def test_the_markdown_report_opens_with_what_was_found_and_ends_with_what_it_was
     rubrics = sum(name.startswith("rubric ") for name in made_with)
     assert rubrics > 10 and end.count("| rubric ") == rubrics
     assert "| rubric " not in opening
+
+
+def test_a_verdict_of_a_clip_is_about_a_span_of_its_trace(installation: Workspace) -> None:
+    installation.drop("d/traces", (FIXTURES / "otel" / "traces.jsonl").read_bytes())
+    assert installation.run("d/traces").success
+    spans = {
+        (row["trajectory_id"], row["clip_index"]): (row["trace_id"], row["span_id"])
+        for row in installation.rows("d/traces", "clips")
+    }
+    judged = {
+        spans[row["trajectory_id"], row["clip_index"]]
+        for row in installation.rows("d/traces", "clip_verdicts", "rules")
+    }
+    a, b = "a" * 32, "b" * 32
+    assert judged == {(a, "a000000000000005"), (b, "b000000000000002"), (None, None)}  # the final clips have no call
+    assert {row["trace_id"] for row in installation.rows("d/traces", "raw_trajectories")} == {a, b}
+
+
+def test_a_drop_without_traces_has_no_ids_of_traces(installation: Workspace) -> None:
+    installation.drop("d", record())
+    assert installation.run("d", job="preprocess_only").success
+    (run,) = installation.rows("d", "raw_trajectories")
+    assert run["trace_id"] is None

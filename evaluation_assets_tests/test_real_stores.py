@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import httpx
+import mlflow
 import pytest
 import yaml
+from mlflow.entities import AssessmentSource
+from phoenix.client import Client
 
 from evaluation_assets.core.drops import find, scan
+from evaluation_assets.core.formats.registry import read_trajectories
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.sources.store import StoreError
+from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace
@@ -32,28 +40,51 @@ class Kind:
 
     server: Callable[[], AbstractContextManager[str]]
     agent: str
-    source: Callable[[str], dict[str, Any]]
+    source: Callable[[str, str], dict[str, Any]]
+    annotate: Callable[["Store", str], None]
+
+
+def annotate_in_mlflow(store: "Store", trace: str) -> None:
+    mlflow.set_tracking_uri(store.url)
+    person = AssessmentSource(source_type="HUMAN", source_id="me")
+    mlflow.log_feedback(trace_id=trace, name="helpful", value=True, source=person, rationale="It says where.")
+
+
+def annotate_in_phoenix(store: "Store", trace: str) -> None:
+    def annotated() -> bool | None:
+        try:
+            Client(base_url=store.url).traces.add_trace_annotation(
+                trace_id=trace, annotation_name="helpful", label="yes", explanation="It says where.", sync=True
+            )
+        except httpx.HTTPStatusError:  # the trace is stored in the background
+            return None
+        return True
+
+    wait_for(annotated, STORED_SECONDS)
 
 
 KINDS = {
     "mlflow": Kind(
         mlflow_server,
         "mlflow_agent.py",
-        lambda url: {"type": "mlflow", "tracking_uri": url, "experiments": ["support"]},
+        lambda url, project: {"type": "mlflow", "tracking_uri": url, "experiments": [project]},
+        annotate_in_mlflow,
     ),
     "phoenix": Kind(
         phoenix_server,
         "phoenix_agent.py",
-        lambda url: {"type": "phoenix", "url": url, "project": "support"},
+        lambda url, project: {"type": "phoenix", "url": url, "project": project},
+        annotate_in_phoenix,
     ),
 }
 
 
 @dataclass
 class Store:
-    """A running server, and an installation with a source that watches it."""
+    """A running server with a project of its own, and an installation with a source that watches it."""
 
     url: str
+    project: str
     kind: Kind
     workspace: Workspace
     cursor: str | None = None
@@ -61,7 +92,10 @@ class Store:
     def record(self) -> dict[str, str]:
         """Run the agent once; the IDs of its trace and of the span of its tool call."""
         done = subprocess.run(
-            [sys.executable, str(RUNS / self.kind.agent), self.url], capture_output=True, text=True, check=True
+            [sys.executable, str(RUNS / self.kind.agent), self.url, self.project],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return json.loads(done.stdout)
 
@@ -89,19 +123,25 @@ class Store:
         return wait_for(complete, STORED_SECONDS)
 
 
-@pytest.fixture(params=list(KINDS))
-def store(request: pytest.FixtureRequest, tmp_path: Path, instance: dg.DagsterInstance) -> Iterator[Store]:
+@pytest.fixture(scope="module", params=list(KINDS))
+def server(request: pytest.FixtureRequest) -> Iterator[tuple[Kind, str]]:
     kind = KINDS[request.param]
     with kind.server() as url:
-        home = Installation.at(str(tmp_path / "home"))
-        home.root.mkdir()
-        settings = kind.source(url) | {"quiet_minutes": 0, "agent": "support"}
-        home.sources_file.write_text(yaml.safe_dump({"sources": {"prod": settings}}))
-        yield Store(url, kind, Workspace(home, build_definitions(home, Panel()), instance))
+        yield kind, url
+
+
+@pytest.fixture
+def store(server: tuple[Kind, str], tmp_path: Path, instance: dg.DagsterInstance) -> Store:
+    kind, url = server
+    project = tmp_path.name
+    home = Installation.at(str(tmp_path / "home"))
+    home.root.mkdir()
+    settings = kind.source(url, project) | {"quiet_minutes": 0, "agent": "support"}
+    home.sources_file.write_text(yaml.safe_dump({"sources": {"prod": settings}}))
+    return Store(url, project, kind, Workspace(home, build_definitions(home, Panel()), instance))
 
 
 def test_a_recorded_run_is_evaluated(store: Store) -> None:
-    """Each store is started once: what is asserted of it is in one test."""
     recorded = [store.record(), store.record()]
     key = store.drop_with(traces=2)
     assert store.tick() == "0 traces into 0 drops"
@@ -120,3 +160,18 @@ def test_a_recorded_run_is_evaluated(store: Store) -> None:
     assert sorted(calls.values()) == sorted(("look_up_order", one["trace"], one["span"]) for one in recorded)
     judged = {(row["trajectory_id"], row["clip_index"]) for row in store.workspace.rows(key, "clip_verdicts", "rules")}
     assert calls.keys() <= judged
+
+
+def test_a_project_that_does_not_exist_fails_the_tick_by_name(store: Store) -> None:
+    with pytest.raises(StoreError, match=store.project):
+        store.tick()
+
+
+def test_what_people_said_about_a_trace_comes_with_it(store: Store) -> None:
+    recorded = store.record()
+    store.kind.annotate(store, recorded["trace"])
+    key = store.drop_with(traces=1)
+    (run,) = read_trajectories(find(store.workspace.home.drops, key).sources, UnmappedFields())
+    assert isinstance(run, Trajectory)
+    (feedback,) = run.labels["feedback"]
+    assert (feedback["name"], feedback["source"], feedback["rationale"]) == ("helpful", "HUMAN", "It says where.")

@@ -2,17 +2,20 @@
 
 import json
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from upath import UPath
 
-from evaluation_assets.cli.main import main
 from evaluation_assets.core.human_review.labels import Label, read_labels
 from evaluation_assets_tests.browser import chromium
+from evaluation_assets_tests.third_party import data
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -47,6 +50,13 @@ def conversation(task: str, number: int, calls: int) -> dict[str, Any]:
     return {"task_id": f"task-{number}", "messages": [*messages, {"role": "assistant", "content": f"It is {number}."}]}
 
 
+def evaluate(drop: Path, home: Path) -> None:
+    """In a process of its own: Playwright keeps an event loop in this thread, beside which Dagster can start none."""
+    command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(home), "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "report.html" in done.stdout, done.stderr
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("viewer")
@@ -59,14 +69,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [*(conversation(f"Find number {n}", n, 1 + n % 4) for n in range(30)), hostile, long, many]
     drop = folder / "hostile.jsonl"
     drop.write_text("".join(json.dumps(record) + "\n" for record in records))
-    done = CliRunner().invoke(main, ["evaluate", str(drop), "--home", str(folder / "home"), "--quiet"])
-    assert done.exit_code == 0, done.output
+    evaluate(drop, folder / "home")
     return folder / "home" / "reports" / "hostile" / "report.html"
 
 
 @pytest.fixture(scope="module")
-def browser(report: Path) -> Iterator["Browser"]:
-    """After the evaluation: Playwright keeps an event loop in this thread, beside which Dagster can start none."""
+def browser() -> Iterator["Browser"]:
     with chromium() as found:
         yield found
 
@@ -108,10 +116,10 @@ def test_the_runs_are_filtered_searched_and_sorted(page: "Page") -> None:
     page.wait_for_selector("table.runs")
     assert len(runs(page)) == 33
     search(page, "errors>0")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 8")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 8")
     assert set(runs(page)) == {f"task-{n}" for n in range(30) if n % 4 == 3} | {"task-99"}
     search(page, '"found number 7-2"')
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 1")
     assert runs(page) == ["task-7"]
     address = page.url
     search(page, "")
@@ -119,7 +127,7 @@ def test_the_runs_are_filtered_searched_and_sorted(page: "Page") -> None:
     page.get_by_role("button", name="Calls").click()
     assert runs(page)[0] == "task-99"
     page.goto(address)  # the address holds the query
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 1")
 
 
 def test_columns_are_chosen_and_kept_in_the_address(page: "Page") -> None:
@@ -143,7 +151,7 @@ def test_the_keyboard_goes_through_steps_errors_and_trajectories(page: "Page") -
     assert "failed: " in current.inner_text()
     permalink = page.url
     page.keyboard.press("]")
-    page.wait_for_function("!location.hash.includes('task-3?')")
+    page.wait_for_function("() => !location.hash.includes('task-3?')")
     assert "#/run/task-3?" not in page.url
     page.goto(permalink)
     page.wait_for_selector("[aria-current=step]")
@@ -163,7 +171,7 @@ def test_every_clip_has_its_verdicts_beside_it(page: "Page") -> None:
 
 def test_hostile_text_is_shown_as_text(page: "Page") -> None:
     search(page, "evil.example")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 1")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 1")
     page.locator("table.runs tbody th a").click()
     page.wait_for_selector(".item.result")
     assert "<script>window.ran = 1</script>" in page.locator(".item.result").first.inner_text()
@@ -183,16 +191,16 @@ def test_megabytes_and_thousands_of_messages_open(page: "Page") -> None:
     assert page.locator(".item").first.get_attribute("id") < f"item-{place - 60}"  # type: ignore[operator]
 
 
-def test_thirty_labels_by_keyboard_arrive_as_labels(page: "Page", tmp_path: Path) -> None:
+def test_thirty_labels_by_keyboard_arrive_in_judge_cards(page: "Page", report: Path, tmp_path: Path) -> None:
     page.goto(page.url.split("#")[0] + "#/runs?q=task:task-&sort=id")
-    page.wait_for_function("document.querySelectorAll('table.runs tbody tr').length === 32")
+    page.wait_for_function("() => document.querySelectorAll('table.runs tbody tr').length === 32")
     order = runs(page)[:30]
     page.keyboard.press("]")
     given: dict[str, float] = {}
     for place, name in enumerate(order):
         page.wait_for_function(
             "(id) => location.hash.startsWith(`#/run/${id}`)"
-            " && document.querySelector('#view-run h2')?.textContent === id",
+            " && document.querySelector('#view-run h1')?.textContent === id",
             arg=name,
         )
         page.keyboard.press("p" if place % 3 else "f")
@@ -211,12 +219,44 @@ def test_thirty_labels_by_keyboard_arrive_as_labels(page: "Page", tmp_path: Path
     assert {label.trajectory_id: label.label for label in labels} == given
     assert {(label.drop, label.annotator) for label in labels} == {("hostile", "ann")}
 
+    home = report.parents[2]
+    shutil.copytree(tmp_path / "labels", home / "labels", dirs_exist_ok=True)
+    scores = judged(home)
+    pass_score = sorted(scores[name] for name in given)[15]
+    (home / "gate.yaml").write_text(f"review: {{pass_score: {pass_score}}}\n")
+    command = [sys.executable, "-m", "evaluation_assets.cli", "overview", "--home", str(home)]
+    subprocess.run(command, check=True, capture_output=True)
+    (card,) = pq.read_table(home / "lake" / "judge_cards.parquet").to_pylist()
+    verdicts = {name: scores[name] >= pass_score for name in given}
+    assert (card["n_labels"], card["criterion"]) == (30, "passed")
+    assert card["kappa"] == pytest.approx(kappa([(given[name] == 1.0, verdicts[name]) for name in given]))
+
+
+def judged(home: Path) -> dict[str, float]:
+    """The embedded judge's mean score of each trajectory, from its stored verdicts."""
+    rows = pq.read_table(home / "lake" / "trajectory_verdicts" / "rules" / "hostile.parquet").to_pylist()
+    means: dict[str, float] = {}
+    for row in rows:
+        known = [score for _, score in row["scores"] if score is not None]
+        if row["subject"] == "trajectory" and known:
+            means[row["trajectory_id"]] = sum(known) / len(known)
+    return means
+
+
+def kappa(pairs: list[tuple[bool, bool]]) -> float:
+    """Cohen's kappa, by its definition."""
+    n = len(pairs)
+    observed = sum(one == other for one, other in pairs) / n
+    first, second = (sum(pair[side] for pair in pairs) / n for side in (0, 1))
+    expected = first * second + (1 - first) * (1 - second)
+    return (observed - expected) / (1 - expected)
+
 
 def test_without_a_script_the_summary_is_there(browser: "Browser", report: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     opened = context.new_page()
     opened.goto(report.as_uri())
-    assert opened.get_by_role("heading", name="Records", exact=True).is_visible()
+    assert opened.get_by_role("heading", name="Look at first", exact=True).is_visible()
     assert not opened.locator("#viewer").is_visible()
     context.close()
 
@@ -230,3 +270,63 @@ def test_it_fits_a_phone(browser: "Browser", report: Path) -> None:
         opened.wait_for_timeout(100)
         assert opened.evaluate("document.documentElement.scrollWidth") <= 390
     context.close()
+
+
+def outcomes(file: Path) -> dict[str, bool]:
+    """The outcome of each task as the file says it, read without this project."""
+    return {run["task_id"]: run["reward_info"]["reward"] == 1.0 for run in json.loads(file.read_text())["simulations"]}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bool], dict[str, bool]]:
+    """Two recorded runs of one public suite, and what each of their tasks came to."""
+    folder = tmp_path_factory.mktemp("compared")
+    before, after = sorted((data("tau2-bench") / "ab").glob("*.json"), key=lambda path: path.name.startswith("ft"))
+    (folder / "home" / "drops" / "tau2").mkdir(parents=True)
+    for name, file in (("before", before), ("now", after)):
+        drop = folder / "home" / "drops" / "tau2" / f"{name}.json"
+        drop.write_bytes(file.read_bytes())
+        evaluate(drop, folder / "home")
+    return folder / "home" / "reports" / "tau2" / "now" / "report.html", outcomes(before), outcomes(after)
+
+
+def test_the_comparison_names_the_tasks_that_changed_their_outcome(
+    browser: "Browser", compared: tuple[Path, dict[str, bool], dict[str, bool]]
+) -> None:
+    report, before, now = compared
+    changed = {task: now[task] for task in before if before[task] != now[task]}
+    page = browser.new_page()
+    page.goto(f"{report.as_uri()}#/compare")
+    page.wait_for_selector("#view-compare table")
+    shown: dict[str, bool] = {}
+    for row in page.locator("#view-compare tbody tr").all():
+        outcome = row.locator("[data-label=Outcome]").inner_text()
+        if outcome in ("fail → pass", "pass → fail"):
+            shown[row.locator("th a").inner_text()] = outcome == "fail → pass"
+    assert shown == changed and len(changed) > 5
+    page.locator("#view-compare tbody th a").first.click()
+    page.wait_for_selector(".aligned")
+    for side, name in enumerate(("tau2/before", "tau2/now")):
+        assert page.locator(".sides > header").nth(side).inner_text().startswith(name)
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_every_view_is_accessible(
+    browser: "Browser", compared: tuple[Path, dict[str, bool], dict[str, bool]], width: int, scheme: Any
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    # the rules of axe are injected as a script, which the page's own policy would not let run
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    found: list[str] = []
+    for view in ("#", "#/runs", "#/run/29", "#/compare", "#/compare/29", "#/labels"):
+        page.goto(compared[0].as_uri() + view)
+        page.wait_for_selector("html[data-viewer=ready]")
+        page.wait_for_timeout(300)
+        for violation in Axe().run(page).response["violations"]:
+            if violation["impact"] in ("serious", "critical"):
+                found += [f"{view}: {violation['id']}: {node['html'][:120]}" for node in violation["nodes"]]
+    context.close()
+    assert found == []

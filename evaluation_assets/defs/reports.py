@@ -9,7 +9,7 @@ from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.pipeline.canaries import canary_judges
-from evaluation_assets.core.reporting.drop_report import drop_report, report_metadata
+from evaluation_assets.core.reporting.drop_report import drop_report, other_run, report_metadata
 from evaluation_assets.core.reporting.files import write_report
 from evaluation_assets.core.reporting.preprocessed_files import write_preprocessed_files
 from evaluation_assets.core.reporting.render import as_markdown
@@ -89,7 +89,8 @@ def report_asset(
         own = DropTables.of(home.home, drop, judges)
         key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
         report = drop_report(home.home, drop, own, key, settings)
-        paths = write_report(home.home.reports(drop), report, own)
+        other = other_run(home.home, drop, report.sidecar.suite, judges)
+        paths = write_report(home.home.reports(drop), report, own, other)
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report)),

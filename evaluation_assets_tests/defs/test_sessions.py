@@ -17,6 +17,7 @@ from evaluation_assets.core.judging.panel import JudgeSettings, Panel, panel_of
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, record
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
+from evaluation_assets_tests.pages import without_viewer
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "sessions" / "teams.json"
 
@@ -259,8 +260,8 @@ def test_hostile_sessions_stay_text(installation: Workspace) -> None:
     assert drop(installation, "hostile", content).success
     reports = installation.home.reports("hostile")
     page = (reports / "report.html").read_text()
-    assert "<script" not in page
-    assert "<img" not in page
+    assert "<script" not in without_viewer(page)
+    assert "<img" not in without_viewer(page)
     section = (reports / "report.md").read_text().partition("## Sessions")[2].partition("\n## ")[0]
     assert "alert" in section
     assert "](javascript" not in section

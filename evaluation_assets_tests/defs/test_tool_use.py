@@ -13,6 +13,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.suites.formats.registry import load_suite
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets_tests.conftest import Workspace, command, failed_checks, record
+from evaluation_assets_tests.pages import without_viewer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WEATHER = EXAMPLES / "suites" / "weather.yaml"
@@ -145,7 +146,7 @@ def test_hostile_names_and_values_stay_text(installation: Workspace) -> None:
     call = f"<tool_call>{request}</tool_call>\n<result>x</result>"
     with_suite(installation, "d", record("T001_current_weather", text=call + f"<answer>{hostile}</answer>"))
     installation.run("d")
-    assert "<script" not in (installation.home.reports("d") / "report.html").read_text()
+    assert "<script" not in without_viewer((installation.home.reports("d") / "report.html").read_text())
     markdown = (installation.home.reports("d") / "report.md").read_text()
     section = markdown.split("## Tool use (test suite)")[1].split("## Judges")[0]
     assert "wrong\\_tool" in section

@@ -1,4 +1,4 @@
-"""Record one run in MLflow with its decorators, and print the IDs of the trace and of the tool's span."""
+"""Record one run in an experiment of MLflow with its decorators, and print the IDs of trace and tool span."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ def agent(question: str) -> str:
 
 if __name__ == "__main__":
     mlflow.set_tracking_uri(sys.argv[1])
-    mlflow.set_experiment("support")
+    mlflow.set_experiment(sys.argv[2])
     agent(QUESTION)
     mlflow.flush_trace_async_logging()
     print(json.dumps({"trace": spans[0].trace_id, "span": spans[0].span_id}))

@@ -1,4 +1,4 @@
-"""Record one run in Phoenix as OpenInference's instrumentations do, and print the IDs of trace and tool span."""
+"""Record one run in a project of Phoenix as OpenInference does, and print the IDs of trace and tool span."""
 
 import json
 import sys
@@ -28,7 +28,7 @@ def completion(given: list[dict[str, str]], said: dict[str, str]) -> dict[str, s
 
 
 if __name__ == "__main__":
-    provider = TracerProvider(resource=Resource({"openinference.project.name": "support"}))
+    provider = TracerProvider(resource=Resource({"openinference.project.name": sys.argv[2]}))
     provider.add_span_processor(SimpleSpanProcessor(OTLPSpanExporter(f"{sys.argv[1]}/v1/traces")))
     tracer = provider.get_tracer("support")
     with tracer.start_as_current_span("support agent", attributes={"openinference.span.kind": "AGENT"}) as root:

@@ -1,14 +1,19 @@
 """The complete report of a drop, including its suite: gate, history, ranks."""
 
+from collections.abc import Sequence
+
 from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.gating.evaluated_drops import gate_drop, suite_history
+from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.human_review.judge_cards import disqualified_judges
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.score_history import trends
 from evaluation_assets.core.reporting.session_report import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
+from evaluation_assets.core.reporting.viewer.documents import documents
+from evaluation_assets.core.reporting.viewer.page import OtherRun
 from evaluation_assets.core.settings import Settings
 
 
@@ -28,6 +33,25 @@ def drop_report(
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
     )
+
+
+def other_run(home: Installation, drop: str, suite: str | None, judges: Sequence[Judge]) -> OtherRun | None:
+    """The run that the viewer compares a drop with: the suite's baseline, or else its previous drop.
+
+    `None` if there is neither, or if its tables cannot be read.
+    """
+    baseline = baseline_of(home, suite)
+    if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
+        chosen, why = accepted, "the baseline"
+    else:
+        rows = suite_history(home, suite, lambda _: None)
+        earlier = list(dict.fromkeys(row["drop"] for row in rows))
+        before = earlier[: earlier.index(drop)] if drop in earlier else earlier
+        if not before:
+            return None
+        chosen, why = before[-1], "the previous drop of the suite"
+    tables = DropTables.of(home, chosen, judges)
+    return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
 
 
 def report_metadata(report: DropReport) -> dict[str, str | int | float | list[str]]:

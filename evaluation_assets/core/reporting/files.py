@@ -13,7 +13,7 @@ from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.results import result_records
 from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.reporting.viewer.documents import documents
-from evaluation_assets.core.reporting.viewer.page import DATA_FOLDER, pack, with_viewer
+from evaluation_assets.core.reporting.viewer.page import DATA_FOLDER, OtherRun, pack, with_viewer
 from evaluation_assets.core.trajectories.identity import file_name
 
 JUDGE_FILES = "model_evaluations"
@@ -37,11 +37,14 @@ def report_files(folder: UPath, drop: str) -> ReportFiles:
     )
 
 
-def write_report(folder: UPath, report: DropReport, tables: DropTables) -> ReportFiles:
-    """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed."""
+def write_report(folder: UPath, report: DropReport, tables: DropTables, other: OtherRun | None = None) -> ReportFiles:
+    """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
+
+    `other` is the run that the viewer compares the drop with.
+    """
     paths = report_files(folder, report.drop)
     write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
-    viewer = pack(report.drop, documents(tables), folder / DATA_FOLDER)
+    viewer = pack(report.drop, documents(tables), folder / DATA_FOLDER, other)
     publish(paths.html, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
     written: set[str] = set()
 

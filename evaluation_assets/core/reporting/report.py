@@ -32,6 +32,11 @@ class ToolSummary(_Model):
     criteria: dict[str, Statistic]
     calls: dict[str, int]
 
+    @property
+    def rubric_key(self) -> str:
+        """Equal for tool types with the same criteria."""
+        return " ".join(self.criteria)
+
 
 class JudgeSummary(_Model):
     """One judge: outcomes by level (`canary`: clips that detect whether the judge changed), and its cost.

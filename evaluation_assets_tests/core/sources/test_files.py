@@ -2,6 +2,7 @@
 
 import os
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from upath import UPath
 from evaluation_assets.core.sources.collection import Source, collect
 from evaluation_assets.core.sources.opening import open_store
 from evaluation_assets.core.sources.settings import BucketSettings, FolderSettings, SourceSettings
-from evaluation_assets.core.sources.store import Trace
+from evaluation_assets.core.sources.store import StoreError, Trace
 from evaluation_assets_tests.core.sources.memory_store import at
 
 YEAR = timedelta(days=365)
@@ -93,3 +94,9 @@ def test_objects_of_a_bucket_are_found() -> None:
     (trace,) = found(BucketSettings(type="bucket", url="memory://logs"), now - YEAR, now + YEAR)
     ((name, path),) = trace.files
     assert (name, path.read_text()) == ("2026/a.jsonl", "{}\n")
+
+
+@pytest.mark.skipif(find_spec("s3fs") is not None, reason="the package is installed")
+def test_a_missing_package_is_one_sentence_with_the_command() -> None:
+    with pytest.raises(StoreError, match=r"^s3 needs an extra package: pip install 'evaluation-assets\[s3\]'$"):
+        found(BucketSettings(type="bucket", url="s3://logs"))

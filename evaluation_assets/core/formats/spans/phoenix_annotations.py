@@ -21,13 +21,15 @@ def labels_of(annotations: Iterable[JsonObject], steps: Mapping[str, int]) -> Js
         score, word, why = result.get("score"), first_text(result, "label"), first_text(result, "explanation")
         span = first_text(one, "span_id")
         if span is None and one.get("annotator_kind") == "LLM":
-            is_score = isinstance(score, int | float) and 0 <= score <= 1
+            scores: dict[str, float | None] = {}
+            if isinstance(score, int | float) and 0 <= score <= 1:
+                scores[name] = float(score)
             verdicts.append(
                 RecordedVerdict(
                     level="trajectory",
                     subject="trajectory",
                     judge=name,
-                    scores={name: float(score)} if is_score else {},
+                    scores=scores,
                     verdict=word,
                     reasoning=why,
                 )

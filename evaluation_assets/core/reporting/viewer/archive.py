@@ -14,8 +14,9 @@ BLOCK_BYTES = 1 << 18
 """Uncompressed size from which a block is closed. Texts of a drop resemble each other, so larger blocks compress
 better; a trajectory opens once its block is decompressed, which takes about 2 ms for this size."""
 
-INLINE_BYTES = 15_000_000
-"""Largest page with all blocks inside; a larger drop has them in files beside the page."""
+INLINE_BYTES = 40_000_000
+"""Largest page with all blocks inside, which opens from disk; a larger drop has them in files beside the page, which
+need a web server. 2,000 conversations with 25 clips and 35,000 characters each take 34 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,25 +28,36 @@ class Block:
 
 
 class Packing:
-    """Packs documents into blocks, and keeps the rows of the runs table with the block of each."""
+    """Packs documents of one or more drops into blocks."""
 
     def __init__(self) -> None:
-        self.rows: list[JsonObject] = []
+        self._next = 0
 
-    def blocks(self, documents: Iterable[TrajectoryDocument]) -> Iterator[Block]:
-        """Yield the blocks in order; one block of documents is in memory."""
+    def blocks(self, documents: Iterable[TrajectoryDocument], rows: list[JsonObject]) -> Iterator[Block]:
+        """Yield the blocks in order; one block of documents is in memory.
+
+        `rows` gets the row of every document with its block and its place in it; both are `None` without content.
+        """
         waiting: list[bytes] = []
-        size, number = 0, 0
+        size = 0
         for document in documents:
+            if document.content is None:
+                rows.append({**document.row, "block": None, "place": None})
+                continue
             content = orjson.dumps(document.content)
-            self.rows.append({**document.row, "block": number, "place": len(waiting)})
+            rows.append({**document.row, "block": self._next, "place": len(waiting)})
             waiting.append(content)
             size += len(content)
             if size >= BLOCK_BYTES:
-                yield Block(number, _packed(waiting))
-                waiting, size, number = [], 0, number + 1
+                yield self._block(waiting)
+                waiting, size = [], 0
         if waiting:
-            yield Block(number, _packed(waiting))
+            yield self._block(waiting)
+
+    def _block(self, documents: list[bytes]) -> Block:
+        block = Block(self._next, _packed(documents))
+        self._next += 1
+        return block
 
 
 def inline(content: bytes) -> str:

@@ -25,10 +25,10 @@ _VERDICT = (
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryDocument:
-    """A trajectory for the viewer: `row` is its row of the runs table, `content` what opens from it."""
+    """A trajectory for the viewer: `row` is its row of the runs table, `content` what opens from it, if anything."""
 
     row: JsonObject
-    content: JsonObject
+    content: JsonObject | None
 
 
 def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
@@ -151,7 +151,7 @@ def _row(trajectory: Trajectory, clips: list[JsonObject], scores: JsonObject, pa
     return {
         "id": trajectory.id,
         "task_id": trajectory.task_id,
-        "task": trajectory.task[:_TASK_SHOWN],
+        "task": trajectory.task[:_TASK_SHOWN] + ("…" if len(trajectory.task) > _TASK_SHOWN else ""),
         "agents": [agent.name or agent.id for agent in trajectory.agents],
         "success": trajectory.success,
         "passed": passed,

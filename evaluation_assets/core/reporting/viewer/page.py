@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from upath import UPath
 
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.reporting.viewer.archive import INLINE_BYTES, Packing, compressed, inline
+from evaluation_assets.core.reporting.viewer.comparison import only_changed
 from evaluation_assets.core.reporting.viewer.documents import TrajectoryDocument
 from evaluation_assets.core.reporting.viewer.script import script
+from evaluation_assets.core.trajectories.model import JsonObject
 
 DATA_FOLDER = "report_data"
 """Files of blocks that do not fit into the page, in the folder of the report."""
@@ -24,12 +27,32 @@ class ViewerData:
     blocks: tuple[bytes, ...]
 
 
-def pack(drop: str, documents: Iterable[TrajectoryDocument], folder: UPath) -> ViewerData:
-    """Compress the documents of a drop; blocks that do not fit into a page are written to `folder`."""
+@dataclass(frozen=True, slots=True)
+class OtherRun:
+    """The run that a drop is compared with: its drop, its documents, and why it was chosen."""
+
+    drop: str
+    why: str
+    documents: Iterable[TrajectoryDocument]
+
+
+def pack(
+    drop: str, documents: Iterable[TrajectoryDocument], folder: UPath, other: OtherRun | None = None
+) -> ViewerData:
+    """Compress the documents of a drop and of the run that it is compared with.
+
+    Of the other run, only trajectories whose task came out differently can be opened. Blocks that do not fit into a
+    page are written to `folder`.
+    """
     packing = Packing()
+    rows: list[JsonObject] = []
+    other_rows: list[JsonObject] = []
+    blocks = packing.blocks(documents, rows)
+    if other is not None:
+        blocks = chain(blocks, packing.blocks(only_changed(rows, other.documents), other_rows))
     inside: list[bytes] = []
     size, beside = 0, 0
-    for block in packing.blocks(documents):
+    for block in blocks:
         inside.append(block.content)
         size += len(block.content) * 4 // 3
         if size > INLINE_BYTES:
@@ -38,7 +61,8 @@ def pack(drop: str, documents: Iterable[TrajectoryDocument], folder: UPath) -> V
                 beside += 1
             inside = []
     _remove_from(folder, beside)
-    return ViewerData(compressed({"drop": drop, "rows": packing.rows}), tuple(inside))
+    compared = None if other is None else {"drop": other.drop, "why": other.why, "rows": other_rows}
+    return ViewerData(compressed({"drop": drop, "rows": rows, "other": compared}), tuple(inside))
 
 
 def with_viewer(page: str, data: ViewerData) -> Iterator[str]:

@@ -15,6 +15,8 @@ from evaluation_assets.core.sources.settings import BucketSettings, FolderSettin
 from evaluation_assets.core.sources.store import StoreError, Trace, Wanted
 from evaluation_assets.core.trajectories.model import JsonObject
 
+_EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
+
 
 def open_store(settings: SourceSettings) -> "FileStore":
     """The files of a folder or bucket.
@@ -54,8 +56,12 @@ class FileStore:
             files = as_one(self._root).files
         except InvalidDrop:
             return []
-        except (OSError, ImportError) as problem:
-            raise StoreError(f"{self._root}: {problem}") from problem
+        except ImportError as problem:
+            extra = _EXTRAS.get(self._root.protocol)
+            how = f"pip install 'evaluation-assets[{extra}]'" if extra else str(problem)
+            raise StoreError(f"{self._root.protocol} needs an extra package: {how}") from problem
+        except OSError as problem:
+            raise StoreError(f"{self._root} cannot be listed: {problem}") from problem
         found = [self._trace(path) for path in files]
         return sorted((trace for trace in found if trace is not None), key=attrgetter("ended_at", "id"))
 

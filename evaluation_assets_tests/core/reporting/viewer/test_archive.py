@@ -11,6 +11,7 @@ from evaluation_assets.core.reporting.viewer import page
 from evaluation_assets.core.reporting.viewer.archive import BLOCK_BYTES, Packing
 from evaluation_assets.core.reporting.viewer.documents import TrajectoryDocument
 from evaluation_assets.core.reporting.viewer.page import pack, with_viewer
+from evaluation_assets.core.trajectories.model import JsonObject
 
 
 def documents(count: int, size: int) -> list[TrajectoryDocument]:
@@ -19,9 +20,11 @@ def documents(count: int, size: int) -> list[TrajectoryDocument]:
 
 def test_every_row_leads_to_its_document() -> None:
     packing = Packing()
-    blocks = [json.loads(gzip.decompress(block.content)) for block in packing.blocks(documents(50, BLOCK_BYTES // 7))]
+    rows: list[JsonObject] = []
+    made = packing.blocks(documents(50, BLOCK_BYTES // 7), rows)
+    blocks = [json.loads(gzip.decompress(block.content)) for block in made]
     assert len(blocks) > 5
-    assert [blocks[row["block"]][row["place"]]["id"] for row in packing.rows] == [f"t{n}" for n in range(50)]
+    assert [blocks[row["block"]][row["place"]]["id"] for row in rows] == [f"t{n}" for n in range(50)]
 
 
 def test_a_drop_without_trajectories_has_no_blocks(tmp_path: Path) -> None:
@@ -35,7 +38,7 @@ def test_blocks_that_do_not_fit_are_files_beside_the_page(tmp_path: Path, monkey
     names = sorted((path.name for path in folder.iterdir()), key=lambda name: int(name.split(".")[0]))
     found = [gzip.decompress((folder / name).read_bytes()) for name in names]
     assert [entry["id"] for block in found for entry in json.loads(block)] == [f"t{n}" for n in range(40)]
-    assert "viewer-block-0" not in "".join(with_viewer("<body></body>", data))
+    assert 'id="viewer-block-0"' not in "".join(with_viewer("<body></body>", data))
 
 
 def test_a_smaller_report_removes_the_files_of_a_larger_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,3 +131,15 @@ def test_addresses_lead_back(page: "Page") -> None:
             name,
         )
         assert found == ["run", name, "3", None]
+
+
+def test_runs_are_aligned_by_their_calls(page: "Page") -> None:
+    def trajectory(*tools: str) -> dict[str, Any]:
+        items = [{"kind": "call", "text": "{}", "tool": tool, "clip": place} for place, tool in enumerate(tools)]
+        return {"clips": [{"score": 1, "index": place} for place in range(len(tools))], "items": items}
+
+    sides = [trajectory("find", "read", "book"), trajectory("find", "pay", "book", "mail")]
+    rows = run(
+        page, "compare", "aligned(given[0], given[1]).map((row) => row.map((side) => side?.tool ?? null))", sides
+    )
+    assert rows == [["find", "find"], ["read", None], [None, "pay"], ["book", "book"], [None, "mail"]]

@@ -7,6 +7,11 @@ export async function readIndex() {
   return unpacked(document.getElementById("viewer-index").textContent);
 }
 
+/** Whether the trajectories stand in the page, not in files beside it. */
+export function isInside() {
+  return document.getElementById("viewer-block-0") !== null;
+}
+
 /** The trajectory of a row. */
 export async function trajectoryOf(row) {
   return (await blockOf(row.block))[row.place];

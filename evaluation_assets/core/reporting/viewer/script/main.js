@@ -1,7 +1,8 @@
 // The viewer: runs, trajectories and labels beside the summary, which stands in the page without any script.
 
 import { address, addressOf } from "./address.js";
-import { readIndex } from "./archive.js";
+import { isInside, readIndex } from "./archive.js";
+import { showComparison } from "./compare.js";
 import { count, element, fill } from "./dom.js";
 import { asFile, labelled, openLabels } from "./labels.js";
 import { focusSearch, listed, openRuns, showRuns, tableAddress } from "./runs.js";
@@ -18,6 +19,7 @@ const KEYS = {
   "p": ["label: pass (again: remove)", () => labelShown("pass")],
   "f": ["label: fail (again: remove)", () => labelShown("fail")],
   "/": ["filter and search", () => searchRuns()],
+  "c": ["compare with the other run", () => (location.hash = addressOf("compare"))],
   "r": ["runs table", () => (location.hash = tableAddress())],
   "?": ["this list", () => document.getElementById("keys").showModal()],
 };
@@ -31,20 +33,20 @@ async function start() {
   byId = new Map(index.rows.map((row) => [row.id, row]));
   views.summary = document.getElementById("summary");
   const host = document.getElementById("viewer");
-  for (const view of ["runs", "run", "labels"]) {
+  for (const view of ["runs", "run", "compare", "labels"]) {
     views[view] = element("main", { id: `view-${view}`, hidden: true });
     host.append(views[view]);
   }
   openLabels(index.drop, updateLabel);
   openRuns(views.runs, index);
-  fill(document.getElementById("views"), link("Summary", "#"), link("Runs", addressOf("runs")), link("Labels", addressOf("labels")), keysButton());
+  fill(document.getElementById("views"), link("Summary", "#"), link("Runs", addressOf("runs")), link("Compare", addressOf("compare")), link("Labels", addressOf("labels")), keysButton());
   host.append(keys());
   host.hidden = false;
   addEventListener("hashchange", show);
   addEventListener("keydown", pressed);
   show();
   document.documentElement.dataset.viewer = "ready";
-  (window.requestIdleCallback ?? setTimeout)(() => readTexts(index.rows));
+  if (isInside()) (window.requestIdleCallback ?? setTimeout)(() => readTexts(index.rows));
 }
 
 function show() {
@@ -58,9 +60,16 @@ function show() {
   }
   if (known === "runs") showRuns();
   else if (known === "labels") showLabels();
+  else if (known === "compare") attempt(views.compare, showComparison(views.compare, index));
   else if (known === "run") open(argument);
-  else document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  else showSection(document.getElementById(location.hash.slice(1)));
   if (known !== "summary") scrollTo(0, 0);
+}
+
+/** Scroll to a section of the summary, which may be folded. */
+function showSection(section) {
+  section?.closest("details")?.setAttribute("open", "");
+  section?.scrollIntoView();
 }
 
 function open(id) {
@@ -70,7 +79,12 @@ function open(id) {
     return;
   }
   const list = listed().some((one) => one.id === id) ? listed() : index.rows;
-  showTrajectory(views.run, row, list).catch((problem) => fill(views.run, element("p", { class: "alert" }, problem.message)));
+  attempt(views.run, showTrajectory(views.run, row, list));
+}
+
+/** Show why a view cannot be drawn in its place. */
+function attempt(place, drawing) {
+  drawing.catch((problem) => fill(place, element("p", { class: "alert" }, problem.message)));
 }
 
 function beside(direction) {
@@ -106,7 +120,7 @@ function showLabels() {
   };
   fill(
     views.labels,
-    element("h2", {}, "Labels"),
+    element("h1", {}, "Labels"),
     element("p", {}, `${count(labelled())} of ${count(index.rows.length)} trajectories have a label in this browser.`),
     element("p", {}, element("label", { for: "annotator" }, "Your name "), annotator, " ", element("button", { type: "button", id: "download-labels", onclick: download }, "Download labels")),
     element("p", { class: "note" }, "Put the file into the folder labels/ of the installation. The next overview run compares the judges with it."),

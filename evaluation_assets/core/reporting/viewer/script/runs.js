@@ -61,7 +61,7 @@ export function openRuns(container, index) {
   parts.quick = element("div", { class: "quick" });
   parts.columns = element("details", { class: "columns" });
   parts.table = element("div", { class: "scroll" });
-  fill(container, element("h2", {}, "Runs"), parts.query, parts.quick, parts.columns, parts.status, parts.table);
+  fill(container, element("h1", {}, "Runs"), parts.query, parts.quick, parts.columns, parts.status, parts.table);
 }
 
 /** Show the table of the address. */
@@ -91,8 +91,12 @@ function change(fields) {
   update();
 }
 
-async function update() {
+function update() {
   const turn = (pending += 1);
+  find(turn).catch((problem) => fill(parts.table, alert(problem.message)));
+}
+
+async function find(turn) {
   const { matches, words } = parsed(state.query);
   const filtered = rows.filter((row) => matches({ ...row, label: labelOf(row.id).label }));
   const reading = (share) => turn === pending && share < 1 && (parts.status.textContent = `Reading transcripts: ${Math.round(share * 100)} %`);

@@ -11,7 +11,8 @@ const PAGE = 150;
 const LOW = 0.5;
 const KINDS = { thought: "reasoning", call: "tools", result: "tools", message: "messages", user: "messages", text: "raw text" };
 const HIDDEN_AT_FIRST = new Set(["raw text"]);
-const TITLES = { user: "User", thought: "Reasoning", message: "Message", call: "Tool call", result: "Result", text: "Raw text" };
+/** Names of the kinds of items. */
+export const TITLES = { user: "User", thought: "Reasoning", message: "Message", call: "Tool call", result: "Result", text: "Raw text" };
 const OUTCOMES = { scored: "scored", abstained: "abstained", failed: "failed", not_run: "not run" };
 
 let shown = null;
@@ -110,7 +111,7 @@ function heading(row, trajectory, list) {
       place >= 0 && `${count(place + 1)} of ${count(list.length)} `,
       after && element("a", { href: addressOf("run", after.id), title: "Next trajectory (])" }, "next →"),
     ),
-    element("h2", {}, name(row.id)),
+    element("h1", {}, name(row.id)),
     element("dl", { class: "about" }, Object.entries(facts).map(([title, value]) => element("div", {}, element("dt", {}, title), " ", element("dd", {}, name(value))))),
     trajectory.task && element("details", { class: "given", open: trajectory.task.length < 600 }, element("summary", {}, "Task"), content(trajectory.task)),
     trajectory.reference_answer && element("details", { class: "given" }, element("summary", {}, "Expected answer"), content(trajectory.reference_answer)),
@@ -245,7 +246,7 @@ function agentName(id) {
 
 function judged(clip) {
   return [
-    element("h3", {}, `Clip ${clip.index} `, element("small", {}, name(clip.tool_type)), element("b", { class: clip.score !== null && clip.score < LOW ? "alert" : null }, ` ${figure(clip.score)}`)),
+    element("h2", {}, `Clip ${clip.index} `, element("small", {}, name(clip.tool_type)), element("b", { class: clip.score !== null && clip.score < LOW ? "alert" : null }, ` ${figure(clip.score)}`)),
     clip.verdicts.map((verdict, index) => verdictBlock(verdict, index === 0 || verdict.outcome !== "scored")),
   ];
 }

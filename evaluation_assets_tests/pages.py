@@ -1,0 +1,12 @@
+"""What tests look for in the HTML of reports."""
+
+import re
+
+from evaluation_assets.core.reporting.viewer.script import script
+
+_OWN = re.compile(r'<script type="text/plain" id="viewer-(?:index|block-\d+)">[A-Za-z0-9+/=]*</script>')
+
+
+def without_viewer(page: str) -> str:
+    """A page without the viewer's script and data. No other script belongs into it."""
+    return _OWN.sub("", page).replace(f"<script>{script()}</script>", "")
