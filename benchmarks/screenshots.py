@@ -4,11 +4,21 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
 from evaluation_assets_tests.browser import chromium
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "examples" / "sessions" / "teams.json"
+
+VIEWS: tuple[tuple[str, str, str, int, int, Literal["light", "dark"]], ...] = (
+    ("report", "", "#summary", 1280, 900, "light"),
+    ("runs", "#/runs", "table.runs", 1280, 700, "light"),
+    ("transcript", "#/run/order-lamps", ".item", 1400, 900, "light"),
+    ("transcript_dark", "#/run/order-lamps", ".item", 1400, 900, "dark"),
+    ("transcript_phone", "#/run/order-lamps?clip=1", ".item", 390, 844, "light"),
+)
+"""Name of the picture, address, what to wait for, width, height, colours."""
 
 
 def main() -> None:
@@ -18,13 +28,7 @@ def main() -> None:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         report = (Path(folder) / "reports" / "teams" / "report.html").as_uri()
         with chromium() as browser:
-            for name, view, wait, width, height, scheme in (
-                ("report", "", "#summary", 1280, 900, "light"),
-                ("runs", "#/runs", "table.runs", 1280, 700, "light"),
-                ("transcript", "#/run/order-lamps", ".item", 1400, 900, "light"),
-                ("transcript_dark", "#/run/order-lamps", ".item", 1400, 900, "dark"),
-                ("transcript_phone", "#/run/order-lamps?clip=1", ".item", 390, 844, "light"),
-            ):
+            for name, view, wait, width, height, scheme in VIEWS:
                 page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
                 page.goto(report + view)
                 page.wait_for_selector("html[data-viewer=ready]")

@@ -26,7 +26,7 @@ class Comparison:
     wrong: tuple[str, ...]
 
 
-COLUMNS = ("format", "calls", "results", "errors", "agents", "turns", "tokens", "answer")
+COLUMNS = ("format", "task", "calls", "results", "errors", "agents", "turns", "tokens", "answer")
 
 
 def compare(sample: Path, truth: Truth) -> Comparison:
@@ -41,6 +41,7 @@ def compare(sample: Path, truth: Truth) -> Comparison:
     trajectories = [item for item in read if isinstance(item, Trajectory)]
     rejected = [f"rejected: {item.reason}" for item in read if isinstance(item, Rejection)]
     fields = [
+        _task(trajectories, truth),
         *_calls(trajectories, truth),
         _names(trajectories, truth),
         _number(sum(len(each.turns) for each in trajectories), truth.turns),
@@ -53,6 +54,13 @@ def compare(sample: Path, truth: Truth) -> Comparison:
 
 Field = tuple[str, bool]
 """A cell, and whether it is right."""
+
+
+def _task(trajectories: list[Trajectory], truth: Truth) -> Field:
+    task = trajectories[0].task if trajectories else ""
+    if truth.task is None:
+        return NOT_COMPARED, True
+    return "right" if task == truth.task else "other" if task else "missing", task == truth.task
 
 
 def _calls(trajectories: list[Trajectory], truth: Truth) -> list[Field]:

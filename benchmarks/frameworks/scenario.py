@@ -158,6 +158,7 @@ class Truth:
     output_tokens: int | None
     has_errors: bool = True
     error_text: str = OFFLINE
+    task: str | None = USER_MESSAGES[0]
 
 
 def truth_of(replies: Sequence[Reply]) -> Truth:

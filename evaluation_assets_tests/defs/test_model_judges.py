@@ -23,6 +23,12 @@ from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, instal
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
 
+@pytest.fixture
+def judged(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> Judged:
+    """An installation with one judge."""
+    return installed(tmp_path, instance, judge(server))
+
+
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_every_subject_gets_a_verdict(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str
@@ -65,10 +71,7 @@ def test_verdicts_name_the_model_that_answered(
     assert set(judged.outcomes()) <= {("scored", None), ("abstained", None)}
 
 
-def test_an_unchanged_drop_makes_no_call_and_a_changed_record_only_its_own(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
-) -> None:
-    judged = installed(tmp_path, instance, judge(server))
+def test_an_unchanged_drop_makes_no_call_and_a_changed_record_only_its_own(judged: Judged, server: ModelServer) -> None:
     lines = drop_of(6).splitlines(keepends=True)
     judged.drop("d", b"".join(lines))
     assert judged.run("d").success
@@ -145,10 +148,7 @@ def _asked_of_the_end(judged: Judged) -> list[str]:
     return list(judged.verdicts()[CLIPS - 1]["scores"])
 
 
-def test_clips_of_a_trajectory_are_judged_in_order_and_the_prompt_grows(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
-) -> None:
-    judged = installed(tmp_path, instance, judge(server))
+def test_clips_of_a_trajectory_are_judged_in_order_and_the_prompt_grows(judged: Judged, server: ModelServer) -> None:
     judged.drop("d", drop_of(1))
     assert judged.run("d").success
     conversations = [asked.body["messages"] for asked in server.requests()][:CLIPS]
@@ -279,11 +279,8 @@ def test_a_fraction_is_asked_again_and_earlier_replies_stand_as_they_are_asked_f
         assert all(entry["score"] is None or isinstance(entry["score"], int) for entry in reply["scores"])
 
 
-def test_a_failed_clip_does_not_break_the_chain(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
-) -> None:
+def test_a_failed_clip_does_not_break_the_chain(judged: Judged, server: ModelServer) -> None:
     server.script([rule("refusal", contains="Piece 1,", times=1)])
-    judged = installed(tmp_path, instance, judge(server))
     judged.drop("d", drop_of(1))
     judged.run("d")
     first, *others = [row["outcome"] for row in judged.verdicts()]
@@ -292,11 +289,8 @@ def test_a_failed_clip_does_not_break_the_chain(
     assert '{"evaluation":"missing"}' in [turn["content"] for turn in server.requests()[1].body["messages"]]
 
 
-def test_a_later_run_asks_again_only_for_what_is_not_scored(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
-) -> None:
+def test_a_later_run_asks_again_only_for_what_is_not_scored(judged: Judged, server: ModelServer) -> None:
     server.script([rule("invalid_json", contains="The end of the work", times=2)])
-    judged = installed(tmp_path, instance, judge(server))
     judged.drop("d", drop_of(1))
     judged.run("d")
     assert [row["outcome"] for row in judged.verdicts()][-1] == "failed"
@@ -307,11 +301,8 @@ def test_a_later_run_asks_again_only_for_what_is_not_scored(
     assert [row["outcome"] for row in judged.verdicts()][-1] == "scored"
 
 
-def test_a_clip_that_is_scored_late_has_the_clips_after_it_judged_again(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
-) -> None:
+def test_a_clip_that_is_scored_late_has_the_clips_after_it_judged_again(judged: Judged, server: ModelServer) -> None:
     server.script([rule("invalid_json", contains="Piece 1,", times=2)])
-    judged = installed(tmp_path, instance, judge(server))
     judged.drop("d", drop_of(1))
     judged.run("d")
     assert judged.verdicts()[0]["outcome"] == "failed"
@@ -412,10 +403,9 @@ def test_random_faults_lose_nothing_and_invent_nothing(
 
 
 def test_a_trajectory_whose_clips_all_failed_leaves_the_others_scored_and_reported(
-    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+    judged: Judged, server: ModelServer
 ) -> None:
     server.script([rule("refusal", contains="found by 1")])
-    judged = installed(tmp_path, instance, judge(server))
     judged.drop("d", drop_of(4))
     result = judged.run("d")
     assert [event.step_key for event in result.get_step_failure_events()] == ["report_checks"]

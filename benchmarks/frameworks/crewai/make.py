@@ -23,7 +23,7 @@ def main(out: Path, base_url: str) -> None:
         subprocess.run([sys.executable, __file__, str(out), base_url, run], check=True)
         if not run.endswith("_openai"):  # CrewAI's instrumentation has no spans of models
             overrides[f"{run}.otlp.jsonl"] |= {"input_tokens": None, "output_tokens": None}
-        if run.startswith("crew"):  # the program asks each agent in turn, which is a turn each
+        if run.startswith("crew"):  # each agent is given a task of its own, and its conversation begins with it
             overrides[f"{run}.otlp.jsonl"] |= {"turns": 2}
     (out / "overrides.json").write_text(json.dumps(overrides), "utf-8")
 

@@ -69,7 +69,7 @@ def main(out: Path, base_url: str) -> None:
         overrides[f"{run}.input_list.json"] = unknown | reworded
         overrides |= {f"{run}.{shape}.jsonl": reworded for shape in ("openinference_otlp", "sdk_trace")}
     # The SDK exports a response as its ID and usage, without what was said.
-    overrides["responses.sdk_trace.jsonl"] = reworded | {"turns": None, "answer": None}
+    overrides["responses.sdk_trace.jsonl"] = reworded | {"task": None, "turns": None, "answer": None}
     (out / "overrides.json").write_text(json.dumps(overrides), "utf-8")
 
 

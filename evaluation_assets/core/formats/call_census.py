@@ -85,6 +85,8 @@ def census_of(data: Any) -> Census:
         for key, inner in value.items():
             if (key == "call" and value.get("event") == "model") or (key == "calls" and "messages" in value):
                 continue  # Inspect keeps the provider's request beside the messages; its calls may have no IDs
+            if key == "error_retries" and "epoch" in value:
+                continue  # attempts that Inspect repeated, of which it keeps the ends
             if key == "events" and isinstance(inner, list):
                 inner = _without_scorers(inner)
             if isinstance(inner, dict | list):

@@ -14,7 +14,7 @@ from evaluation_assets.core.formats.base import DropFile, Format, Record, Reject
 from evaluation_assets.core.formats.call_census import census_of
 from evaluation_assets.core.formats.registry import looks_like, read_by
 from evaluation_assets.core.formats.transcript import hands_in
-from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.formats.unmapped_fields import Problem, UnmappedFields
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.calls import call_key
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -35,10 +35,9 @@ class ImportSummary(BaseModel):
     `earlier_calls` are in the history of a trace whose earlier traces are not in the drop. `unknown_parts` are
     kinds of message parts or events that no reader understands. `spans_without_content` are spans of models or
     tools that recorded no messages, `content_settings` would make their instrumentations record them,
-    `orphan_spans` have a parent that is not in the drop. trajectory. `unknown_parts` are kinds of message parts or
-    events that no reader understands. `spans_without_content` are spans of models or tools that recorded no
-    messages, `orphan_spans` have a parent that is not in the drop. `forced_format` is the format that the files
-    were read in although none of them looks like it.
+    `orphan_spans` have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps
+    only their ends. `rewound_branches`, with their calls, were taken back by the user. `forced_format` is the format
+    that the files were read in although none of them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -58,6 +57,9 @@ class ImportSummary(BaseModel):
     spans_without_content: int = 0
     content_settings: tuple[str, ...] = ()
     orphan_spans: int = 0
+    failed_attempts: int = 0
+    rewound_branches: int = 0
+    rewound_calls: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -66,7 +68,7 @@ class ImportSummary(BaseModel):
     @property
     def calls_not_read(self) -> int:
         """Calls that the source holds and no trajectory does, at least."""
-        return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.calls)
+        return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.rewound_calls - self.calls)
 
     @computed_field
     @property
@@ -111,6 +113,16 @@ class ImportSummary(BaseModel):
                 self.earlier_calls,
                 f"{counted(self.earlier_calls, 'call')} of earlier turns, read as context; "
                 "evaluate all traces of a conversation as one drop",
+            ),
+            (
+                self.failed_attempts,
+                f"{counted(self.failed_attempts, 'failed attempt')} before the last one, of which the log keeps only "
+                "the last request",
+            ),
+            (
+                self.rewound_branches,
+                f"{counted(self.rewound_branches, 'rewind')} by the user, with "
+                f"{counted(self.rewound_calls, 'call')}, left out",
             ),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
@@ -193,16 +205,22 @@ class ImportReport:
     def summary(self) -> ImportSummary:
         """What was read so far."""
         notes = self.unmapped.notes
-        twins = sum(count for (kind, _), count in notes.items() if kind == "twin_call")
+
+        def noted(problem: Problem) -> int:
+            return sum(count for (kind, _), count in notes.items() if kind == problem)
+
         inputs, outputs, costs = zip(*self._tokens, strict=True) if self._tokens else ((), (), ())
         return ImportSummary(
             **{name: self._counts[name] for name in self._counts if name != "marks"},
-            calls_in_source=max(self._counts["marks"], len(self._tool_spans) - twins),
+            calls_in_source=max(self._counts["marks"], len(self._tool_spans) - noted("twin_call")),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
-            spans_without_content=sum(count for (kind, _), count in notes.items() if kind == "no_content"),
+            spans_without_content=noted("no_content"),
             content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
-            orphan_spans=sum(count for (kind, _), count in notes.items() if kind == "orphan_span"),
-            earlier_calls=sum(count for (kind, _), count in notes.items() if kind == "earlier_call"),
+            orphan_spans=noted("orphan_span"),
+            earlier_calls=noted("earlier_call"),
+            failed_attempts=noted("failed_attempt"),
+            rewound_branches=notes["rewound", "branch"],
+            rewound_calls=notes["rewound", "call"],
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),

@@ -12,10 +12,11 @@ from typing import Any, Literal
 
 import orjson
 
-Problem = Literal["unknown_part", "no_content", "orphan_span", "earlier_call", "twin_call"]
+Problem = Literal["unknown_part", "no_content", "orphan_span", "earlier_call", "failed_attempt", "rewound", "twin_call"]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
 recorded no messages, a span whose parent is not in the drop, a call that a model was given in its history and that no
-trajectory of the drop has. And what casts none: the second span of a call that two instrumentations recorded."""
+trajectory of the drop has, an attempt that failed and was repeated, a branch or call that the user took back. And what
+casts none: the second span of a call that two instrumentations recorded."""
 
 _HUGE = 1 << 62
 _SHORT = 2000
@@ -35,7 +36,8 @@ class UnmappedFields:
 
     def note(self, problem: Problem, what: str, times: int = 1) -> None:
         """Count something that casts doubt on the reading, e.g. `("unknown_part", "functionCall")`."""
-        self.notes[problem, what] += times
+        if times:
+            self.notes[problem, what] += times
 
     def update(self, other: "UnmappedFields") -> None:
         """Add the counts of another instance."""

@@ -15,8 +15,8 @@ def usage_of(fields: Fields) -> Usage | None:
     """
     input_tokens = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
     output_tokens = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
-    details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details")
-    cached = _tokens(details, "cached_tokens", "cache_read")
+    details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
+    cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
         cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens")
     read = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
@@ -24,10 +24,13 @@ def usage_of(fields: Fields) -> Usage | None:
     if read is not None or written is not None:
         cached = read
         input_tokens = None if input_tokens is None else input_tokens + (read or 0) + (written or 0)
-    details.set_aside("audio_tokens", "cache_creation", "text_tokens", "image_tokens")
+    details.set_aside(
+        "audio_tokens", "cache_creation", "text_tokens", "image_tokens", "noCacheTokens", "cacheWriteTokens"
+    )
     fields.set_aside(
         "total_tokens", "totalTokens", "completion_tokens_details", "output_tokens_details", "output_token_details",
-        "cache_creation", "service_tier", "inference_geo", "prompt_cache_miss_tokens",
+        "outputTokenDetails", "reasoningTokens", "cache_creation", "service_tier", "inference_geo",
+        "prompt_cache_miss_tokens",
     )  # fmt: skip
     return usage(input_tokens, output_tokens, fields.number("cost", "total_cost"), cached)
 

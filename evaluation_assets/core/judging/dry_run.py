@@ -1,7 +1,7 @@
 """What a model judge would have to ask: known questions are looked up in its ledger, the others are priced."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
@@ -9,9 +9,8 @@ from itertools import takewhile
 import orjson
 
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.model_judge import Cost, ModelJudge, OpenJudge
+from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, PendingVerdict
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Question, Quote, quote, reply_tokens, typical_reply
-from evaluation_assets.core.judging.replies import Evaluation
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget, request_tokens, size_of
@@ -20,7 +19,6 @@ from evaluation_assets.core.llm.errors import Stopped
 from evaluation_assets.core.llm.ledger import Entry
 from evaluation_assets.core.llm.messages import Message, Request
 from evaluation_assets.core.llm.prices import Pricing
-from evaluation_assets.core.llm.timeouts import Deadline
 
 _SUMMARY = 120
 """Characters of a summary that is not known yet."""
@@ -82,18 +80,10 @@ class DryRun(OpenJudge):
         self._questions[-1] = replace(self._questions[-1], assumed=assumed, criteria=len(subject.criteria))
         return _assumed(subject, reply_tokens(len(subject.criteria), self.typical))
 
-    async def _answer(
-        self,
-        request: Request,
-        sample: int,
-        read: Callable[[Entry], Evaluation],
-        left: int,
-        deadline: Deadline,
-        cost: Cost,
-    ) -> Entry:
-        conversation = (request.cache_key, sample)
+    async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
+        conversation = (request.cache_key, pending.sample)
         try:
-            entry = await super()._answer(request, sample, read, left, deadline, cost)
+            entry = await super()._answer(request, pending)
         except Stopped:
             before = self._before.get(conversation)
             self._before[conversation] = request

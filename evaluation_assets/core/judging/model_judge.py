@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -63,6 +62,17 @@ class Cost:
         self.keys.append(key)
         self.all_from_ledger &= from_ledger
         self.served_model = entry.reply.served_model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingVerdict:
+    """The verdict that questions are asked for. `read` refuses an unusable reply, `left` counts the later subjects."""
+
+    sample: int
+    read: Callable[[Entry], Evaluation]
+    left: int
+    deadline: Deadline
+    cost: Cost
 
 
 class ModelJudge:
@@ -233,52 +243,35 @@ class OpenJudge:
             _refuse_unfinished(entry)
             return read_reply(said_in(entry.reply), subject.criteria, subject.rubric.scale)
 
-        ask = partial(
-            self._whole, sample=sample, read=read, left=subject.later, deadline=self._asker.deadline(), cost=cost
+        pending = PendingVerdict(
+            sample=sample, read=read, left=subject.later, deadline=self._asker.deadline(), cost=cost
         )
-        request, entry = await ask(request)
+        request, entry = await self._whole(request, pending)
         try:
             return read(entry)
         except InvalidReply as problem:
             if entry.reply.finish != "stop":
                 raise
             turns = (*request.turns, *repair_turns(rendered, said_in(entry.reply), str(problem), window))
-            return read((await ask(replace(request, turns=turns)))[1])
+            return read((await self._whole(replace(request, turns=turns), pending))[1])
 
-    async def _whole(
-        self,
-        request: Request,
-        *,
-        sample: int,
-        read: Callable[[Entry], Evaluation],
-        left: int,
-        deadline: Deadline,
-        cost: Cost,
-    ) -> tuple[Request, Entry]:
+    async def _whole(self, request: Request, pending: PendingVerdict) -> tuple[Request, Entry]:
         """The reply to a question; with twice the limit of tokens where it was cut at the usual one.
 
         The request that was answered comes along: what is asked after it has the same limit.
         """
-        entry = await self._answer(request, sample, read, left, deadline, cost)
+        entry = await self._answer(request, pending)
         if entry.reply.finish != "length" or not self._may_be_longer(request):
             return request, entry
         longer = replace(request, max_output_tokens=2 * request.max_output_tokens)
         try:
-            return longer, await self._answer(longer, sample, read, left, deadline, cost)
+            return longer, await self._answer(longer, pending)
         except ProviderError as problem:
             if problem.retryable:
                 raise
             return request, entry  # the model cannot write that much, or has no room for it
 
-    async def _answer(
-        self,
-        request: Request,
-        sample: int,
-        read: Callable[[Entry], Evaluation],
-        left: int,
-        deadline: Deadline,
-        cost: Cost,
-    ) -> Entry:
+    async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
         """The reply to a question, counted in what the verdict took."""
 
         def usable(entries: Sequence[Entry]) -> Entry | None:
@@ -289,7 +282,7 @@ class OpenJudge:
             spare: Entry | None = None
             for entry in entries:
                 try:
-                    read(entry)
+                    pending.read(entry)
                 except InvalidReply as problem:
                     if entry.run == self._asker.run:
                         return entry
@@ -303,11 +296,13 @@ class OpenJudge:
             "system": request.system,
             "turns": [[turn.role, turn.text] for turn in request.turns],
             "schema": request.schema,
-            "sample": sample,
+            "sample": pending.sample,
         }
         tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
-        answered = await self._asker.ask(asked, request, usable, left=left, tokens=tokens, deadline=deadline)
-        cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
+        answered = await self._asker.ask(
+            asked, request, usable, left=pending.left, tokens=tokens, deadline=pending.deadline
+        )
+        pending.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
         return answered.entry
 
     def _may_be_longer(self, request: Request) -> bool:

@@ -1,7 +1,5 @@
 """Error rates of the gate: by simulation of whole runs, and measured on a suite's own history."""
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -13,16 +11,6 @@ from evaluation_assets.core.gating.settings import GateSettings
 RUNS = 300
 
 
-@pytest.fixture(scope="module")
-def simulation() -> ModuleType:
-    path = Path(__file__).parents[3] / "benchmarks" / "gate.py"
-    spec = importlib.util.spec_from_file_location("gate_benchmark", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def margin(rate: float) -> float:
     """Three Monte-Carlo standard errors."""
     return 3 * (rate * (1 - rate) / RUNS) ** 0.5
@@ -30,14 +18,14 @@ def margin(rate: float) -> float:
 
 @pytest.mark.parametrize("metrics", [1, 3])
 @pytest.mark.parametrize("tasks", [30, 50, 100])
-def test_unchanged_runs_fail_in_at_most_5_per_cent(simulation: ModuleType, tasks: int, metrics: int) -> None:
+def test_unchanged_runs_fail_in_at_most_5_per_cent(benchmark: ModuleType, tasks: int, metrics: int) -> None:
     settings = GateSettings(metrics=tuple(f"metric-{index}" for index in range(metrics)))
-    found = simulation.verdicts(tasks, 0.0, RUNS, settings, metrics)
+    found = benchmark.verdicts(tasks, 0.0, RUNS, settings, metrics)
     assert found["fail"] / RUNS <= 0.05 + margin(0.05)
 
 
-def test_a_true_drop_of_a_tenth_on_100_tasks_is_caught(simulation: ModuleType) -> None:
-    found = simulation.verdicts(100, 0.10, RUNS, GateSettings(metrics=("metric-0",)))
+def test_a_true_drop_of_a_tenth_on_100_tasks_is_caught(benchmark: ModuleType) -> None:
+    found = benchmark.verdicts(100, 0.10, RUNS, GateSettings(metrics=("metric-0",)))
     assert found["fail"] / RUNS >= 0.8 - margin(0.8)
     assert found["fail"] + found["pass"] + found["warn"] == RUNS
 

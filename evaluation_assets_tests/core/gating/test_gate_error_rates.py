@@ -1,6 +1,5 @@
 """Error rates of the gate on recorded trials: 25 tasks of tau-bench with four each, 25 questions with five each."""
 
-import importlib.util
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,16 +26,6 @@ DROPS = {
 def most(rate: float) -> float:
     """A rate and two Monte-Carlo standard errors, 0.003 of 0.05."""
     return rate + 2 * (rate * (1 - rate) / RUNS) ** 0.5
-
-
-@pytest.fixture(scope="module")
-def benchmark() -> ModuleType:
-    path = Path(__file__).parents[3] / "benchmarks" / "gate.py"
-    spec = importlib.util.spec_from_file_location("gate_benchmark", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")

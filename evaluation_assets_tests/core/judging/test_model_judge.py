@@ -36,18 +36,6 @@ FIRST_WAVE = 16
 GOOD = {"scored", "abstained"}
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'ledger.sqlite'}"
-
-
-@pytest.fixture
-def models(running: ModelServer) -> ModelServer:
-    running.script([])
-    running.reset()
-    return running
-
-
 def outcomes(found: list[Verdict]) -> Counter[tuple[str, str | None]]:
     return Counter((verdict.outcome, verdict.error_kind) for verdict in found)
 

@@ -30,13 +30,6 @@ UNREADABLE = {"truncated", "invalid_json", "missing_criterion", "out_of_range"}
 """What random weights write."""
 
 
-@pytest.fixture
-def models(running: ModelServer) -> ModelServer:
-    running.script([])
-    running.reset()
-    return running
-
-
 @contextmanager
 def proxy(models: ModelServer, folder: Path) -> Iterator[str]:
     """A LiteLLM proxy in front of the tests' model server."""

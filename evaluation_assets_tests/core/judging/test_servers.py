@@ -20,18 +20,6 @@ GOOD = {"scored", "abstained"}
 WHY = "this server has no schemas"
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'ledger.sqlite'}"
-
-
-@pytest.fixture
-def models(running: ModelServer) -> ModelServer:
-    running.script([])
-    running.reset()
-    return running
-
-
 def judged(models: ModelServer, url: str, count: int = 20, run: str = "run", **more: Any) -> list[Verdict]:
     return asyncio.run(verdicts(judge_at(models.openai_url, url, **more), chains(count), run))
 

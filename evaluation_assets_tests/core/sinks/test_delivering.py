@@ -1,9 +1,9 @@
 """Deliveries of an evaluated drop: exactly once on a store that identifies scores, whatever fails or crashes."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -112,7 +112,7 @@ def deliver(home: Installation, sink: SinkSettings, crash_after: int | None = No
         put(home, "deliveries", list(rows), "store")
     else:
         list(islice(rows, crash_after))
-        rows.close()
+        cast(Generator[Any, None, None], rows).close()
     return tally
 
 

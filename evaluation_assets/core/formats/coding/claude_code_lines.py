@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluation_assets.core.formats.coding.claude_code_branches import branches_left
 from evaluation_assets.core.formats.transcript import Asked, Call, Result
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.usage import usage_of
@@ -52,12 +53,19 @@ class Chain:
 
 
 class SessionLines:
-    """The lines of a session by chain. The main chain has no name; the others are named after their agent."""
+    """The lines of a session by chain. The main chain has no name; the others are named after their agent.
+
+    What the user took back is in `left_behind`, of all branches together.
+    """
 
     def __init__(self, lines: Sequence[Any], unmapped: UnmappedFields) -> None:
         self._unmapped = unmapped
         self._chain_of_line: dict[str, str] = {}
         self.chains: dict[str, Chain] = {"": Chain()}
+        self.left_behind = Chain()
+        branches = branches_left(lines)
+        self.branches_left = len(branches)
+        self._left = frozenset().union(*branches)
         self.results: dict[str, Result] = {}
         self.agent_of_call: dict[str, str] = {}
         self.times: list[str] = []
@@ -120,6 +128,8 @@ class SessionLines:
     def _chain(self, line: JsonObject) -> Chain:
         """The chain of a line: the main chain or that of a sub-agent."""
         uuid, parent, agent = line.get("uuid"), line.get("parentUuid"), line.get("agentId")
+        if isinstance(uuid, str) and uuid in self._left:
+            return self.left_behind
         started_by = line.get("parent_tool_use_id")
         if isinstance(started_by, str):
             name = started_by

@@ -21,6 +21,8 @@ MAIN = "codex"
 """Id of the agent that talks to the user."""
 
 _NOT_RUN = re.compile(r"\A(?:Wall time: [^\n]*\n)?(?:aborted by user|unsupported call: |failed to parse )")
+_OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output")
+_FOLDER = re.compile(r"<cwd>(.*?)</cwd>")
 _ITEMS = ("CommandExecution", "FileChange", "McpToolCall", "CollabAgentToolCall", "DynamicToolCall")
 _ENDS = ("exec_command_end", "patch_apply_end", "mcp_tool_call_end")
 _SHORT = 200
@@ -143,7 +145,12 @@ class Rollout:
             item.set_aside("execution")
         elif kind in ("web_search_call", "image_generation_call"):
             self._hosted(kind.removesuffix("_call"), item)
-        elif kind in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
+        elif kind in (
+            "function_call_output",
+            "custom_tool_call_output",
+            "local_shell_call_output",
+            "tool_search_output",
+        ):
             self._output(item)
         elif kind in ("compaction", "context_compaction", "compaction_summary", "ghost_snapshot", "additional_tools"):
             item.rest()
@@ -160,6 +167,8 @@ class Rollout:
             self._reply.texts += texts
         elif role == "user":
             prompt = [text for text in texts if not is_client_context(text)]
+            if (folder := _FOLDER.search("\n".join(text for text in texts if text not in prompt))) is not None:
+                self.session.about.setdefault("cwd", folder[1])  # old rollouts have it nowhere else
             if len(prompt) < len(texts):
                 self._unmapped.count("response_item (context by the CLI)", len(texts) - len(prompt))
             if prompt:

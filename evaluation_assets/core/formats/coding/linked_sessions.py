@@ -1,25 +1,25 @@
 """Read the sessions of a drop in which sub-agents have sessions of their own, in other records or files.
 
-A first pass notes the ID of each session and that of the session that started it. A second pass reads each session in
-its place, with one trajectory in memory at a time.
+A first pass notes the ID of each session and that of the session that started it, a second one spools the sessions of
+sub-agents, a third one reads. One trajectory is in memory at a time, however many sessions share a file.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, RecordWatch, Rejection, Sample
+from evaluation_assets.core.formats.base import DropFile, RecordWatch, Rejection, Sample
 from evaluation_assets.core.formats.coding.session import CodingSession
+from evaluation_assets.core.formats.coding.session_spool import Place, SessionSpool, Unit, place_of
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import attempted, usable
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 
 _DEEPEST = 20
 """Maximum nesting of sub-agents."""
-
-Unit = list[Record]
-"""The records of one session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,116 +31,115 @@ class Link:
     started: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkedFormat:
-    """How sessions are found and read: `units_of` splits a file, `link_of` looks at records without trusting them."""
+    """How sessions are found and read.
+
+    `is_own` says whether a record tells that a file is in the format, `units_of` splits a file into sessions. `link_of`
+    looks at the records of a session without trusting them, `session_of` reads them.
+    """
 
     name: str
+    is_own: Callable[[Any], bool]
     units_of: Callable[[DropFile], Iterator[Unit | Rejection]]
     link_of: Callable[[Sequence[Any]], Link]
-    session_of: Callable[[Sequence[Any]], CodingSession]
+    session_of: Callable[[UnmappedFields, Sequence[Any]], CodingSession]
 
+    def detects(self, sample: Sample) -> bool:
+        """Whether a sample of records is in this format."""
+        return any(self.is_own(record) for record in sample.records)
 
-_Place = tuple[str, int]
-"""File and line of the first record of a session."""
-
-
-def own_sessions(
-    files: Sequence[DropFile], detect: Callable[[Sample], bool], format_: LinkedFormat
-) -> Iterator[Trajectory | Rejection]:
-    """Like `read_linked`, for the files that are in the format."""
-    own: list[DropFile] = []
-    for file in own_files(files, detect, format_.name):
-        if isinstance(file, Rejection):
-            yield file
-        else:
-            own.append(file)
-    yield from read_linked(own, format_)
-
-
-def read_linked(files: Sequence[DropFile], format_: LinkedFormat) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session that no other session of the drop started."""
-    reading = _Reading(files, format_)
-    for only_roots in (True, False):  # sessions that started each other have no root
-        for file in files:
-            for unit in format_.units_of(file if only_roots else _quiet(file)):
-                if isinstance(unit, Rejection):
-                    if only_roots:
-                        yield unit
-                elif reading.is_next(_place(unit), only_roots=only_roots):
-                    yield from reading.trajectory(unit)
-        if reading.is_complete:
-            return
+    def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        """Yield one trajectory per session that no other session of the drop started, with its sub-agents."""
+        own: list[DropFile] = []
+        for file in own_files(files, self.detects, self.name):
+            if isinstance(file, Rejection):
+                yield file
+            else:
+                own.append(file)
+        with closing(SessionSpool()) as spool:
+            yield from _Reading(own, self, unmapped, spool).trajectories()
 
 
 class _Reading:
     """Which sessions belong together, and which are read already."""
 
-    def __init__(self, files: Sequence[DropFile], format_: LinkedFormat) -> None:
-        self._files = {file.source: file for file in files}
+    def __init__(
+        self, files: Sequence[DropFile], format_: LinkedFormat, unmapped: UnmappedFields, spool: SessionSpool
+    ) -> None:
+        self._files = files
+        self._watches = {file.source: file.watch for file in files}
         self._format = format_
-        self._links = dict(self._found(files))
+        self._unmapped = unmapped
+        self._spool = spool
+        self._links = {
+            place_of(unit): format_.link_of([record.data for record in unit]) for unit in _units(files, format_)
+        }
         callers = {child: link.id for link in self._links.values() for child in link.started if link.id}
         known = {link.id for link in self._links.values() if link.id is not None}
-        self._children: dict[str, list[_Place]] = defaultdict(list)
+        self._children: dict[str, list[Place]] = defaultdict(list)
         for place, link in self._links.items():
             parent = link.parent or callers.get(link.id or "")
             if parent in known and parent is not None and parent != link.id:
                 self._children[parent].append(place)
         self._inside = {place for places in self._children.values() for place in places}
-        self._seen: set[_Place] = set()
+        self._seen: set[Place] = set()
+        sources = {source for source, _ in self._inside}
+        for unit in _units([file for file in files if file.source in sources], format_):
+            if place_of(unit) in self._inside:
+                spool.add(unit)
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether every session was read."""
-        return self._seen >= self._links.keys()
+    def trajectories(self) -> Iterator[Trajectory | Rejection]:
+        """Yield one trajectory per session that no other session started."""
+        for only_roots in (True, False):  # sessions that started each other have no root
+            for unit in (unit for file in self._files for unit in self._format.units_of(_quiet(file))):
+                if isinstance(unit, Rejection):
+                    if only_roots:
+                        yield unit
+                elif self._is_next(place_of(unit), only_roots=only_roots):
+                    yield from self._trajectory(unit)
+            if self._seen >= self._links.keys():
+                return
 
-    def is_next(self, place: _Place, *, only_roots: bool) -> bool:
+    def _is_next(self, place: Place, *, only_roots: bool) -> bool:
         """Whether a session starts a trajectory."""
         return place not in self._seen and not (only_roots and place in self._inside)
 
-    def trajectory(self, unit: Unit) -> Iterator[Trajectory | Rejection]:
+    def _trajectory(self, unit: Unit) -> Iterator[Trajectory | Rejection]:
         """Yield the trajectory of a session with its sub-agents, and what had to be left out."""
         left_out: list[Rejection] = []
-        self._seen.add(_place(unit))
+        self._seen.add(place_of(unit))
         yield usable(unit[0], lambda _: self._session(unit, 0, left_out).trajectory(self._format.name))
         yield from left_out
 
     def _session(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession:
-        session = self._format.session_of([record.data for record in unit])
-        link = self._links.get(_place(unit), Link())
+        for _ in self._watches[unit[0].source].over(unit):  # counted here: with its trajectory, and once
+            pass
+        session = self._format.session_of(self._unmapped, [record.data for record in unit])
+        link = self._links.get(place_of(unit), Link())
         for place in self._children.get(link.id or "", ()) if depth < _DEEPEST else ():
             if place in self._seen:
                 continue
             self._seen.add(place)
-            for inner in self._units_at(place):
-                child = inner if isinstance(inner, Rejection) else self._child(inner, depth, left_out)
-                if isinstance(child, Rejection):
-                    left_out.append(child)
-                else:
-                    session.join(child, link.started.get(self._links[place].id or ""))
+            child = self._child(self._spool.unit(place), depth, left_out)
+            if isinstance(child, Rejection):
+                left_out.append(child)
+            else:
+                session.join(child, link.started.get(self._links[place].id or ""))
         return session
 
     def _child(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession | Rejection:
         return attempted(unit[0], lambda _: self._session(unit, depth + 1, left_out))
 
-    def _units_at(self, place: _Place) -> Iterator[Unit | Rejection]:
-        source, line = place
-        for unit in self._format.units_of(self._files[source]):
-            if isinstance(unit, Rejection) or unit[0].line == line:
-                yield unit
 
-    def _found(self, files: Sequence[DropFile]) -> Iterator[tuple[_Place, Link]]:
-        for file in files:
-            for unit in self._format.units_of(_quiet(file)):
-                if not isinstance(unit, Rejection):
-                    yield _place(unit), self._format.link_of([record.data for record in unit])
+def _units(files: Sequence[DropFile], format_: LinkedFormat) -> Iterator[Unit]:
+    """All sessions; rejections come with the trajectories."""
+    for file in files:
+        for unit in format_.units_of(_quiet(file)):
+            if not isinstance(unit, Rejection):
+                yield unit
 
 
 def _quiet(file: DropFile) -> DropFile:
-    """The file for another pass: its records are counted once."""
+    """The file for a pass that only finds sessions: their records are counted when they are read."""
     return replace(file, watch=RecordWatch())
-
-
-def _place(unit: Unit) -> _Place:
-    return unit[0].source, unit[0].line

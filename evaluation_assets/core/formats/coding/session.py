@@ -95,7 +95,7 @@ class CodingSession:
         task_id = task_id_of(None, task, text)
         answer = self.outcome or final_submission(text, turns) or final_message(turns)
         times = sorted(self.times)
-        elapsed = elapsed_ms(times[0], times[-1]) if times else None
+        elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         about = {"session_id": self.id, "error": self.error, **self.about, **counts}
         flags = flags_of(cut_off=self.stopped, unanswered=answer is None and len(turns) == 1)

@@ -6,7 +6,8 @@ from typing import Any
 
 from evaluation_assets.core.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.trajectories.model import JsonObject
+from evaluation_assets.core.formats.usage import usage
+from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
 _REFERENCES = ("attachment://", "tc://")
 
@@ -96,3 +97,18 @@ def calls_of(message: Fields, resolved: Resolved) -> Iterator[Call]:
         call.set_aside("type", "view", "parse_error")
         arguments = call.value("arguments")
         yield Call(name=call.text("function") or "unknown", arguments=resolved.value(arguments), id=call.name("id"))
+
+
+def usage_in(fields: Fields) -> Usage | None:
+    """Inspect includes cached tokens in the input for some providers only; the total always includes them."""
+    whole, output = fields.whole("total_tokens"), fields.whole("output_tokens")
+    counted = fields.whole("input_tokens")
+    fields.set_aside("reasoning_tokens", "input_tokens_cache_write")
+    if counted is not None and whole is not None and output is not None and whole - output > counted:
+        counted = whole - output
+    return usage(
+        input_tokens=counted,
+        output_tokens=output,
+        cost_usd=fields.number("total_cost"),
+        cached_tokens=fields.whole("input_tokens_cache_read"),
+    )

@@ -12,7 +12,7 @@ from evaluation_assets.core.formats.base import DropFile, Record
 from evaluation_assets.core.formats.context import Context, reference
 from evaluation_assets.core.formats.conversation import Conversation, joined
 from evaluation_assets.core.formats.files.records import read_records
-from evaluation_assets.core.formats.messages.chat import content_of, events_of, role_of, split_thought, system_of
+from evaluation_assets.core.formats.messages.chat import ROLES, content_of, events_of, role_of, split_thought, system_of
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -338,9 +338,16 @@ def _flat_messages(inputs: Fields) -> list[Fields]:
     found = inputs.value("messages", "input", "chat_history")
     if not isinstance(found, list):
         return []
-    nested = [item for batch in found if isinstance(batch, list) for item in batch]
-    with UnmappedFields().reading({"messages": nested or found}) as read:
+    items = [item for one in found for item in (_batch(one) if isinstance(one, list) else [one])]
+    with UnmappedFields().reading({"messages": items}) as read:
         return [message for message in read.objects("messages") if role_of({"role": message.text("role", "type")})]
+
+
+def _batch(items: list[Any]) -> list[Any]:
+    """The messages in a list; a pair of texts is a message, too: its role and what it says."""
+    if len(items) == 2 and all(isinstance(item, str) for item in items) and items[0] in ROLES:
+        return [{"role": items[0], "content": items[1]}]
+    return items
 
 
 def _tool_text(output: Any) -> str:

@@ -26,10 +26,12 @@ from evaluation_assets.core.formats.messages.chat import (
     part_kinds,
     part_text,
 )
+from evaluation_assets.core.formats.messages.invocation_logs import CHUNKS, unlogged
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.readers.goose import has_tools
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.formats.untyped import object_in
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
 
@@ -73,7 +75,7 @@ def detect(sample: Sample) -> bool:
     if any(is_of_cline(record) for record in sample.records):
         return False
     return not any(has_tools(record) for record in sample.records) and any(
-        is_anthropic(_request_of(record)) for record in sample.records
+        is_anthropic(_request_of(unlogged(record))) for record in sample.records
     )
 
 
@@ -88,10 +90,13 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
     """
+    records = [unlogged(record) for record in records]
     are_messages = _is_message(records[0]) and (len(records) > 1 or not _is_response(records[0]))
     data = _request_of(list(records) if are_messages else records[-1])
     if not isinstance(data, dict):
         raise not_a_record(data, "an object or a list of messages")
+    if CHUNKS in object_in(data.get("response")):
+        raise UnusableRecord("streamed_response", "the log has the response as chunks, which are not supported")
     with unmapped.reading(data) as fields:
         request = fields if isinstance(data.get("messages"), list) else fields.object("request", "body", "params")
         response = _response_of(fields)
@@ -102,7 +107,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         context = context_of(fields)
         if request is not fields:
             context = merged(context, context_of(request))
-        model, stopped = request.text("model"), None
+        model, stopped = request.text("model") or fields.text("model"), None
         if response is not None:
             model, stopped = response.text("model") or model, response.text("stop_reason")
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
@@ -284,6 +289,7 @@ def _is_message(data: Any) -> bool:
 
 def _belongs(earlier: Any, later: Any) -> bool:
     """Whether a record continues the last: single-message lines, or a request that repeats the conversation."""
+    earlier, later = unlogged(earlier), unlogged(later)
     if _is_message(earlier):
         return _is_message(later) and not (_is_response(earlier) and _is_response(later))
     if not isinstance(earlier, dict) or not isinstance(later, dict):

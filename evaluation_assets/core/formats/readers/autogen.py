@@ -6,15 +6,14 @@ A hand-off is the call of its tool; the `HandoffMessage` that follows repeats th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.formats.messages.chat import first_line
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.speakers import is_user
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
-from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, object_in
 from evaluation_assets.core.formats.usage import usage_of
-from evaluation_assets.core.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.trajectories.model import Usage
 
 NAME = "autogen"
 DESCRIPTION = "AutoGen AgentChat: messages and events of a TaskResult, saved states of teams and agents"
@@ -35,16 +34,6 @@ _NOT_SAID = ("ModelClientStreamingChunkEvent", "UserInputRequestedEvent", "Memor
 _KNOWN = (*_TEXTS, *_EVENTS, *_CONTEXT, *_NOT_SAID, "HandoffMessage")
 _USERS = ("user_proxy", "userproxy", "user_proxy_agent")
 _CODE = "code_execution"
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a record is a result or state with AutoGen's messages, or a message."""
-    return _SHAPE.detects(sample)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation."""
-    return _SHAPE.read(files, unmapped)
 
 
 def _is_message(data: Any) -> bool:
@@ -179,3 +168,4 @@ _SHAPE = MessageShape(
     system=_system,
     unwrapped=_unwrapped,
 )
+detect, read = _SHAPE.detects, _SHAPE.read

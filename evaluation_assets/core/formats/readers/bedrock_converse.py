@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
+from evaluation_assets.core.formats.base import DropFile, Rejection
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.messages.chat import first_line
 from evaluation_assets.core.formats.messages.lists import MessageShape
@@ -34,11 +34,6 @@ _KINDS = frozenset(
 _RESPONSES: tuple[tuple[str, ...], ...] = ((), ("response",), ("output", "outputBodyJson"))
 _REQUESTS: tuple[tuple[str, ...], ...] = ((), ("request",), ("input", "inputBodyJson"))
 """Where records, logs of calls, and model invocation logs have the request and the response."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a record has messages with Bedrock's parts, or is one."""
-    return _SHAPE.detects(sample)
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
@@ -185,3 +180,4 @@ _SHAPE = MessageShape(
     stopped_at=tuple((*path, "stopReason") for path in _RESPONSES),
     model=_model,
 )
+detect = _SHAPE.detects

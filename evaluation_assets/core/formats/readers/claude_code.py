@@ -38,9 +38,6 @@ DETECTION = "lines with a type, a sessionId or session_id, and a message; or oth
 MAIN = "claude-code"
 """Id of the main agent, which talks to the user."""
 
-_UNNAMED = ""
-"""Stands in for the ID of a session whose lines have none."""
-
 _SUB_AGENT = "sub-agent"
 _ENTRIES = ("user", "assistant", "system", "result")
 
@@ -82,7 +79,9 @@ def _sessions(
     file: DropFile, beside: dict[str, list[DropFile]], unmapped: UnmappedFields
 ) -> Iterator[Trajectory | Rejection]:
     records: list[Record] = []
+    unnamed: list[Record] = []
     session: str | None = None
+    latest = records
     for record in read_records(file):
         if isinstance(record, Rejection):
             yield record
@@ -90,14 +89,32 @@ def _sessions(
         if not isinstance(record.data, dict) or not (record.data.get("type") or _session_of(record.data)):
             yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type or a sessionId"))
             continue
-        following = _UNNAMED if _is_unnamed(record.data) else _session_of(record.data)
-        if session is not None and following is not None and following != session:
-            yield from _one(records, session, beside, unmapped)
-            records = []
-        session = session if following is None else following
-        records.append(record)
+        following = _session_of(record.data)
+        if following is not None:
+            if following != session and (session is not None or unnamed):
+                yield from _both(records, session, unnamed, beside, unmapped)
+                records, unnamed = [], []
+            session, latest = following, records
+        elif _is_null(record.data):
+            latest = unnamed
+        latest.append(record)
+    yield from _both(records, session, unnamed, beside, unmapped)
+
+
+def _both(
+    records: list[Record],
+    session: str | None,
+    unnamed: list[Record],
+    beside: dict[str, list[DropFile]],
+    unmapped: UnmappedFields,
+) -> Iterator[Trajectory | Rejection]:
+    """A session, and what stood between or after its lines without the ID of a session."""
     if records:
         yield from _one(records, session, beside, unmapped)
+    if unnamed and (not records or any(_is_unnamed(record.data) for record in unnamed)):
+        yield from _one(unnamed, None, beside, unmapped)
+    elif unnamed:
+        unmapped.count("lines[] (without the ID of a session)", len(unnamed))
 
 
 def _one(
@@ -118,6 +135,7 @@ class _Session:
 
     def __init__(self, session: str | None, unmapped: UnmappedFields, lines: Sequence[Any]) -> None:
         self._session = session
+        self._unmapped = unmapped
         self._lines = SessionLines(lines, unmapped)
         self._chain_of_call: dict[str, Chain] = {}
         self._transcript = Transcript()
@@ -132,6 +150,7 @@ class _Session:
         """
         main = self._main()
         self._match()
+        taken_back = self._take_back()
         if main.prompt is not None:
             self._asked.append(main.prompt)
             self._transcript.asked(Asked(text=main.prompt))
@@ -148,7 +167,7 @@ class _Session:
         answer = self._lines.outcome or final_message(turns)
         elapsed = elapsed_ms(self._lines.times[0], self._lines.times[-1]) if self._lines.times else None
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
-        used = _at_least(total(step.usage for step in steps), self._lines.used)
+        used = _at_least(total([*(step.usage for step in steps), *taken_back]), self._lines.used)
         spent = used.cost_usd if self._lines.spent is None else self._lines.spent
         counts = {"compactions": self._lines.compactions, "interruptions": self._lines.interruptions}
         about = {"session_id": self._session, **self._lines.about, **counts}
@@ -181,7 +200,7 @@ class _Session:
         for name, chain in self._lines.chains.items():
             if name and chain.prompt is not None:
                 prompts.setdefault(chain.prompt, deque()).append(chain)
-        for chain in self._lines.chains.values():
+        for chain in (*self._lines.chains.values(), self._lines.left_behind):
             for call in (call for reply in chain.events if isinstance(reply, Reply) for call in reply.calls):
                 if call.id is None:
                     continue
@@ -192,6 +211,21 @@ class _Session:
                     found = waiting.popleft()
                 if found is not None:
                     self._chain_of_call[call.id] = found
+
+    def _take_back(self) -> list[Usage | None]:
+        """Leave out the branches that the user took back, with their sub-agents; their requests were paid for."""
+        replies: list[Reply] = []
+        waiting = [self._lines.left_behind]
+        while waiting:
+            found = [event for event in waiting.pop().events if isinstance(event, Reply)]
+            replies += found
+            started = (self._started_by(call) for reply in found for call in reply.calls)
+            for chain in (chain for chain in started if chain is not None):
+                chain.is_written = True
+                waiting.append(chain)
+        self._unmapped.note("rewound", "branch", self._lines.branches_left)
+        self._unmapped.note("rewound", "call", sum(len(reply.calls) for reply in replies))
+        return [reply.usage for reply in replies]
 
     def _write(self, chain: Chain, agent: str) -> None:
         chain.is_written = True
@@ -269,13 +303,13 @@ def _is_entry(record: Any) -> bool:
 
 def _is_unnamed(record: Any) -> bool:
     """Whether a line has a session without an ID, as lines have that were made anonymous."""
+    return _is_null(record) and record.get("type") in ("user", "assistant") and isinstance(record.get("message"), dict)
+
+
+def _is_null(record: Any) -> bool:
+    """Whether the ID of a line's session is null, and not only missing."""
     names = [name for name in ("sessionId", "session_id") if name in object_in(record)]
-    return (
-        bool(names)
-        and all(record[name] is None for name in names)
-        and record.get("type") in ("user", "assistant")
-        and isinstance(record.get("message"), dict)
-    )
+    return bool(names) and all(record[name] is None for name in names)
 
 
 def _at_least(steps: Usage | None, printed: Usage | None) -> Usage:

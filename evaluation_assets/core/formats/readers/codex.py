@@ -5,35 +5,28 @@ they are in the same drop.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.formats.coding.codex_legacy import enveloped, is_document, is_header, is_legacy
 from evaluation_assets.core.formats.coding.codex_rollouts import Rollout, started_by
 from evaluation_assets.core.formats.coding.codex_stream import Stream
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, Unit, own_sessions
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.formats.coding.session import CodingSession
+from evaluation_assets.core.formats.coding.session_spool import Unit
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text
-from evaluation_assets.core.trajectories.model import Trajectory
 
 NAME = "codex"
 DESCRIPTION = "Codex CLI sessions: rollouts with their sub-agents, and events of `codex exec --json`"
-DETECTION = "lines of type session_meta, response_item or event_msg with a payload; or thread.started and item events"
+DETECTION = (
+    "lines of type session_meta, response_item or event_msg with a payload; or thread.started and item events; "
+    "or, before September 2025, a first line with id, timestamp and instructions"
+)
 
 _LINES = ("session_meta", "response_item", "event_msg", "turn_context")
 _EVENTS = ("item.started", "item.updated", "item.completed")
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_line(record) or _is_event(record) for record in sample.records)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session, including the rollouts of its sub-agents."""
-    yield from own_sessions(files, detect, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped)))
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
@@ -44,12 +37,12 @@ def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
         if isinstance(record, Rejection):
             yield record
             continue
-        if not isinstance(record.data, dict) or not isinstance(record.data.get("type"), str):
+        if not is_legacy(record.data) and first_text(record.data, "type") is None:
             yield record.rejected(UnusableRecord("wrong_type", "expected an object with a type"))
             continue
-        if record.data["type"] == "thread.started":
-            following = record.data.get("thread_id")
-            if unit and following != thread:
+        if record.data.get("type") == "thread.started" or is_header(record.data) or is_document(record.data):
+            following = first_text(record.data, "thread_id", "id")
+            if unit and (following is None or following != thread):
                 yield unit
                 unit = []
             thread = following
@@ -59,6 +52,7 @@ def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
 
 
 def _link_of(lines: Sequence[Any]) -> Link:
+    lines = list(enveloped(lines))
     meta = next((at(line, "payload") for line in lines if at(line, "type") == "session_meta"), None)
     spawned = at(at(at(meta, "source"), "subagent"), "thread_spawn")
     parent = first_text(meta, "parent_thread_id") or first_text(spawned, "parent_thread_id")
@@ -67,7 +61,7 @@ def _link_of(lines: Sequence[Any]) -> Link:
 
 def _session_of(unmapped: UnmappedFields, lines: Sequence[Any]) -> CodingSession:
     is_stream = any(_is_event(line) for line in lines)
-    return Stream(lines, unmapped).session if is_stream else Rollout(lines, unmapped).session
+    return Stream(lines, unmapped).session if is_stream else Rollout(list(enveloped(lines)), unmapped).session
 
 
 def _is_line(record: Any) -> bool:
@@ -79,3 +73,13 @@ def _is_event(record: Any) -> bool:
     return (kind == "thread.started" and "thread_id" in record) or (
         kind in _EVENTS and isinstance(at(record, "item"), dict)
     )
+
+
+_FORMAT = LinkedFormat(
+    name=NAME,
+    is_own=lambda record: _is_line(record) or _is_event(record) or is_legacy(record),
+    units_of=_units_of,
+    link_of=_link_of,
+    session_of=_session_of,
+)
+detect, read = _FORMAT.detects, _FORMAT.read

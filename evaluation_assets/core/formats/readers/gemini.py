@@ -7,15 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.formats.messages.gemini_contents import Pairs, are_parts, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.messages.pieces import agent_events, user_events
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Event
-from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, first_text, objects_in
-from evaluation_assets.core.trajectories.model import Tool, Trajectory, Usage
+from evaluation_assets.core.trajectories.model import Tool, Usage
 
 NAME = "gemini"
 DESCRIPTION = "Gemini contents: lists, requests with or without responses, chunks of streamed responses"
@@ -24,16 +23,6 @@ DETECTION = "contents (or messages, history) with roles and parts such as functi
 _LISTS = ("contents", "messages", "history")
 _ROLES = ("user", "model", "function", "tool")
 _RESPONSES: tuple[tuple[str, ...], ...] = ((), ("response",))
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a record has Gemini contents, or is one, or a response."""
-    return _SHAPE.detects(sample)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation."""
-    return _SHAPE.read(files, unmapped)
 
 
 def _is_response(data: Any) -> bool:
@@ -153,3 +142,4 @@ _SHAPE = MessageShape(
     usage=usage_of_gemini,
     continues=_continues,
 )
+detect, read = _SHAPE.detects, _SHAPE.read

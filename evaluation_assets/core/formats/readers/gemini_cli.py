@@ -6,20 +6,20 @@ have files of their own.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
 from evaluation_assets.core.formats.coding.client_context import is_client_context
 from evaluation_assets.core.formats.coding.gemini_parts import parts_of, texts_in, usage_in
 from evaluation_assets.core.formats.coding.gemini_stream import Stream, is_init
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, Unit, own_sessions
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.formats.coding.session_spool import Unit
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text, list_in, objects_in
-from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory
+from evaluation_assets.core.trajectories.model import Agent, JsonObject
 
 NAME = "gemini_cli"
 DESCRIPTION = "Gemini CLI sessions (.json and .jsonl) with their sub-agents, and stream-json output"
@@ -31,16 +31,6 @@ MAIN = "gemini-cli"
 _TOKENS = ("input", "output", "thoughts", "cached", "total")
 _COMMAND = ("/", "?")
 """Beginnings of user messages that are commands to the CLI."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_header(record) or is_init(record) for record in sample.records)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session, including the sessions of its sub-agents."""
-    yield from own_sessions(files, detect, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped)))
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
@@ -211,3 +201,13 @@ def _is_header(record: Any) -> bool:
 
 def _id(record: Any) -> str | None:
     return first_text(record, "sessionId")
+
+
+_FORMAT = LinkedFormat(
+    name=NAME,
+    is_own=lambda record: _is_header(record) or is_init(record),
+    units_of=_units_of,
+    link_of=_link_of,
+    session_of=_session_of,
+)
+detect, read = _FORMAT.detects, _FORMAT.read

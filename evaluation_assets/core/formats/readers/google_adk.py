@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.formats.messages.gemini_contents import Pairs, merged, pieces_of, usage_of_gemini
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.messages.pieces import agent_events, user_events
 from evaluation_assets.core.formats.transcript import Event, Result
-from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.formats.unmapped_fields import Fields
+from evaluation_assets.core.trajectories.model import Usage
 
 NAME = "google_adk"
 DESCRIPTION = "Google ADK sessions: events with author, content and actions, as a session or one event per line"
@@ -21,16 +20,6 @@ _PLUMBING = (
     "longRunningToolIds", "long_running_tool_ids", "finishReason", "finish_reason", "avgLogprobs", "avg_logprobs",
     "interactionId", "interaction_id", "nodeInfo", "node_info", "cacheMetadata", "cache_metadata",
 )  # fmt: skip
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a record is a session with events, or an event."""
-    return _SHAPE.detects(sample)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per session."""
-    return _SHAPE.read(files, unmapped)
 
 
 def _is_event(data: Any) -> bool:
@@ -74,3 +63,4 @@ _SHAPE = MessageShape(
     messages_at=(("events",), ("session", "events")),
     model=_model,
 )
+detect, read = _SHAPE.detects, _SHAPE.read

@@ -19,8 +19,9 @@ from evaluation_assets.core.formats.files.records import read_items, read_value,
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge, check_expansion
 from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.messages.inspect_attempts import failed_attempts
 from evaluation_assets.core.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
-from evaluation_assets.core.formats.messages.inspect_messages import Resolved, calls_of, content_of
+from evaluation_assets.core.formats.messages.inspect_messages import Resolved, calls_of, content_of, usage_in
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import (
     Asked,
@@ -36,7 +37,6 @@ from evaluation_assets.core.formats.transcript import (
 )
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.formats.untyped import object_in
-from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
 
@@ -172,6 +172,8 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             "error": (sample.object("error").text("message") or "")[:500] or None,
         }
         sample.object("error").set_aside("traceback", "traceback_ansi")
+        failed = failed_attempts(sample, unmapped)
+        own["failed_attempts"] = list(failed.errors) or None
         epoch = sample.whole("epoch")
         return Trajectory(
             id=task_id,
@@ -187,7 +189,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             success=_success(scores.get("scores", {})),
             started_at=sample.text("started_at") or asked.started_at,
             duration_s=sample.amount("total_time"),
-            usage=_usage_of(sample, turns, final),
+            usage=total((_usage_of(sample, turns, final), *failed.usages)),
             flags=flags_of(cut_off=limit is not None, unanswered=answer is None),
             labels=scores,
             extra={key: value for key, value in own.items() if value is not None},
@@ -242,7 +244,7 @@ def _model_calls(events: list[Fields], known: Sequence[str], unmapped: UnmappedF
             name = messages[0].name("id") if messages else None
             if name is not None:
                 seconds = output.amount("time") or event.amount("working_time")
-                asked.usages[name] = (_usage(used), seconds)
+                asked.usages[name] = (usage_in(used), seconds)
             for tool in tools_of(event, "tools") or ():
                 asked.tools.setdefault(tool.name, tool)
             for taken in (*messages, *choices, used, output):
@@ -274,7 +276,7 @@ def _answer(output: Fields, resolved: Resolved, text: str, turns: tuple[Turn, ..
         if index == 0 and not message.items("tool_calls"):
             said = content.said
         message.rest()
-    used = _usage(output.object("usage"))
+    used = usage_in(output.object("usage"))
     answer = said.strip() or as_text(output.value("completion")).strip() or final_submission(text, turns)
     return answer or None, used
 
@@ -329,26 +331,11 @@ def _usage_of(sample: Fields, turns: tuple[Turn, ...], final: Usage | None) -> U
     steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
     sample.set_aside("role_usage")
     recorded = sample.object("model_usage")
-    models = [_usage(recorded.object(model)) for model in recorded.rest()]
+    models = [usage_in(recorded.object(model)) for model in recorded.rest()]
     asked = [step for step in steps if step.message is not None or step.call is not None]
     if len(asked) == 1 and final is not None:
         return final
     return total(step.usage for step in steps) or total(models) or final
-
-
-def _usage(fields: Fields) -> Usage | None:
-    """Inspect includes cached tokens in the input for some providers only; the total always includes them."""
-    whole, output = fields.whole("total_tokens"), fields.whole("output_tokens")
-    counted = fields.whole("input_tokens")
-    fields.set_aside("reasoning_tokens", "input_tokens_cache_write")
-    if counted is not None and whole is not None and output is not None and whole - output > counted:
-        counted = whole - output
-    return usage(
-        input_tokens=counted,
-        output_tokens=output,
-        cost_usd=fields.number("total_cost"),
-        cached_tokens=fields.whole("input_tokens_cache_read"),
-    )
 
 
 def _is_log(data: Any) -> bool:

@@ -5,19 +5,19 @@ A sub-agent has a session of its own, which joins that of its caller if it is in
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, Unit, own_sessions
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.formats.coding.session_spool import Unit
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text, objects_in
 from evaluation_assets.core.formats.usage import usage
-from evaluation_assets.core.trajectories.model import Agent, Trajectory, Usage
+from evaluation_assets.core.trajectories.model import Agent, Usage
 
 NAME = "opencode"
 DESCRIPTION = "opencode sessions: exports with their sub-agents, and events of `opencode run --format json`"
@@ -29,16 +29,6 @@ MAIN = "opencode"
 _EVENTS = ("step_start", "step_finish", "text", "tool_use", "reasoning")
 _PART = ("id", "sessionID", "messageID", "time", "metadata", "synthetic", "ignored", "snapshot")
 _SILENT = ("step-start", "snapshot", "patch", "retry", "agent", "subtask")
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_export(record) or _is_event(record) for record in sample.records)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session, including the sessions of its sub-agents."""
-    yield from own_sessions(files, detect, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped)))
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
@@ -264,3 +254,13 @@ def _is_event(record: Any) -> bool:
         and first_text(record, "sessionID") is not None
         and at(record, "type") in _EVENTS
     )
+
+
+_FORMAT = LinkedFormat(
+    name=NAME,
+    is_own=lambda record: _is_export(record) or _is_event(record),
+    units_of=_units_of,
+    link_of=_link_of,
+    session_of=_session_of,
+)
+detect, read = _FORMAT.detects, _FORMAT.read

@@ -3,15 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.formats.messages.chat import content_of, first_line
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.formats.transcript import Call, Event, Result, as_text
-from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import objects_in
 from evaluation_assets.core.formats.usage import usage_of
-from evaluation_assets.core.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.trajectories.model import Usage
 
 NAME = "pydantic_ai"
 DESCRIPTION = "Pydantic AI messages (all_messages_json): requests and responses with parts"
@@ -30,16 +29,6 @@ _CALLS = ("tool-call", "builtin-tool-call", "native-tool-call")
 _RETURNS = ("tool-return", "builtin-tool-return", "native-tool-return")
 _NOT_SAID = ("system-prompt", "instruction", "compaction")
 """Parts for the model only; instructions are taken from the messages."""
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a record has messages of Pydantic AI, or is one."""
-    return _SHAPE.detects(sample)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation."""
-    return _SHAPE.read(files, unmapped)
 
 
 def _is_message(data: Any) -> bool:
@@ -135,3 +124,4 @@ _SHAPE = MessageShape(
     messages_at=(("messages",), ("all_messages",), ("message_history",)),
     model=_model,
 )
+detect, read = _SHAPE.detects, _SHAPE.read

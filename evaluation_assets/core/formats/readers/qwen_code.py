@@ -5,18 +5,18 @@ their results. What `--output-format stream-json` prints has the shape of Claude
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
 from evaluation_assets.core.formats.coding.gemini_parts import Parts, parts_of, usage_in
-from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat, Unit, own_sessions
+from evaluation_assets.core.formats.coding.linked_sessions import Link, LinkedFormat
 from evaluation_assets.core.formats.coding.session import SUB_AGENT, CodingSession
+from evaluation_assets.core.formats.coding.session_spool import Unit
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.transcript import Call, Result, Said, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text
-from evaluation_assets.core.trajectories.model import Agent, Trajectory
+from evaluation_assets.core.trajectories.model import Agent
 
 NAME = "qwen_code"
 DESCRIPTION = "Qwen Code sessions (.jsonl)"
@@ -40,16 +40,6 @@ _COUNTED = (
     "total_token_count",
 )
 _LINE = ("uuid", "parentUuid", "gitBranch", "provenance", "promptId", "systemPayload", "displayText")
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_line(record) for record in sample.records)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session."""
-    yield from own_sessions(files, detect, LinkedFormat(NAME, _units_of, _link_of, partial(_session_of, unmapped)))
 
 
 def _units_of(file: DropFile) -> Iterator[Unit | Rejection]:
@@ -198,3 +188,13 @@ def _is_line(record: Any) -> bool:
         and isinstance(at(message, "parts"), list)
         and isinstance(at(message, "role"), str)
     )
+
+
+_FORMAT = LinkedFormat(
+    name=NAME,
+    is_own=_is_line,
+    units_of=_units_of,
+    link_of=_link_of,
+    session_of=_session_of,
+)
+detect, read = _FORMAT.detects, _FORMAT.read

@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
 from evaluation_assets.core.formats.messages.chat import calls_of, content_of
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
-from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.usage import usage_of
-from evaluation_assets.core.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.trajectories.model import Usage
 
 NAME = "smolagents"
 DESCRIPTION = "smolagents memory: steps with tool_calls, code_action, observations and error"
@@ -22,16 +21,6 @@ DETECTION = "steps with step_number, observations, and model_output or tool_call
 _INTERPRETER = "python_interpreter"
 _ANSWER = "final_answer"
 _CODE = re.compile(r"<code>.*?(?:</code>|\Z)|```(?:py|python)?\n.*?(?:```(?:<end_code>)?|\Z)", re.DOTALL)
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a record has steps of smolagents, or is one."""
-    return _SHAPE.detects(sample)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per run."""
-    return _SHAPE.read(files, unmapped)
 
 
 def _is_step(data: Any) -> bool:
@@ -126,3 +115,4 @@ _SHAPE = MessageShape(
     stopped_at=(("state",),),
     usage_at=(("token_usage",),),
 )
+detect, read = _SHAPE.detects, _SHAPE.read

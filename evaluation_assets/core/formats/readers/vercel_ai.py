@@ -1,24 +1,28 @@
 """Messages of the Vercel AI SDK: model messages with tool-call and tool-result parts, and UI messages with their parts.
 
-Reads version 4 (`args`, `result`, `toolInvocations`) and later ones (`input`, `output`).
+Reads version 4 (`args`, `result`, `toolInvocations`) and later ones (`input`, `output`). A result of `generateText`, an
+event of `onFinish` (`onEnd`) and the steps of `onStepFinish` are lists of steps, each read like a message of the agent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Rejection, Sample
+from evaluation_assets.core.formats.messages.ai_sdk_steps import REPEATED, goes_on_with, is_step, unwrapped
 from evaluation_assets.core.formats.messages.chat import content_of, first_line
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.formats.transcript import Call, Event, Result, as_text
-from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, objects_in
 from evaluation_assets.core.formats.usage import usage_of
-from evaluation_assets.core.trajectories.model import Trajectory, Usage
+from evaluation_assets.core.trajectories.model import Usage
 
 NAME = "vercel_ai"
-DESCRIPTION = "Vercel AI SDK messages: ModelMessage with tool-call parts, UIMessage with tool parts"
-DETECTION = "messages with content parts tool-call and tool-result, or with parts such as tool-<name> or step-start"
+DESCRIPTION = "Vercel AI SDK: ModelMessage and UIMessage lists, results of generateText, events with their steps"
+DETECTION = (
+    "messages with content parts tool-call and tool-result, or with parts such as tool-<name> or step-start; "
+    "or steps with a finishReason"
+)
 
 _ROLES = ("system", "user", "assistant", "tool", "data")
 _MODEL_PARTS = ("tool-call", "tool-result", "tool-approval-request", "tool-approval-response")
@@ -28,18 +32,8 @@ _NOT_SAID = ("step-start", "source", "source-url", "tool-approval-request", "too
 _REFUSED = "execution denied"
 
 
-def detect(sample: Sample) -> bool:
-    """Whether a record has messages with the SDK's parts, or is one."""
-    return _SHAPE.detects(sample)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory or rejection per conversation."""
-    return _SHAPE.read(files, unmapped)
-
-
 def _is_message(data: Any) -> bool:
-    return (
+    return is_step(data) or (
         isinstance(data, dict)
         and data.get("role") in _ROLES
         and "messages" not in data
@@ -48,6 +42,8 @@ def _is_message(data: Any) -> bool:
 
 
 def _is_typical(data: Any) -> bool:
+    if is_step(data):
+        return True
     kinds = [kind for part in objects_in(at(data, "content")) if isinstance(kind := part.get("type"), str)]
     shown = [kind for part in objects_in(at(data, "parts")) if isinstance(kind := part.get("type"), str)]
     return any(kind in _MODEL_PARTS for kind in kinds) or bool(shown) or bool(at(data, "toolInvocations"))
@@ -55,6 +51,9 @@ def _is_typical(data: Any) -> bool:
 
 def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator[Event]:
     for index, message in enumerate(messages):
+        if "finishReason" in message:
+            yield from agent_events(_step_pieces(message), usage=usage_of(message.object("usage")))
+            continue
         role = message.text("role")
         message.set_aside("id", "createdAt", "providerOptions", "providerMetadata", "experimental_attachments")
         metadata = message.object("metadata")
@@ -65,7 +64,7 @@ def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator
             yield from user_events(_pieces(message))
 
 
-def _pieces(message: Fields) -> Iterator[Piece]:
+def _pieces(message: Fields, *, of_step: bool = False) -> Iterator[Piece]:
     if message.is_list("parts"):
         message.set_aside("content", "toolInvocations", "reasoning")  # repeat the parts
     else:
@@ -85,7 +84,9 @@ def _pieces(message: Fields) -> Iterator[Piece]:
         elif kind == "tool-call":
             yield _call(part, part.text("toolName"))
         elif kind == "tool-result":
-            yield _result(part)
+            yield _returned(part) if of_step else _result(part)
+        elif kind == "tool-error":
+            yield _failure(part)
         elif kind == "tool-invocation":
             yield from _invoked(part.object("toolInvocation"))
         elif kind == "dynamic-tool" or (kind.startswith("tool-") and kind not in _NOT_SAID):
@@ -99,7 +100,7 @@ def _pieces(message: Fields) -> Iterator[Piece]:
 
 
 def _call(part: Fields, name: str | None) -> Call:
-    part.set_aside("title", "dynamic", "invalid", "error")
+    part.set_aside("type", "title", "dynamic", "invalid", "error")
     return Call(name=name or "unnamed", arguments=part.value("input", "args", "rawInput"), id=part.name("toolCallId"))
 
 
@@ -120,6 +121,54 @@ def _result(part: Fields) -> Result:
         content, failed = as_text(output.value("value")), kind.startswith("error")
     part.set_aside("isError", "experimental_content")
     return Result(content=content, call_id=call_id, error=first_line(content) if failed else None)
+
+
+def _returned(part: Fields) -> Result:
+    """The result in a step: what the tool returned, as it is."""
+    part.set_aside("type", "toolName", "input", "args", "dynamic", "preliminary", "title", "toolMetadata")
+    return Result(content=as_text(part.value("output", "result")), call_id=part.name("toolCallId"))
+
+
+def _failure(part: Fields) -> Result:
+    """The error of a call, in a step; one that is an object of JavaScript is empty in JSON."""
+    part.set_aside("toolName", "input", "dynamic", "title", "toolMetadata")
+    error = part.value("error")
+    content = as_text(error) if error else ""
+    return Result(content=content, call_id=part.name("toolCallId"), error=first_line(content))
+
+
+def _step_pieces(step: Fields) -> Iterator[Piece]:
+    """A step of a generation; what its results told the model is in the messages of its response."""
+    step.set_aside(*REPEATED, "callId", "stepNumber", "stepType", "isContinued", "rawFinishReason", "model", "request")
+    step.set_aside("finishReason", "performance", "runtimeContext", "toolsContext", "providerMetadata")
+    response = step.object("response").rest()
+    parts = [part for message in objects_in(response.get("messages")) for part in objects_in(message.get("content"))]
+    told = {
+        part.get("toolCallId"): _result(Fields(part, "", {})) for part in parts if part.get("type") == "tool-result"
+    }
+    open_calls: list[str | None] = []
+    for piece in _pieces(step, of_step=True) if step.is_list("content") else _summed_up(step):
+        if isinstance(piece, Call):
+            open_calls.append(piece.id)
+        elif isinstance(piece, Result):
+            open_calls = [call for call in open_calls if call != piece.call_id]
+            yield piece if piece.content else told.get(piece.call_id, piece)
+            continue
+        yield piece
+    yield from (told[call] for call in open_calls if call in told)
+
+
+def _summed_up(step: Fields) -> Iterator[Piece]:
+    """A step without its parts, as version 4 has it: its reasoning, text, calls and results."""
+    reasoning = step.text("reasoningText") or (None if step.is_list("reasoning") else step.text("reasoning"))
+    if reasoning is not None:
+        yield Thought(reasoning)
+    for part in step.objects("reasoning") if reasoning is None else ():
+        part.set_aside("type")
+        yield Thought(part.text("text") or "")
+    yield step.text("text") or ""
+    yield from (_call(call, call.text("toolName")) for call in step.objects("toolCalls"))
+    yield from (_returned(result) for result in step.objects("toolResults"))
 
 
 def _shown_call(part: Fields, kind: str) -> Iterator[Call | Result]:
@@ -159,6 +208,11 @@ def _system(request: Fields, messages: Sequence[Fields]) -> str | None:
     return "\n\n".join(prompt for prompt in said if prompt and prompt.strip()) or None
 
 
+def _model(fields: Fields, messages: Sequence[Fields]) -> str | None:
+    holders = (fields, *reversed(messages))
+    return next(filter(None, [holder.object("response").text("modelId") for holder in holders]), None)
+
+
 _SHAPE = MessageShape(
     name=NAME,
     is_message=_is_message,
@@ -166,8 +220,11 @@ _SHAPE = MessageShape(
     events=_events,
     system=_system,
     messages_at=(("messages",), ("request", "messages"), ("prompt",)),
-    answers_at=(("response", "messages"), ("responseMessages",)),
+    answers_at=(("responseMessages",), ("response", "messages")),
     usage_at=(("totalUsage",), ("usage",), ("response", "usage")),
     stopped_at=(("finishReason",),),
-    model=lambda fields, _: fields.object("response").text("modelId"),
+    model=_model,
+    unwrapped=unwrapped,
+    continues=goes_on_with,
 )
+detect, read = _SHAPE.detects, _SHAPE.read

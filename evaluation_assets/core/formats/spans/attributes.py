@@ -51,6 +51,7 @@ _KINDS: dict[str, Kind] = {
     "TASK": "chain",
 }
 _MODEL_SIGNS = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "gcp.vertex.agent.llm_request")
+_AGENT_NAMES = ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name", "ai.telemetry.functionId")
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_call.function.name", "ai.toolCall.name")
 _MERGED = "(merged tools)"
 """What Google ADK names the span of the results of parallel calls, each of which has a span of its own."""
@@ -135,9 +136,7 @@ def hand_off_in(span: Span) -> str | None:
 
 def agent_named_in(span: Span) -> str | None:
     """The agent that a span says it belongs to, in any attribute for it."""
-    named = (
-        span.attributes.get(key) for key in ("gen_ai.agent.name", "traceloop.association.properties.lc_agent_name")
-    )
+    named = (span.attributes.get(key) for key in _AGENT_NAMES)
     return next((one for one in named if isinstance(one, str) and one), None) or agent_in(_metadata(span.attributes))
 
 
@@ -299,6 +298,7 @@ def usage_in(fields: Fields) -> Usage | None:
             "gen_ai.usage.cache_read.input_tokens",
             "gen_ai.usage.cache_read_input_tokens",
             "llm.token_count.prompt_details.cache_read",
+            "ai.usage.cachedInputTokens",
         ),
     )
 

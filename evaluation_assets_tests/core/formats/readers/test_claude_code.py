@@ -7,10 +7,12 @@ import orjson
 import pytest
 
 from evaluation_assets.core.formats.base import Rejection, Sample
+from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.formats.readers.claude_code import detect
+from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
-from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, files_of, read, trajectories
 
 FIXTURE = FIXTURES / "claude_code" / "session.jsonl"
 LINES: list[dict[str, Any]] = [orjson.loads(line) for line in FIXTURE.read_bytes().splitlines()]
@@ -226,3 +228,139 @@ def test_what_the_client_adds_is_no_turn(tmp_path: Path, text: str, more: dict[s
     added = LINES[0] | {"uuid": "added", "message": {"role": "user", "content": text}} | more
     (run,) = trajectories(written(tmp_path / "session.jsonl", [*LINES, added]))
     assert [turn.user_message for turn in run.turns] == ["The totals are wrong. Fix them.", "Thanks, now the docs."]
+
+
+class Log:
+    """A log with the tree that Claude Code 2 writes: each line names the one before it."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+
+    def line(self, uuid: str, parent: str | None, kind: str, content: Any, **more: Any) -> None:
+        message = {"role": kind, "content": content}
+        if kind == "assistant":
+            message |= {"id": f"m-{uuid}", "model": "m", "usage": {"input_tokens": 10, "output_tokens": 1}}
+        self.lines.append(
+            {
+                "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "isSidechain": False,
+                "timestamp": f"2026-01-01T10:00:{len(self.lines):02}Z", "message": message, **more,
+            }
+        )  # fmt: skip
+
+    def said(self, uuid: str, parent: str, text: str) -> None:
+        self.line(uuid, parent, "assistant", [{"type": "text", "text": text}])
+
+    def called(self, uuid: str, parent: str, **arguments: Any) -> None:
+        use = {"type": "tool_use", "id": f"t-{uuid}", "name": "Bash", "input": arguments}
+        self.line(uuid, parent, "assistant", [use])
+
+    def returned(self, uuid: str, parent: str, call: str) -> None:
+        result = {"type": "tool_result", "tool_use_id": f"t-{call}", "content": "done"}
+        self.line(uuid, parent, "user", [result])
+
+
+def rewound() -> Log:
+    """The user asks, lets the agent try one thing, goes back and asks for another one."""
+    log = Log()
+    log.line("1", None, "user", "Fix the bug.")
+    log.said("2", "1", "Which one?")
+    log.line("3", "2", "user", "The first.")
+    log.called("4", "3", command="rm -r x")
+    log.returned("5", "4", "4")
+    log.said("6", "5", "Removed.")
+    log.line("7", "2", "user", "The second.")
+    log.called("8", "7", command="touch y")
+    log.returned("9", "8", "8")
+    log.said("10", "9", "Made.")
+    return log
+
+
+def summary_of(path: Path) -> ImportSummary:
+    report = ImportReport()
+    list(report.read(FORMATS["claude_code"], files_of(path)))
+    return report.summary
+
+
+def test_only_the_last_branch_is_the_conversation_and_all_were_paid_for(tmp_path: Path) -> None:
+    path = written(tmp_path / "session.jsonl", rewound().lines)
+    (run,) = trajectories(path)
+    check(run)
+    assert [turn.user_message for turn in run.turns] == ["Fix the bug.", "The second."]
+    assert [step.call.id for step in run.calls if step.call] == ["t-8"]
+    assert run.usage == Usage(input_tokens=50, output_tokens=5)
+    assert summary_of(path).sentence == "partial: 1 rewind by the user, with 1 call, left out"
+
+
+def test_an_edited_first_prompt_is_told_by_the_marker_of_the_client(tmp_path: Path) -> None:
+    log = rewound()
+    log.line("11", None, "user", "Fix the other bug.")
+    log.said("12", "11", "Fixed.")
+    (both,) = trajectories(written(tmp_path / "unmarked.jsonl", log.lines))
+    assert [turn.user_message for turn in both.turns][-1] == "Fix the other bug."
+    assert len(both.turns) == 4
+    marker = {"type": "last-prompt", "lastPrompt": "Fix the other bug.", "leafUuid": "12", "sessionId": "s"}
+    path = written(tmp_path / "marked.jsonl", [*log.lines, marker])
+    (run,) = trajectories(path)
+    assert ([turn.user_message for turn in run.turns], run.task) == (["Fix the other bug."], "Fix the other bug.")
+    assert run.usage == Usage(input_tokens=60, output_tokens=6)
+    assert summary_of(path).sentence == "partial: 1 rewind by the user, with 2 calls, left out"
+
+
+def test_sub_agents_of_a_branch_that_was_left_are_left_with_it(tmp_path: Path) -> None:
+    log = rewound()
+    log.lines[3]["message"]["content"][0] |= {"name": "Task", "input": {"prompt": "Look around."}}
+    inner = Log()
+    inner.line("a", None, "user", "Look around.", isSidechain=True, agentId="x")
+    inner.line("b", "a", "assistant", [{"type": "text", "text": "Nothing here."}], isSidechain=True, agentId="x")
+    (run,) = trajectories(written(tmp_path / "session.jsonl", [*log.lines[:4], *inner.lines, *log.lines[4:]]))
+    assert ("Nothing here." in run.text, len(run.agents)) == (False, 1)
+    assert run.usage == Usage(input_tokens=60, output_tokens=6)
+
+
+def test_parallel_calls_and_interruptions_are_no_rewinds(tmp_path: Path) -> None:
+    log = Log()
+    log.line("1", None, "user", "Fix the bug.")
+    log.called("2", "1", command="ls")
+    log.called("3", "2", command="pwd")
+    log.returned("4", "2", "2")
+    log.returned("5", "3", "3")
+    log.said("6", "5", "I see.")
+    log.called("7", "6", command="make")
+    log.called("8", "7", command="make test")
+    log.returned("9", "8", "8")
+    log.returned("10", "7", "7")
+    log.line("11", "10", "user", [{"type": "text", "text": "[Request interrupted by user]"}])
+    log.line("12", "11", "user", "Stop, only look.")
+    log.said("13", "12", "As you like.")
+    path = written(tmp_path / "session.jsonl", log.lines)
+    (run,) = trajectories(path)
+    assert [step.call.id for step in run.calls if step.call] == ["t-2", "t-3", "t-7", "t-8"]
+    assert summary_of(path).sentence == "complete"
+
+
+def test_the_conversation_after_a_compaction_leaves_nothing_behind(tmp_path: Path) -> None:
+    log = rewound()
+    boundary = {
+        "type": "system", "subtype": "compact_boundary", "uuid": "20", "parentUuid": None, "logicalParentUuid": "10",
+        "sessionId": "s", "timestamp": "2026-01-01T10:01:00Z",
+    }  # fmt: skip
+    log.lines.append(boundary)
+    log.line("21", "20", "user", "Summary of it all.", isCompactSummary=True)
+    log.line("22", "21", "user", "Go on.")
+    log.said("23", "22", "Going on.")
+    marker = {"type": "last-prompt", "leafUuid": "23", "sessionId": "s"}
+    (run,) = trajectories(written(tmp_path / "session.jsonl", [*log.lines, marker]))
+    assert [turn.user_message for turn in run.turns] == ["Fix the bug.", "The second.", "Go on."]
+
+
+def test_a_line_without_a_session_does_not_end_or_join_the_session_around_it(tmp_path: Path) -> None:
+    lines = [line for line in LINES if not line.get("isSidechain")]
+    (alone,) = trajectories(written(tmp_path / "alone.jsonl", lines))
+    result = {"type": "result", "subtype": "error_max_turns", "session_id": None, "result": "x", "total_cost_usd": 9.0}
+    unmapped = UnmappedFields()
+    (run,) = trajectories(written(tmp_path / "between.jsonl", [*lines[:6], result, *lines[6:]]), unmapped=unmapped)
+    assert run == alone
+    assert ("lines[] (without the ID of a session)", 1) in unmapped.table()
+    unnamed = [line | {"sessionId": None} for line in rewound().lines]
+    both = trajectories(written(tmp_path / "both.jsonl", [*lines[:6], *unnamed, *lines[6:]]))
+    assert [len(one.calls) for one in both] == [len(alone.calls), 1]

@@ -173,3 +173,59 @@ def test_two_threads_in_one_file_are_two_trajectories(tmp_path: Path) -> None:
     lines = [{"type": "thread.started", "thread_id": "a"}, said, {"type": "thread.started", "thread_id": "b"}, said]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     assert [run.id for run in trajectories(path)] == ["a", "b"]
+
+
+def _old_items() -> list[dict[str, Any]]:
+    """Items as `codex-rs/protocol/src/models.rs` of August 2025 wrote them: without envelope and time."""
+    output = json.dumps({"output": "1 failed\n", "metadata": {"exit_code": 1, "duration_seconds": 0.4}})
+    context = "<environment_context>\n  <cwd>/repo</cwd>\n</environment_context>"
+    return [
+        {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": context}]},
+        {"type": "message", "id": None, "role": "user", "content": [{"type": "input_text", "text": "Fix the tests."}]},
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Run them."}],
+         "content": None, "encrypted_content": None},
+        {"type": "function_call", "id": "f1", "name": "shell", "arguments": '{"command":["pytest"]}', "call_id": "c1"},
+        {"type": "function_call_output", "call_id": "c1", "output": output},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One fails."}]},
+    ]  # fmt: skip
+
+
+_HEADER = {"id": "5973b6c0", "timestamp": "2025-08-18T01:16:13.522Z", "instructions": "Use tabs."}
+
+
+def test_a_rollout_without_envelopes_is_read(tmp_path: Path) -> None:
+    state = {"record_type": "state"}
+    first, *rest = _old_items()
+    header = {**_HEADER, "git": {"commit_hash": "abc", "branch": "main"}}
+    path = tmp_path / "rollout.jsonl"
+    run = _read(path, [header, state, first, state, *rest, state])
+    assert (run.id, run.task, run.final_answer) == ("5973b6c0", "Fix the tests.", "One fails.")
+    assert (run.started_at, run.duration_s, run.usage) == (_HEADER["timestamp"], None, None)
+    assert (run.extra["cwd"], run.agents[0].description) == ("/repo", "Use tabs.")
+    assert calls_of(run) == [("shell", {"command": ["pytest"]}, "1 failed\n")]
+    assert _errors(run) == ["exit code 1"]
+    report = ImportReport()
+    assert len(list(report.read(FORMATS["codex"], files_of(path)))) == 1
+    assert report.summary.sentence == "complete"
+
+
+def test_old_rollouts_in_one_file_are_sessions_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "rollouts.jsonl"
+    lines = [_HEADER, *_old_items(), {**_HEADER, "id": "other"}, *_old_items()]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert [(run.id, len(run.calls)) for run in trajectories(path)] == [("5973b6c0", 1), ("other", 1)]
+
+
+def test_a_document_of_the_first_versions_is_read(tmp_path: Path) -> None:
+    shell = {"type": "local_shell_call", "call_id": "c2", "status": "completed",
+             "action": {"type": "exec", "command": ["ls"]}}  # fmt: skip
+    output = {
+        "type": "local_shell_call_output",
+        "call_id": "c2",
+        "output": '{"output":"a.py","metadata":{"exit_code":0}}',
+    }
+    path = tmp_path / "rollout.json"
+    items = [*_old_items()[1:], shell, output]
+    path.write_text(json.dumps({"session": _HEADER, "items": items}, indent=2), "utf-8")
+    (run,) = trajectories(path)
+    assert (run.id, _errors(run)) == ("5973b6c0", ["exit code 1", None])

@@ -7,10 +7,11 @@ import orjson
 import pytest
 
 from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Usage
-from evaluation_assets_tests.core.formats.readers.summaries import summary_of
-from evaluation_assets_tests.core.formats.reading import FIXTURES, trajectories
+from evaluation_assets_tests.core.formats.readers.summaries import summary_of, written
+from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, read, trajectories
 
 ANTHROPIC = FIXTURES / "anthropic_messages"
 RESPONSES = FIXTURES / "openai_responses"
@@ -137,3 +138,49 @@ def test_an_item_that_nobody_knows_is_named_and_splits_no_run(tmp_path: Path) ->
     (run,) = trajectories(path)
     assert len(run.calls) == 4
     assert summary_of(path).unknown_parts == {"teleport_call": 1}
+
+
+def _logged(request: Any, response: Any, operation: str = "InvokeModel") -> dict[str, Any]:
+    """An entry of a Bedrock invocation log, schema version 1.0, of a model that is called with its own API."""
+    return {
+        "schemaType": "ModelInvocationLog", "schemaVersion": "1.0", "timestamp": "2026-04-17T14:21:50Z",
+        "accountId": "1", "region": "us-east-1", "requestId": "r-1", "operation": operation,
+        "modelId": "anthropic.claude-sonnet-4-5",
+        "input": {"inputContentType": "application/json", "inputBodyJson": request, "inputTokenCount": 50},
+        "output": {"outputContentType": "application/json", "outputBodyJson": response, "outputTokenCount": 12},
+    }  # fmt: skip
+
+
+def _exchange() -> list[tuple[Any, Any]]:
+    request = {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 99, "system": "You are desk.",
+               "messages": [{"role": "user", "content": "Is it paid?"}]}  # fmt: skip
+    call = {"type": "tool_use", "id": "c1", "name": "look_up", "input": {"order_id": "17"}}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "paid"}]}
+    history = [*request["messages"], {"role": "assistant", "content": [call]}, result]
+    message = {"id": "msg", "type": "message", "role": "assistant", "model": "claude"}
+    first = {**message, "content": [call], "stop_reason": "tool_use", "usage": {"input_tokens": 50, "output_tokens": 9}}
+    answer = [{"type": "text", "text": "Yes."}]
+    last = {**message, "content": answer, "stop_reason": "end_turn", "usage": {"input_tokens": 70, "output_tokens": 3}}
+    return [(request, first), ({**request, "messages": history}, last)]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_bedrock_log_of_anthropic_requests_is_one_conversation(tmp_path: Path, as_text: bool) -> None:
+    pairs = _exchange()
+    if as_text:
+        pairs = [(orjson.dumps(request).decode(), orjson.dumps(response).decode()) for request, response in pairs]
+    path = written(tmp_path, *(_logged(request, response) for request, response in pairs))
+    (run,) = trajectories(path)
+    assert [(name, result) for name, _, result in calls_of(run)] == [("look_up", "paid")]
+    assert (run.task, run.final_answer, run.usage) == ("Is it paid?", "Yes.", Usage(input_tokens=120, output_tokens=12))
+    assert (run.agents[0].description, run.started_at) == ("You are desk.", "2026-04-17T14:21:50Z")
+    assert summary_of(path).sentence == "complete"
+
+
+def test_a_streamed_response_in_a_bedrock_log_is_refused_with_the_reason(tmp_path: Path) -> None:
+    ((request, _), *_) = _exchange()
+    chunks = [{"type": "message_start", "message": {}}, {"type": "message_stop"}]
+    path = written(tmp_path, _logged(request, chunks, "InvokeModelWithResponseStream"))
+    assert summary_of(path).sentence == "partial: 1 record rejected"
+    (rejection,) = read(path)
+    assert isinstance(rejection, Rejection) and rejection.reason == "streamed_response"

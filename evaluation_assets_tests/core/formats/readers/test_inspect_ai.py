@@ -14,6 +14,7 @@ from evaluation_assets.core.formats.base import Rejection, Sample, UnreadableDro
 from evaluation_assets.core.formats.readers.inspect_ai import detect
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets_tests.core.formats.readers.summaries import summary_of
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.third_party import data
 
@@ -224,3 +225,41 @@ def test_the_logs_of_others_load() -> None:
     assert all(isinstance(run, Trajectory) and run.final_answer and run.reference_answer for run in runs)
     json_log, archive = runs[-2], runs[-1]
     assert json_log.text == archive.text
+
+
+def retried(*errors: str) -> dict[str, Any]:
+    """A sample that failed before, as Inspect 0.3.285 logs it with `retry_on_error`."""
+    sample = json.loads(json.dumps(LOG["samples"][0]))
+    call = {"id": "lost-{}", "function": "add", "arguments": {"x": 2, "y": 3}, "type": "function"}
+    sample["error_retries"] = [
+        {
+            "message": error, "traceback": "Traceback ...", "traceback_ansi": "Traceback ...",
+            "events": [
+                {"event": "model", "timestamp": "2026-02-01T08:00:00+00:00", "model": "provider/model-a", "output": {
+                    "model": "provider/model-a", "completion": "", "error": None,
+                    "choices": [{"stop_reason": "tool_calls", "message": {
+                        "role": "assistant", "content": "", "tool_calls": [call | {"id": f"lost-{number}"}]}}],
+                    "usage": {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9},
+                }},
+                {"event": "tool", "timestamp": "2026-02-01T08:00:00+00:00", "id": f"lost-{number}", "function": "add",
+                 "arguments": {"x": 2, "y": 3}, "error": None},
+            ],
+        }
+        for number, error in enumerate(errors)
+    ]  # fmt: skip
+    return sample
+
+
+def test_attempts_that_failed_are_named_and_their_tokens_counted(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(orjson.dumps({**LOG, "samples": [retried("OSError('disk full')", "TimeoutError()")]}))
+    (before, _), (run,) = trajectories(FIXTURE), trajectories(path)
+    check(run)
+    assert run.extra["failed_attempts"] == ["OSError('disk full')", "TimeoutError()"]
+    assert run.text == before.text
+    assert run.usage is not None and before.usage is not None
+    assert run.usage.input_tokens == (before.usage.input_tokens or 0) + 14
+    assert run.usage.output_tokens == (before.usage.output_tokens or 0) + 4
+    assert summary_of(path).sentence == (
+        "partial: 2 failed attempts before the last one, of which the log keeps only the last request"
+    )

@@ -162,3 +162,20 @@ def test_a_root_run_with_a_memory_counts_what_came_before_in_the_earlier_run(tmp
 def test_a_step_that_is_no_action_with_its_observation_is_named(tmp_path: Path, step: Any) -> None:
     found = summary_of(written(tmp_path, {"input": "Go", "output": "Done", "intermediate_steps": [step]}))
     assert found.unknown_parts == {"intermediate_steps": 1}
+
+
+def test_messages_given_as_pairs_are_read(tmp_path: Path) -> None:
+    """`graph.invoke({"messages": [("user", ...)]})`, as langchain-core 1 traces it: a tuple is a list in JSON."""
+    root = {
+        "id": "r", "trace_id": "r", "name": "LangGraph", "run_type": "chain", "start_time": "2026-01-01T00:00:00",
+        "inputs": {"messages": [["system", "Be kind."], ["user", "Is it paid?"], {"role": "user", "content": "Well?"}]},
+        "outputs": {"messages": [{"type": "ai", "content": "Yes."}]},
+    }  # fmt: skip
+    model = {
+        "id": "m", "trace_id": "r", "parent_run_id": "r", "name": "model", "run_type": "llm",
+        "start_time": "2026-01-01T00:00:01", "inputs": {"prompts": ["Human: Is it paid?"]},
+        "outputs": {"generations": [[{"text": "Yes.", "message": {"type": "ai", "content": "Yes."}}]]},
+    }  # fmt: skip
+    (run,) = trajectories(written(tmp_path, root, model))
+    assert [turn.user_message for turn in run.turns] == ["Is it paid?", "Well?"]
+    assert run.task == "Is it paid?"

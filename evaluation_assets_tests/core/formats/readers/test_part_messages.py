@@ -8,7 +8,7 @@ import pytest
 
 from evaluation_assets.core.trajectories.model import Usage
 from evaluation_assets_tests.core.formats.readers.summaries import calls_and_errors, files_of_all, summary_of, written
-from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, trajectories
+from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, trajectories
 
 BEDROCK, VERCEL = FIXTURES / "bedrock_converse", FIXTURES / "vercel_ai"
 GEMINI, ADK = FIXTURES / "gemini", FIXTURES / "google_adk"
@@ -113,6 +113,50 @@ def test_a_call_of_a_ui_message_that_did_not_run_has_no_result(tmp_path: Path) -
     }
     (run,) = trajectories(written(tmp_path, record))
     assert [step.result and step.result.error for step in run.calls] == [None, "execution denied"]
+
+
+@pytest.mark.parametrize("name", ["result_7.json", "on_end_7.jsonl", "on_step_finish_5.jsonl"])
+def test_the_steps_of_a_generation_are_one_conversation(name: str) -> None:
+    """Shapes that `ai` 7.0.173 and 5.0.277 gave with a mock model; an error is an empty object in JSON."""
+    (run,) = trajectories(VERCEL / name)
+    check(run)
+    assert calls_and_errors(run) == [('{"city":"Bern"}', None), ('{"city":"Basel"}', "Error: no station in Basel")]
+    assert [result for _, _, result in calls_of(run)] == [
+        '{\n  "type": "rain",\n  "mm": 3\n}',
+        "Error: no station in Basel",
+    ]
+    assert run.piece(run.calls[0].thought) == "Two cities."
+    assert run.final_answer == "It rains in Bern; for Basel I have no station."
+    assert run.usage == Usage(input_tokens=100, cached_tokens=20, output_tokens=20)
+    assert [step.usage and step.usage.input_tokens for step in run.steps] == [40, None, 60]
+    assert run.agents[0].model == "gpt-5"
+
+
+def test_the_result_of_version_4_has_its_prompt_before_its_steps() -> None:
+    """Shape that `ai` 4.3.19 gave; the prompt and the system prompt were added by who stored it."""
+    (run,) = trajectories(VERCEL / "result_4.json")
+    assert (run.task, run.agents[0].description) == ("Is it raining in Bern and in Basel?", "You are a weather desk.")
+    assert [(arguments, result) for _, arguments, result in calls_of(run)] == [
+        ({"city": "Bern"}, '{\n  "rain": true\n}'),
+        ({"city": "Basel"}, "none"),
+    ]
+    assert run.usage == Usage(input_tokens=100, output_tokens=20)
+    assert (run.agents[0].model, run.started_at) == ("gpt-4.1", "2025-03-01T08:00:00.000Z")
+
+
+def test_messages_that_go_on_to_the_answer_are_not_repeated_by_the_steps(tmp_path: Path) -> None:
+    result = orjson.loads((VERCEL / "result_7.json").read_bytes())
+    answers = [message for step in result["steps"] for message in step["response"]["messages"]]
+    (run,) = trajectories(written(tmp_path, {**result, "messages": [{"role": "user", "content": "Rain?"}, *answers]}))
+    assert (run.task, len(run.calls)) == ("Rain?", 2)
+
+
+def test_steps_of_two_generations_are_two_conversations(tmp_path: Path) -> None:
+    result = orjson.loads((VERCEL / "result_7.json").read_bytes())
+    other = [{**step, "callId": "call-2"} for step in result["steps"]]
+    five = [orjson.loads(line) for line in (VERCEL / "on_step_finish_5.jsonl").read_bytes().splitlines()]
+    runs = trajectories(written(tmp_path, *result["steps"], *other, *five, *five))
+    assert [len(run.calls) for run in runs] == [2, 2, 2, 2]
 
 
 @pytest.mark.parametrize("name", ["contents.json", "logs.jsonl"])
