@@ -22,7 +22,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, recorded_verdicts
 from evaluation_assets.core.trajectories.recorded_spans import spans_of_clips
 from evaluation_assets_tests.core.formats.readers.summaries import check_desk
-from evaluation_assets_tests.core.formats.reading import FIXTURES, calls_of, check, read, trajectories
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
 from evaluation_assets_tests.core.formats.test_import_report import summary_of
 
 FIXTURE = FIXTURES / "mlflow" / "traces.json"
