@@ -11,6 +11,7 @@ from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import load_settings
+from evaluation_assets.core.sinks.settings import load_sinks
 from evaluation_assets.core.sources.settings import load_sources
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs import (
@@ -34,6 +35,7 @@ from evaluation_assets.defs.jobs import (
     promote_job,
     rescore_job,
     run_agents_job,
+    send_job,
 )
 from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.lost_runs import lost_runs
@@ -42,6 +44,7 @@ from evaluation_assets.defs.regression import gate_check, regression_assets
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
+from evaluation_assets.defs.sinks import sink_assets, stores_of
 from evaluation_assets.defs.sources import source_sensors
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import ParquetIOManager
@@ -57,6 +60,7 @@ def build_definitions(
     judges = judges_of(panel, home.ledger_url)
     rubrics = load_rubrics(home.rubrics)
     settings = load_settings(home.gate_file)
+    sinks = load_sinks(home.sinks_file)
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
@@ -89,8 +93,9 @@ def build_definitions(
             sessions.session_agent_ranks,
             reports.preprocessed_files,
             *regression_assets(judges, rubrics, panel.quorum, settings),
-            *reviewing_assets(judges, settings.review),
+            *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
             reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
+            *sink_assets(sinks, judges, rubrics, panel.quorum, settings),
             *agent_assets(agents),
         ],
         asset_checks=[checks.report_checks(judges), gate_check(settings)],
@@ -102,6 +107,7 @@ def build_definitions(
             promote_job,
             overview_job,
             *([run_agents_job] if agents else []),
+            *([send_job] if sinks else []),
         ],
         sensors=[
             new_drops,

@@ -1,6 +1,7 @@
 """`export`: write an evaluated drop in other formats."""
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import IO
 
@@ -10,10 +11,13 @@ from upath import UPath
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.formats.writers import atif, openai_messages, otel_evaluations
+from evaluation_assets.core.formats.writers import atif, openai_messages
 from evaluation_assets.core.gating.session_agents import with_ranks
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import Aligned, publish
+from evaluation_assets.core.lake import publish
+from evaluation_assets.core.masking import Mask
+from evaluation_assets.core.sinks import otel_events
+from evaluation_assets.core.sinks.scores import drop_scores
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
@@ -61,9 +65,8 @@ def _lines(home: Installation, drop: str, format_name: str, trajectories: Iterab
     elif format_name == "session_agents":
         yield from with_ranks(home, drop)
     else:
-        tables = [home.table(drop, name) for name in ("clip_scores", "category_assessments", "trajectory_scores")]
-        if not all(table.exists for table in tables):
+        if not home.table(drop, "trajectory_scores").exists:
             refuse(f"{drop!r} has no scores in {home.lake}. Evaluate it without --preprocess-only first.")
-        scores = [Aligned(table.rows()) for table in tables]
-        for trajectory in trajectories:
-            yield otel_evaluations.document(drop, trajectory, *(rows.at(trajectory.id) for rows in scores))
+        scores = drop_scores(home, drop, home.judges_of(drop), Mask())
+        for _, own in groupby(scores, key=lambda score: score.trajectory_id):
+            yield otel_events.document(own)

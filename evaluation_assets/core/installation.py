@@ -82,6 +82,11 @@ class Installation:
         return self.root / "gate.yaml"
 
     @property
+    def sinks_file(self) -> UPath:
+        """Where scores are sent."""
+        return self.root / "sinks.yaml"
+
+    @property
     def sources_file(self) -> UPath:
         """Where traces are fetched from."""
         return self.root / "sources.yaml"
@@ -139,3 +144,10 @@ class Installation:
             return []
         keys = (path.path.removeprefix(folder.path).strip("/") for path in folder.rglob("*.parquet"))
         return sorted(key.removesuffix(".parquet") for key in keys if not key.rsplit("/", 1)[-1].startswith("."))
+
+    def judges_of(self, drop: str) -> list[str]:
+        """Names of the judges that have verdicts on the clips of a drop."""
+        folder = self.lake / "clip_verdicts"
+        if not folder.exists():
+            return []
+        return sorted(path.name for path in folder.iterdir() if self.table(drop, "clip_verdicts", path.name).exists)

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from evaluation_assets.defs.names import (
+    COLLECTED_LABELS,
     EVALUATE,
     GATE,
     OVERVIEW,
@@ -10,6 +11,7 @@ from evaluation_assets.defs.names import (
     PROMOTE_BASELINE,
     RESCORE,
     RUN_AGENTS,
+    SEND_SCORES,
 )
 from evaluation_assets.defs.regression import GATE_CHECK
 
@@ -23,12 +25,15 @@ OVER_ALL_DROPS = (
     "session_agent_ranks",
 )
 AGENTS = dg.AssetSelection.groups("agents")
+COLLECTED = dg.AssetSelection.groups(COLLECTED_LABELS)
+SINKS = dg.AssetSelection.groups("sinks")
 
 evaluate_job = dg.define_asset_job(
     EVALUATE,
     selection=dg.AssetSelection.all()
     - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS)
-    - AGENTS,
+    - AGENTS
+    - COLLECTED,
     description="Evaluate one drop, from the file to the report.",
 )
 
@@ -38,6 +43,7 @@ rescore_job = dg.define_asset_job(
         dg.AssetSelection.groups("judging").downstream()
         - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS)
         - AGENTS
+        - COLLECTED
     ),
     description="Run all verdicts of ingested drops and everything downstream of them.",
 )
@@ -62,7 +68,7 @@ promote_job = dg.define_asset_job(
 
 overview_job = dg.define_asset_job(
     OVERVIEW,
-    selection=dg.AssetSelection.assets(*OVER_ALL_DROPS),
+    selection=dg.AssetSelection.assets(*OVER_ALL_DROPS) | COLLECTED,
     description="Update labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
 )
 
@@ -70,4 +76,10 @@ run_agents_job = dg.define_asset_job(
     RUN_AGENTS,
     selection=AGENTS,
     description="Run every agent on one suite; the drops they write are evaluated like any other.",
+)
+
+send_job = dg.define_asset_job(
+    SEND_SCORES,
+    selection=SINKS,
+    description="Send the scores of one evaluated drop to all sinks: what is new, has changed or failed.",
 )

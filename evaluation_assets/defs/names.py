@@ -7,6 +7,7 @@ GATE = "gate"
 PROMOTE_BASELINE = "promote_baseline"
 OVERVIEW = "overview"
 RUN_AGENTS = "run_agents"
+SEND_SCORES = "send_scores"
 
 WELL_READ = "well_read"
 RECORDS_ADD_UP = "records_add_up"
@@ -24,9 +25,16 @@ REGRESSION_GATE = "regression_gate"
 NO_DRIFT = "no_drift"
 READABLE = "readable"
 MAY_GATE = "may_gate"
+DELIVERED = "delivered"
 
 AGENT_RUNS = "agent_runs"
 """First part of the keys of agents' assets, and the name of the op that runs them, which its configuration goes to."""
+
+DELIVERIES = "deliveries"
+"""First part of the keys of sinks' assets."""
+
+COLLECTED_LABELS = "collected_labels"
+"""First part of the keys, and the group, of the assets that collect labels from stores."""
 
 STOPPED = "stopped"
 """Metadata of a failure: why agents stopped (`budget`, `auth`, ...), or `unusable`."""

@@ -5,8 +5,13 @@ import os
 import dagster as dg
 
 from evaluation_assets.core.automation import NotificationSettings
-from evaluation_assets.core.reporting.notifications import FailedCheck, message, send
+from evaluation_assets.core.reporting.notifications import FailedCheck, message
+from evaluation_assets.core.sinks.http import Patience
+from evaluation_assets.core.sinks.webhook import post
 from evaluation_assets.defs.names import PARTITION_TAG, REGRESSION_GATE
+
+PATIENCE = Patience(attempts=1, timeout=10.0)
+"""A sensor has a minute, and is called again by the next tick."""
 
 
 def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
@@ -29,7 +34,7 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
         run = context.dagster_run
         checks = failed_checks(context.instance, run.run_id)
         drop, problem = run.tags.get(PARTITION_TAG), context.failure_event.message
-        send(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE))
+        post(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE), PATIENCE)
         return None
 
     return notify_failures

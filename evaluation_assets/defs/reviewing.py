@@ -13,7 +13,7 @@ from evaluation_assets.core.human_review.queue import by_reason, queue_rows, wri
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
-from evaluation_assets.defs.names import MAY_GATE, READABLE
+from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
@@ -22,12 +22,17 @@ REVIEWING_VERSION = "1"
 """Increment when the same scores and labels would give different results."""
 
 
-def reviewing_assets(judges: Sequence[Judge], settings: ReviewSettings) -> list[dg.AssetsDefinition]:
-    """The review queue of a drop; labels, judge cards and corrected pass rates over all drops."""
+def reviewing_assets(
+    judges: Sequence[Judge], settings: ReviewSettings, stores: Sequence[str] = ()
+) -> list[dg.AssetsDefinition]:
+    """The review queue of a drop; labels, judge cards and corrected pass rates over all drops.
+
+    `stores` are the sinks that labels are collected from.
+    """
     names = [judge.name for judge in judges]
     return [
         _review_queue(settings),
-        labels,
+        _labels(stores),
         _judge_cards(names, settings),
         _pass_rates(names, settings),
     ]
@@ -55,23 +60,27 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
     return review_queue
 
 
-@dg.asset(
-    group_name="reviewing",
-    code_version=REVIEWING_VERSION,
-    kinds={"parquet"},
-    check_specs=[
-        dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
-    ],
-    description="Human labels of trajectories, from the completed files in labels/.",
-)
-def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
-    """Read the files in `labels/`; invalid lines are reported and skipped."""
-    found = list(read_labels(home.home.labels))
-    table = tables.LABELS
-    rows = [asdict(each) for each in found if isinstance(each, Label)]
-    return dg.MaterializeResult(
-        value=Stream(table, batched(rows, table)), check_results=[check_result(readable(found), READABLE)]
+def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
+    @dg.asset(
+        group_name="reviewing",
+        code_version=REVIEWING_VERSION,
+        deps=[dg.AssetKey([COLLECTED_LABELS, store]) for store in stores],
+        kinds={"parquet"},
+        check_specs=[
+            dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
+        ],
+        description="Human labels of trajectories, from the completed files in labels/.",
     )
+    def labels(home: HomeResource):  # Dagster refuses an annotation beside check_specs
+        """Read the files in `labels/`; invalid lines are reported and skipped."""
+        found = list(read_labels(home.home.labels))
+        table = tables.LABELS
+        rows = [asdict(each) for each in found if isinstance(each, Label)]
+        return dg.MaterializeResult(
+            value=Stream(table, batched(rows, table)), check_results=[check_result(readable(found), READABLE)]
+        )
+
+    return labels
 
 
 def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:

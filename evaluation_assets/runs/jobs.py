@@ -171,7 +171,7 @@ def run_job(
             partition_key=drop if job != GATE else None,
             tags={PARTITION_TAG: drop} if job == GATE and drop else None,
             instance=instance,
-            asset_selection=None if assets is None else [dg.AssetKey(name) for name in assets],
+            asset_selection=None if assets is None else [dg.AssetKey.from_user_string(name) for name in assets],
             run_config={"loggers": {"console": {}}, "ops": dict(ops or {})},
             raise_on_error=False,
         )

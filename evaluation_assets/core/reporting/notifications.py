@@ -1,12 +1,9 @@
 """Failed runs and regressions as JSON with a `text`, which Slack-compatible webhooks display."""
 
-import json
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-TIMEOUT_SECONDS = 10.0
 _MAX_TEXT = 2000
 
 
@@ -35,19 +32,3 @@ def message(
         "run_id": run_id,
         "checks": [asdict(check) for check in checks],
     }
-
-
-def send(url: str, content: dict[str, Any]) -> None:
-    """POST JSON.
-
-    Raises:
-        ValueError: the URL is not http or https.
-        urllib.error.URLError: no answer, or an HTTP error. Messages never contain the URL, which is a secret.
-    """
-    if not url.startswith(("http://", "https://")):
-        raise ValueError("the notification URL must start with http:// or https://")
-    request = urllib.request.Request(  # noqa: S310  (the scheme is checked above)
-        url, json.dumps(content).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
-        pass

@@ -25,6 +25,11 @@ def as_markdown(report: DropReport) -> str:
     return environment().get_template("report.md.j2").render(report=report)
 
 
+def outcome_markdown(report: DropReport) -> str:
+    """The headline and the gate of a report as Markdown, for a comment on a pull request."""
+    return environment().get_template("outcome.md.j2").render(report=report)
+
+
 def as_html(report: DropReport) -> str:
     """The report as one self-contained page. Its security policy allows the viewer's script and nothing else."""
     return plain(

@@ -4,8 +4,19 @@ The names and types of columns are a public contract; files are read by DuckDB, 
 shares are 0..1, money is US dollars, a missing value is null, never 0.
 """
 
-from evaluation_assets.core.tables import coding_work, gating, human_review, ingest, scores, sessions, suites, verdicts
+from evaluation_assets.core.tables import (
+    coding_work,
+    deliveries,
+    gating,
+    human_review,
+    ingest,
+    scores,
+    sessions,
+    suites,
+    verdicts,
+)
 from evaluation_assets.core.tables.coding_work import CODING_WORK
+from evaluation_assets.core.tables.deliveries import DELIVERIES
 from evaluation_assets.core.tables.gating import DRIFT, GATE_CALIBRATION, LEADERBOARD, SCORE_HISTORY, TASK_METRICS
 from evaluation_assets.core.tables.human_review import JUDGE_CARDS, LABELS, PASS_RATES, REVIEW_QUEUE
 from evaluation_assets.core.tables.ingest import (
@@ -34,7 +45,7 @@ from evaluation_assets.core.tables.verdicts import (
 
 TABLES: dict[str, Table] = {
     table.name: table
-    for group in (ingest, verdicts, scores, suites, sessions, coding_work, gating, human_review)
+    for group in (ingest, verdicts, scores, suites, sessions, coding_work, gating, human_review, deliveries)
     for table in group.TABLES
 }
 """All tables by name."""
@@ -47,6 +58,7 @@ __all__ = [
     "CLIP_SCORES",
     "CLIP_VERDICTS",
     "CODING_WORK",
+    "DELIVERIES",
     "DRIFT",
     "FAILURE_PATTERNS",
     "GATE_CALIBRATION",

@@ -21,7 +21,8 @@ pd.read_parquet(".evaluation/lake/clip_scores/assistants.parquet").groupby("tool
 ```
 
 Each table has one Parquet file (zstd) per drop, `<home>/lake/<table>/<drop>.parquet`. Tables of verdicts have one file
-per judge and drop, `<home>/lake/<table>/<judge>/<drop>.parquet`. A few tables cover all drops in one file.
+per judge and drop, `<home>/lake/<table>/<judge>/<drop>.parquet`; `deliveries` has one per sink and drop. A few tables
+cover all drops in one file.
 
 Scores and shares are 0..1, money is US dollars, and a missing value is null, never 0.
 
@@ -36,7 +37,7 @@ def page(tables: Iterable[Table]) -> str:
 
 def _section(table: Table) -> str:
     lines = [
-        f"## {table.name}{'/<judge>' if table.per_judge else ''}",
+        f"## {table.name}{'/<judge>' if table.per_judge else '/<sink>' if table.per_sink else ''}",
         "",
         f"Each row is {table.row}."
         + (f" One file over all drops: `lake/{table.name}.parquet`." if table.whole else ""),

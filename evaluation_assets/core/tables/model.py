@@ -28,12 +28,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the lake. Tables `per_judge` have one file per judge and partition; `whole` ones are one file."""
+    """A table of the lake.
+
+    Tables `per_judge` or `per_sink` have one file per judge or sink and partition; `whole` ones are one file.
+    """
 
     name: str
     row: str
     columns: tuple[Column, ...]
     per_judge: bool = False
+    per_sink: bool = False
     whole: bool = False
 
     @cached_property

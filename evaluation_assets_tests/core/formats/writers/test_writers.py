@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, final_message, total, written
 from evaluation_assets.core.formats.writers import atif as atif_writer
 from evaluation_assets.core.formats.writers import openai_messages as openai_writer
-from evaluation_assets.core.formats.writers import otel_evaluations
 from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, Usage
 from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read
 from evaluation_assets_tests.core.formats.reading import trajectories as runs_of
@@ -213,38 +212,3 @@ def test_messages_read_back_what_was_written(tmp_path_factory: pytest.TempPathFa
         (step.call.name, run.arguments(step.call)) for step in run.calls if step.call
     ]
     assert outcome(back) == outcome(run)
-
-
-# Scores
-
-
-def scored(mean: float | None, **more: Any) -> dict[str, Any]:
-    return {"criterion": "clarity", "mean": mean, "n_scored": 2, "n_judges": 3, **more}
-
-
-def attributes_of(record: Any) -> dict[str, Any]:
-    return {item["key"]: next(iter(item["value"].values())) for item in record["attributes"]}
-
-
-def test_scores_are_events_of_the_spans_they_judge(tmp_path: Path) -> None:
-    manager, _ = runs_of(FIXTURES / "otel")
-    clips = [scored(0.5, clip_index=0, tool_type="weather_expert"), scored(None, clip_index=1, tool_type="final")]
-    categories = [scored(0.25, category="weather_expert")]
-    document = otel_evaluations.document("d", manager, clips, categories, [scored(1.0)])
-    records = document["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
-    assert [record["eventName"] for record in records] == ["gen_ai.evaluation.result"] * 3
-    assert [record["traceId"] for record in records] == [manager.id] * 3
-    assert [record.get("spanId") for record in records] == ["a000000000000005", None, None]
-    found = [attributes_of(record) for record in records]
-    assert [one["gen_ai.evaluation.score.value"] for one in found] == [0.5, 0.25, 1.0]
-    assert [one["evaluation_assets.level"] for one in found] == ["clip", "category", "trajectory"]
-    assert found[0]["gen_ai.evaluation.name"] == "clarity"
-    assert (found[0]["evaluation_assets.clip_index"], found[0]["evaluation_assets.n_scored"]) == ("0", "2")
-
-
-def test_scores_of_a_run_without_a_trace_have_no_trace() -> None:
-    run = tagged(answer("x"))
-    document = otel_evaluations.document("d", run, [], [], [scored(0.5)])
-    (record,) = document["resourceLogs"][0]["scopeLogs"][0]["logRecords"]
-    assert "traceId" not in record and "spanId" not in record
-    assert attributes_of(record)["evaluation_assets.trajectory_id"] == run.id

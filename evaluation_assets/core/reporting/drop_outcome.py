@@ -1,0 +1,28 @@
+"""The outcome of a drop, as it is sent to pull requests and webhooks."""
+
+from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.plain_text import plain
+from evaluation_assets.core.reporting.render import outcome_markdown
+from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.core.sinks.sink import DropOutcome
+
+
+def drop_outcome(report: DropReport, settings: GateSettings) -> DropOutcome:
+    """The headline and the gate of a report. Names from files are escaped."""
+    gate = report.gate
+    verdict = None if gate is None else gate.verdict
+    said = "no baseline" if gate is None else f"{gate.verdict}: {'; '.join(gate.reasons)}"
+    sentence = " ".join(plain(f"{report.drop}: {said}. {report.headline.text}").split())
+    return DropOutcome(
+        drop=report.drop,
+        suite=report.sidecar.suite,
+        verdict=verdict,
+        blocks=gate is not None and (gate.verdict in settings.blocks or bool(gate.judges_changed)),
+        sentence=sentence,
+        markdown=outcome_markdown(report),
+        labels=dict(report.sidecar.labels),
+        data={
+            "headline": report.headline.model_dump(mode="json"),
+            "gate": None if gate is None else gate.model_dump(mode="json"),
+        },
+    )

@@ -1,0 +1,45 @@
+"""POST JSON to a webhook. The URL is a secret and appears in no message."""
+
+from typing import Any
+
+from evaluation_assets.core.sinks.http import Http, Patience, SendError
+from evaluation_assets.core.sinks.sink import Delivery, DropOutcome
+
+
+def post(url: str, content: dict[str, Any], patience: Patience) -> None:
+    """POST JSON.
+
+    Raises:
+        ValueError: the URL is not http or https.
+        SendError: no answer, or an HTTP error. Messages never contain the URL.
+    """
+    if not url.startswith(("http://", "https://")):
+        raise ValueError("the notification URL must start with http:// or https://")
+    with Http(url, secrets=[url], patience=patience) as http:
+        http.post("", content)
+
+
+class Webhook:
+    """A receiver of outcomes. After a crash it may be told twice; `id` and `content` are then the same."""
+
+    def __init__(self, url: str, patience: Patience) -> None:
+        self._url, self._patience = url, patience
+
+    def tell(self, outcome: DropOutcome) -> Delivery:
+        """Post the outcome."""
+        content = {
+            "text": outcome.sentence,
+            "kind": "evaluation",
+            "id": outcome.id,
+            "content": outcome.content,
+            "drop": outcome.drop,
+            "suite": outcome.suite,
+            "verdict": outcome.verdict,
+            "blocks": outcome.blocks,
+            **outcome.data,
+        }
+        try:
+            post(self._url, content, self._patience)
+        except (SendError, ValueError) as problem:
+            return Delivery(outcome, "failed", str(problem))
+        return Delivery(outcome, "delivered")

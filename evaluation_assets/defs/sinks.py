@@ -1,0 +1,101 @@
+"""[sinks] Scores sent to trace stores, pull requests and webhooks; labels collected from there."""
+
+from collections.abc import Mapping, Sequence
+
+import dagster as dg
+
+from evaluation_assets.core import tables
+from evaluation_assets.core.checks.deliveries import delivered
+from evaluation_assets.core.gating.measured_drop import drop_comparability
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.lake import Stream, batched
+from evaluation_assets.core.reporting.drop_outcome import drop_outcome
+from evaluation_assets.core.reporting.drop_report import drop_report
+from evaluation_assets.core.reporting.summary import DropTables
+from evaluation_assets.core.rubrics.model import Rubrics
+from evaluation_assets.core.settings import Settings
+from evaluation_assets.core.sinks.annotations import collect_labels
+from evaluation_assets.core.sinks.delivering import Consignment, Tally
+from evaluation_assets.core.sinks.http import SendError
+from evaluation_assets.core.sinks.opening import MissingKey, is_annotated, open_annotated
+from evaluation_assets.core.sinks.settings import ScoreSinkSettings, SinkSettings
+from evaluation_assets.core.sinks.sink import DropOutcome
+from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.per_judge import LEVELS, judge_keys
+from evaluation_assets.defs.reports import REPORTED
+from evaluation_assets.defs.results import check_result
+from evaluation_assets.resources.installation import HomeResource
+
+
+def sink_assets(
+    sinks: Mapping[str, SinkSettings], judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
+) -> list[dg.AssetsDefinition]:
+    """The deliveries of each sink, and the labels of each sink that people annotate traces in."""
+    return [
+        *(_deliveries(name, sink, judges, rubrics, quorum, settings) for name, sink in sinks.items()),
+        *(_collected(name, sink) for name, sink in stores_of(sinks).items()),
+    ]
+
+
+def stores_of(sinks: Mapping[str, SinkSettings]) -> dict[str, ScoreSinkSettings]:
+    """The sinks that labels are collected from."""
+    return {name: sink for name, sink in sinks.items() if is_annotated(sink)}
+
+
+def _deliveries(
+    name: str, sink: SinkSettings, judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
+) -> dg.AssetsDefinition:
+    key = dg.AssetKey([DELIVERIES, name])
+
+    # The report's blocking checks would keep a regression from the pull request, so that what the report and the gate
+    # are made of is upstream, and not the report.
+    @dg.asset(
+        key=key,
+        partitions_def=DROPS,
+        group_name="sinks",
+        deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
+        kinds={sink.type},
+        check_specs=[
+            dg.AssetCheckSpec(
+                DELIVERED, asset=key, partitions_def=DROPS, description="The sink has taken everything it was sent."
+            )
+        ],
+        description=f"What was sent to the sink {name} ({sink.type}: {sink.place}), and with what result.",
+    )
+    def deliveries(context: dg.AssetExecutionContext, home: HomeResource):  # Dagster refuses an annotation
+        """Send what is new, has changed or failed. A sink that is down fails a check, not the run."""
+        drop, tally = context.partition_key, Tally()
+
+        def outcome() -> DropOutcome:
+            own = DropTables.of(home.home, drop, judges)
+            comparability = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+            return drop_outcome(drop_report(home.home, drop, own, comparability, settings), settings.gate)
+
+        consignment = Consignment(home.home, drop, name, sink, [judge.name for judge in judges], outcome)
+        table = tables.DELIVERIES
+        yield dg.Output(Stream(table, batched(consignment.deliver(tally), table), lambda: {"deliveries": str(tally)}))
+        yield check_result(delivered(tally), DELIVERED)
+
+    return deliveries
+
+
+def _collected(name: str, sink: ScoreSinkSettings) -> dg.AssetsDefinition:
+    @dg.asset(
+        key=dg.AssetKey([COLLECTED_LABELS, name]),
+        group_name=COLLECTED_LABELS,
+        deps=["preprocessed_trajectories"],  # no scores: labels decide which judges have a say in them
+        kinds={sink.type},
+        description=f"What people said about traces in {name}, as labels: labels/{name}.jsonl.",
+    )
+    def collected_labels(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
+        """A store that is down leaves the labels as they were collected the last time."""
+        try:
+            with open_annotated(sink) as store:
+                count = collect_labels(home.home, name, sink, store)
+        except (SendError, MissingKey) as problem:
+            context.log.warning(f"{name}: no labels collected: {problem}")
+            return dg.MaterializeResult(metadata={"problem": str(problem)})
+        return dg.MaterializeResult(metadata={"labels": count})
+
+    return collected_labels
