@@ -18,7 +18,7 @@ test: .venv/.dev  ## run all tests
 
 test-stores: .venv/.dev  ## run the tests on real servers of trace stores, installed below ~/.cache/evaluation-assets
 	$(BIN)/python -m evaluation_assets_tests.trace_servers
-	$(BIN)/python -m pytest evaluation_assets_tests/test_real_stores.py
+	$(BIN)/python -m pytest evaluation_assets_tests/test_real_stores.py evaluation_assets_tests/test_real_sinks.py
 
 lint: .venv/.dev  ## check formatting, lint, import contracts and types
 	$(BIN)/ruff format --check .

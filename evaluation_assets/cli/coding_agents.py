@@ -1,7 +1,6 @@
 """Options that name coding agents of this machine, whose sessions are evaluated instead of files."""
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from typing import Any
 import click
 from upath import UPath
 
+from evaluation_assets.cli.options import DurationType
 from evaluation_assets.cli.output import warn
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import Drop, InvalidDrop
@@ -21,25 +21,6 @@ from evaluation_assets.core.intake.traces import take_in_traces
 from evaluation_assets.core.sources.store import StoreError
 from evaluation_assets.core.sources.stores.agent_sessions import Environment
 from evaluation_assets.core.sources.stores.coding_agents import CODING_AGENTS, CodingAgent, CodingAgentStore
-
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_LONGEST_AGO = 36_500
-
-
-class Since(click.ParamType):
-    """A duration before now, such as `30m`, `12h`, `7d`, `2w`."""
-
-    name = "duration"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Parse a duration."""
-        if isinstance(value, timedelta):
-            return value
-        found = re.fullmatch(r"(\d{1,9})([mhdw])", value.strip())
-        duration = None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
-        if not duration or duration > timedelta(days=_LONGEST_AGO):
-            self.fail(f"{value!r} is not a duration; write e.g. 30m, 12h, 7d or 2w.", param, ctx)
-        return duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +43,7 @@ class RequestedSessions:
         for agent in self.agents:
             store = CodingAgentStore(agent, self.project, Environment(os.environ), lambda why: say(f"skipped: {why}"))
             try:
-                traces = store.ended(now - self.since, now)
+                traces = store.ended(now - self.since, now, lambda _: True)
                 drop = take_in_traces(drops, name or agent.name, agent.format, traces)
             except StoreError as problem:
                 raise InvalidDrop(f"{agent.title}: {problem}") from problem
@@ -89,7 +70,7 @@ def with_coding_agents(command: Any) -> Any:
 
     @click.option(
         "--since",
-        type=Since(),
+        type=DurationType(),
         default="7d",
         show_default=True,
         metavar="DURATION",

@@ -3,6 +3,7 @@
 import os
 import re
 from contextlib import closing
+from datetime import timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,26 @@ from upath import UPath
 
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
+from evaluation_assets.core.configuration import duration
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
 from evaluation_assets.core.llm.ledger import Ledger, LedgerError
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+
+
+class DurationType(click.ParamType):
+    """A duration such as `30m`, `12h`, `7d`, `2w`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        """Parse a duration."""
+        try:
+            return value if isinstance(value, timedelta) else duration(str(value))
+        except ValueError as problem:
+            self.fail(f"{value!r}: {problem}", param, ctx)
 
 
 def together(*options: Any) -> Any:

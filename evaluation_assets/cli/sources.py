@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.options import DurationType, with_home
 from evaluation_assets.cli.output import echo, refuse, warn
-from evaluation_assets.core.configuration import duration
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
@@ -40,19 +39,11 @@ def list_sources(home: Installation) -> None:
         )
 
 
-class _Since(click.ParamType):
-    name = "duration"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        try:
-            return duration(str(value))
-        except ValueError as problem:
-            self.fail(str(problem), param, ctx)
-
-
 @source_commands.command("pull")
 @click.argument("name", required=False)
-@click.option("--since", type=_Since(), metavar="DURATION", help="How far to go back, e.g. 7d (default: the source's).")
+@click.option(
+    "--since", type=DurationType(), metavar="DURATION", help="How far to go back, e.g. 7d (default: the source's)."
+)
 @click.option("--dry-run", is_flag=True, help="Show the drops that would be made. Nothing is written.")
 @with_home
 def pull(home: Installation, name: str | None, since: timedelta | None, dry_run: bool) -> None:

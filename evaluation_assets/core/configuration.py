@@ -54,6 +54,7 @@ VariableName = Annotated[str, AfterValidator(variable_name)]
 
 
 _DURATION = re.compile(r"(\d{1,6})\s*([smhdw])")
+_LONGEST = timedelta(days=36_500)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -64,9 +65,10 @@ def duration(text: str) -> timedelta:
         ValueError: it names none.
     """
     found = _DURATION.fullmatch(text.strip())
-    if found is None:
+    length = None if found is None else timedelta(**{_UNITS[found[2]]: int(found[1])})
+    if not length or length > _LONGEST:
         raise ValueError("a duration is a number and a unit, for example 30m, 12h or 7d (units: s, m, h, d, w)")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    return length
 
 
 def _duration(value: Any) -> Any:

@@ -108,8 +108,8 @@ def test_a_preview_and_a_dry_run_write_nothing(tmp_path: Path, user: Path) -> No
         ([], "Missing argument 'INPUTS...'"),
         (["--codex", __file__], "--codex and files cannot be combined"),
         ([__file__, "--project", "shop"], "--project needs a coding agent"),
-        (["--codex", "--since", "soon"], "'soon' is not a duration"),
-        (["--codex", "--since", "0d"], "'0d' is not a duration"),
+        (["--codex", "--since", "soon"], "'soon': a duration is a number and a unit"),
+        (["--codex", "--since", "0d"], "'0d': a duration is a number and a unit"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(arguments: list[str], problem: str) -> None:

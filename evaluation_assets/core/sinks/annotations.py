@@ -9,7 +9,7 @@ import orjson
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import publish
 from evaluation_assets.core.sinks.settings import ScoreSinkSettings, takes
-from evaluation_assets.core.trajectories.origins import last_trace_of
+from evaluation_assets.core.trajectories.recorded_spans import last_trace_of
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 PASSED = "passed"

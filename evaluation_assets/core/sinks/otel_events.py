@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from evaluation_assets.core.sinks.otel_ids import otel_span, otel_trace
 from evaluation_assets.core.sinks.scores import TraceScore
 from evaluation_assets.core.trajectories.model import JsonObject
-from evaluation_assets.core.trajectories.origins import otel_span, otel_trace
 
 EVENT = "gen_ai.evaluation.result"
 SCOPE = "evaluation_assets"

@@ -11,8 +11,7 @@ from evaluation_assets.core.lake import Aligned
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.origins import last_trace_of
-from evaluation_assets.core.trajectories.recorded_spans import spans_of_clips
+from evaluation_assets.core.trajectories.recorded_spans import last_trace_of, spans_of_clips
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 Row = Mapping[str, Any]

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.sources.received import ReceivedTraces
-from evaluation_assets.core.sources.settings import ReceivedSettings, SourceSettings
+from evaluation_assets.core.sources.settings import CODING_AGENTS, ReceivedSettings, SourceSettings
 from evaluation_assets.core.sources.store import StoreError, TraceStore
 
 _HERE = "evaluation_assets.core.sources.stores"
@@ -19,6 +19,7 @@ STORES: Mapping[str, tuple[str, str | None]] = {
     "langsmith": (f"{_HERE}.langsmith", "langsmith"),
     "folder": (f"{_HERE}.files", None),
     "bucket": (f"{_HERE}.files", None),
+    **dict.fromkeys(CODING_AGENTS, (f"{_HERE}.coding_agents", None)),
 }
 """The module of each type of source, which has `open_store(settings)`, and the extra with its client library."""
 

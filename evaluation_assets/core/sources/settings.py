@@ -168,6 +168,26 @@ class ReceivedSettings(SourceSettings):
         return self.spool or "the receiver's spool in the home folder"
 
 
+CODING_AGENTS = ("claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "goose", "cline")
+"""The coding agents whose sessions on this machine are read."""
+
+
+class CodingAgentSettings(SourceSettings):
+    """Sessions that a coding agent keeps on this machine; with `project`, those that worked in this folder.
+
+    A session that goes on later is fetched again, whole, so that it is given an hour to be quiet.
+    """
+
+    type: Literal["claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "goose", "cline"]
+    quiet_minutes: float = Field(default=60, ge=0)
+    project: str | None = None
+
+    @property
+    def place(self) -> str:
+        """This machine, or the project on it."""
+        return "sessions of this machine" if self.project is None else f"sessions in {self.project}"
+
+
 SETTINGS: Mapping[str, type[SourceSettings]] = {
     "mlflow": MlflowSettings,
     "phoenix": PhoenixSettings,
@@ -176,6 +196,7 @@ SETTINGS: Mapping[str, type[SourceSettings]] = {
     "langfuse": LangfuseSettings,
     "langsmith": LangsmithSettings,
     "received": ReceivedSettings,
+    **dict.fromkeys(CODING_AGENTS, CodingAgentSettings),
 }
 """The settings of each type of source."""
 

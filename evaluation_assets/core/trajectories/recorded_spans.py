@@ -26,6 +26,14 @@ def trace_of(trajectory: Trajectory) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def last_trace_of(trajectory: Trajectory) -> str | None:
+    """The trace of a trajectory; the last one of a conversation of several, in which the outcome is known."""
+    several = trajectory.extra.get("trace_ids")
+    if isinstance(several, list) and several and isinstance(several[-1], str):
+        return several[-1]
+    return trace_of(trajectory) or None
+
+
 def spans_of_clips(trajectory: Trajectory) -> dict[int, RecordedSpan]:
     """The source span of each clip, if known: of the tool's run, else of the model call that asked for it."""
     steps = _object(trajectory, SPANS)

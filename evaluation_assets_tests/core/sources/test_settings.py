@@ -60,7 +60,12 @@ def test_a_wrong_entry_gets_one_clear_line(tmp_path: Path, sources: Any, says: s
 
 
 def test_each_type_has_a_store() -> None:
-    assert SETTINGS.keys() == STORES.keys()
+    assert SETTINGS.keys() - STORES.keys() == {"received"}  # needs the home folder
+
+
+def test_a_session_of_a_coding_agent_is_given_an_hour(tmp_path: Path) -> None:
+    found = load(tmp_path, {"mine": {"type": "codex", "project": "shop"}})["mine"]
+    assert found.quiet == timedelta(hours=1)
 
 
 @pytest.mark.parametrize(

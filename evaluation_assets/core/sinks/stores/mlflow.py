@@ -9,10 +9,10 @@ from typing import Any
 
 from evaluation_assets.core.sinks.annotations import Annotation, as_label
 from evaluation_assets.core.sinks.http import Http, SendError
+from evaluation_assets.core.sinks.otel_ids import otel_span
 from evaluation_assets.core.sinks.scores import TraceScore
 from evaluation_assets.core.sinks.sink import Delivery, grouped_by, send_groups
 from evaluation_assets.core.trajectories.model import JsonObject
-from evaluation_assets.core.trajectories.origins import otel_span
 
 _TRACES = "/api/3.0/mlflow/traces"
 _SCORE_ID, _CONTENT = "evaluation_assets.score_id", "evaluation_assets.content"

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 from evaluation_assets.core.sinks.http import Http, SendError
 from evaluation_assets.core.sinks.otel_events import document
+from evaluation_assets.core.sinks.otel_ids import otel_trace
 from evaluation_assets.core.sinks.scores import TraceScore
 from evaluation_assets.core.sinks.sink import Delivery, grouped_by, send_groups
-from evaluation_assets.core.trajectories.origins import otel_trace
 
 _TOGETHER = 200
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from upath import UPath
 
 from evaluation_assets.core.regular_files import why_not_of
-from evaluation_assets.core.sources.store import Trace
+from evaluation_assets.core.sources.drops import file_id
+from evaluation_assets.core.sources.settings import CodingAgentSettings, SourceSettings
+from evaluation_assets.core.sources.store import Trace, Wanted
 from evaluation_assets.core.sources.stores.agent_sessions import AgentSession, Environment
 from evaluation_assets.core.sources.stores.session_databases import goose_sessions, opencode_sessions
 from evaluation_assets.core.sources.stores.session_files import (
@@ -113,6 +115,13 @@ CODING_AGENTS = {
 """By name."""
 
 
+def open_store(settings: SourceSettings) -> "CodingAgentStore":
+    """The sessions of an agent on this machine."""
+    if not isinstance(settings, CodingAgentSettings):
+        raise TypeError(settings.type)
+    return CodingAgentStore(CODING_AGENTS[settings.type], settings.project)
+
+
 @dataclass(frozen=True, slots=True)
 class CodingAgentStore:
     """The sessions of one agent; a trace is a session.
@@ -131,15 +140,15 @@ class CodingAgentStore:
         """Where sessions are looked for."""
         return [folder for folder, _ in self.agent.folders(self.environment)]
 
-    def ended(self, after: datetime, until: datetime) -> Iterator[Trace]:
-        """Yield the sessions that were last modified in `(after, until]`, the oldest first.
+    def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
+        """Yield the wanted sessions that were last modified in `(after, until]`, the oldest first.
 
         Raises:
             StoreError: a database of the agent cannot be read.
         """
         found = [session for folder, sessions in self.agent.folders(self.environment) for session in sessions(folder)]
         for session in sorted(found, key=lambda one: one.ended_at):
-            if after < session.ended_at <= until and self._is_wanted(session):
+            if after < session.ended_at <= until and self._is_of_project(session) and wanted(_id_of(session)):
                 yield from self._trace(session)
 
     def id_of(self, record: JsonObject) -> str | None:
@@ -148,7 +157,7 @@ class CodingAgentStore:
         identity = info.get("id") if isinstance(info, dict) else record.get("id")
         return identity if isinstance(identity, str) else None
 
-    def _is_wanted(self, session: AgentSession) -> bool:
+    def _is_of_project(self, session: AgentSession) -> bool:
         if self.project is None:
             return True
         wanted, is_path = self.project, self.project in (".", "..") or "/" in self.project
@@ -163,7 +172,7 @@ class CodingAgentStore:
         if session.load is not None:
             record = session.load()
             if record.get("messages") or record.get("conversation"):
-                yield Trace(id=session.id, ended_at=session.ended_at, record=record)
+                yield Trace(id=_id_of(session), ended_at=session.ended_at, record=record)
             return
         files: list[tuple[str, UPath]] = []
         for name, path in session.files:
@@ -172,7 +181,12 @@ class CodingAgentStore:
             else:
                 self.say(f"{path}: {reason}")
         if files:
-            yield Trace(id=session.id, ended_at=session.ended_at, files=files)
+            yield Trace(id=_id_of(session), ended_at=session.ended_at, files=files)
+
+
+def _id_of(session: AgentSession) -> str:
+    """The ID of a session; of one in files, the ID of the state of its main file."""
+    return file_id(session.files[0][0], session.ended_at.isoformat()) if session.files else session.id
 
 
 def _why_not(path: UPath, root: UPath) -> str | None:

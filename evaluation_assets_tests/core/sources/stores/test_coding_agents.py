@@ -31,7 +31,12 @@ def _put(path: Path, text: str = "{}\n", *, age: timedelta = timedelta(hours=1))
 def _traces(home: Path, agent: str, *, project: str | None = None, say: Any = print, **variables: str) -> list[Trace]:
     environment = Environment({"HOME": str(home), **variables})
     store = CodingAgentStore(CODING_AGENTS[agent], project, environment, say)
-    return list(store.ended(NOW - timedelta(days=7), NOW))
+    return list(store.ended(NOW - timedelta(days=7), NOW, lambda _: True))
+
+
+def session_of(trace: Trace) -> str:
+    """The session's ID, from the name of its main file."""
+    return trace.files[0][0].rsplit("/", 1)[-1].split(".")[0]
 
 
 def _names(traces: list[Trace]) -> list[list[str]]:
@@ -109,7 +114,7 @@ def test_only_sessions_modified_in_the_window_are_given_in_their_order(tmp_path:
     for name, days in (("new", 1), ("older", 3), ("old", 8), ("future", -1)):
         _put(folder / f"rollout-{name}.jsonl", age=timedelta(days=days))
     traces = _traces(tmp_path, "codex")
-    assert [trace.id for trace in traces] == ["rollout-older", "rollout-new"]
+    assert [session_of(trace) for trace in traces] == ["rollout-older", "rollout-new"]
     assert traces[0].ended_at == NOW - timedelta(days=3)
 
 
@@ -119,7 +124,7 @@ def test_sub_agents_of_claude_code_belong_to_their_session_also_if_they_are_olde
     _put(project / "s1" / "subagents" / "agent-a1.jsonl", age=timedelta(days=30))
     _put(project / "agent-b1.jsonl", '{"sessionId": "s1", "isSidechain": true}\n', age=timedelta(days=30))
     (trace,) = _traces(tmp_path, "claude_code")
-    assert trace.id == "s1"
+    assert session_of(trace) == "s1"
     assert [name for name, _ in trace.files] == [
         "-home-ada/s1.jsonl", "-home-ada/agent-b1.jsonl", "-home-ada/s1/subagents/agent-a1.jsonl",
     ]  # fmt: skip
@@ -163,7 +168,7 @@ def test_sessions_of_a_project_are_chosen_by_name_or_path(tmp_path: Path) -> Non
         _put(projects / "-x" / f"{name}.jsonl", ClaudeSession(cwd=str(folder)).user("Go.").text())
 
     def chosen(project: str) -> list[str]:
-        return sorted(trace.id for trace in _traces(tmp_path, "claude_code", project=project))
+        return sorted(session_of(trace) for trace in _traces(tmp_path, "claude_code", project=project))
 
     assert chosen("shop") == ["a", "b"]
     assert chosen(str(shop)) == ["a", "b"]
@@ -174,30 +179,30 @@ def test_sessions_of_a_project_are_chosen_by_name_or_path(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("agent", "place", "text"),
     [
-        ("codex", ".codex/sessions/rollout-a.jsonl", CodexSession(cwd="/work/shop").text()),
-        ("qwen_code", ".qwen/projects/-x/chats/a.jsonl", '{"sessionId": "q", "cwd": "/work/shop"}\n'),
-        ("goose", ".local/share/goose/sessions/a.jsonl", '{"working_dir": "/work/shop", "message_count": 0}\n'),
+        ("codex", ".codex/sessions/rollout-a.jsonl", CodexSession(cwd="/code/shop").text()),
+        ("qwen_code", ".qwen/projects/-x/chats/a.jsonl", '{"sessionId": "q", "cwd": "/code/shop"}\n'),
+        ("goose", ".local/share/goose/sessions/a.jsonl", '{"working_dir": "/code/shop", "message_count": 0}\n'),
         (
             "cline",
             ".cline/data/tasks/1/api_conversation_history.json",
-            json.dumps([{"content": "<environment_details>\n# Current Working Directory (/work/shop) Files\n"}]),
+            json.dumps([{"content": "<environment_details>\n# Current Working Directory (/code/shop) Files\n"}]),
         ),
     ],
 )
 def test_the_project_of_each_agent_is_known(tmp_path: Path, agent: str, place: str, text: str) -> None:
     _put(tmp_path / place, text)
     assert len(_traces(tmp_path, agent, project="shop")) == 1
-    assert len(_traces(tmp_path, agent, project="/work/shop")) == 1
-    assert _traces(tmp_path, agent, project="/work/other") == []
+    assert len(_traces(tmp_path, agent, project="/code/shop")) == 1
+    assert _traces(tmp_path, agent, project="/code/other") == []
 
 
 def test_the_project_of_gemini_cli_is_in_a_file_or_a_hash(tmp_path: Path) -> None:
-    named, hashed = (tmp_path / ".gemini" / "tmp" / name for name in ("shop", hash_of("/work/api")))
+    named, hashed = (tmp_path / ".gemini" / "tmp" / name for name in ("shop", hash_of("/code/api")))
     for project in (named, hashed):
         _put(project / "chats" / "session-2026-11-19T10-00-1a2b3c4d.jsonl")
-    _put(named / ".project_root", "/work/shop")
-    assert _names(_traces(tmp_path, "gemini_cli", project="/work/shop"))[0][0].startswith("shop/")
-    assert _names(_traces(tmp_path, "gemini_cli", project="/work/api"))[0][0].startswith(hash_of("/work/api"))
+    _put(named / ".project_root", "/code/shop")
+    assert _names(_traces(tmp_path, "gemini_cli", project="/code/shop"))[0][0].startswith("shop/")
+    assert _names(_traces(tmp_path, "gemini_cli", project="/code/api"))[0][0].startswith(hash_of("/code/api"))
 
 
 def _opencode(path: Path) -> None:
@@ -212,7 +217,7 @@ def _opencode(path: Path) -> None:
         hour_ago = int((NOW - timedelta(hours=1)).timestamp() * 1000)
         rows = [("ses_1", None, hour_ago), ("ses_0", None, hour_ago - 8 * 86_400_000), ("ses_2", None, hour_ago + 1)]
         for name, parent, updated in rows:
-            values = (name, "p", parent, "/work/shop", "Fix", "1.18.0", updated, updated)
+            values = (name, "p", parent, "/code/shop", "Fix", "1.18.0", updated, updated)
             database.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
         for number, (role, part) in enumerate(
             [("user", {"type": "text", "text": "Fix it."}), ("assistant", {"type": "text", "text": "Done."})]
@@ -228,7 +233,7 @@ def test_sessions_of_opencode_come_from_its_database(tmp_path: Path) -> None:
     _opencode(tmp_path / ".local" / "share" / "opencode" / "opencode.db")
     (trace,) = _traces(tmp_path, "opencode", project="shop")  # ses_2 has no messages
     assert trace.record is not None
-    assert (trace.id, trace.record["info"]["directory"]) == ("ses_1", "/work/shop")
+    assert (trace.id, trace.record["info"]["directory"]) == ("ses_1", "/code/shop")
     assert [part["text"] for message in trace.record["messages"] for part in message["parts"]] == ["Fix it.", "Done."]
     store = CodingAgentStore(CODING_AGENTS["opencode"])
     assert store.id_of(trace.record) == "ses_1"
@@ -237,7 +242,7 @@ def test_sessions_of_opencode_come_from_its_database(tmp_path: Path) -> None:
 def test_sessions_of_older_versions_of_opencode_come_from_its_files(tmp_path: Path) -> None:
     storage = tmp_path / ".local" / "share" / "opencode" / "storage"
     updated = int((NOW - timedelta(hours=1)).timestamp() * 1000)
-    info = {"id": "ses_9", "directory": "/work/shop", "time": {"created": updated, "updated": updated}}
+    info = {"id": "ses_9", "directory": "/code/shop", "time": {"created": updated, "updated": updated}}
     _put(storage / "session" / "p1" / "ses_9.json", json.dumps(info))
     _put(storage / "message" / "ses_9" / "msg_1.json", json.dumps({"id": "msg_1", "role": "user"}))
     _put(storage / "part" / "msg_1" / "prt_1.json", json.dumps({"type": "text", "text": "Fix it."}))
@@ -257,7 +262,7 @@ def _goose(path: Path) -> None:
             " content_json TEXT, created_timestamp INTEGER, metadata_json TEXT);"
         )
         for name, kind, parent in (("20261119_1", "user", None), ("20261119_2", "sub_agent", "20261119_1")):
-            values = (name, "Fix", kind, "/work/shop", "2026-11-19 22:00:00", "2026-11-19 23:00:00", '{"model_name": "gpt-5"}', 10, 5, parent)  # fmt: skip  # noqa: E501
+            values = (name, "Fix", kind, "/code/shop", "2026-11-19 22:00:00", "2026-11-19 23:00:00", '{"model_name": "gpt-5"}', 10, 5, parent)  # fmt: skip  # noqa: E501
             database.execute("INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             content = json.dumps([{"type": "text", "text": "Fix it."}])
             database.execute("INSERT INTO messages VALUES (NULL, 'm', ?, 'user', ?, 1795129200, NULL)", (name, content))

@@ -1,21 +1,10 @@
-"""The IDs that scores are sent to: the trace of a conversation of several, and IDs as OpenTelemetry writes them."""
+"""IDs of traces and spans as OpenTelemetry writes them."""
 
 import re
 from base64 import b64decode
 
-from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets.core.trajectories.recorded_spans import trace_of
-
 _TRACE, _SPAN = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{16}")
 _SPAN_IN_BASE64 = re.compile(r"[0-9A-Za-z+/]{11}=")
-
-
-def last_trace_of(trajectory: Trajectory) -> str | None:
-    """The trace of a trajectory; the last one of a conversation of several, in which the outcome is known."""
-    several = trajectory.extra.get("trace_ids")
-    if isinstance(several, list) and several and isinstance(several[-1], str):
-        return several[-1]
-    return trace_of(trajectory) or None
 
 
 def otel_trace(trace_id: str) -> str | None:
