@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from evaluation_assets.cli.coding_agents import Since
 from evaluation_assets.cli.main import main
 from evaluation_assets.core.sources.stores.coding_agents import CODING_AGENTS
 from evaluation_assets_tests.coding_sessions import fill_home
@@ -116,11 +115,6 @@ def test_options_that_do_not_fit_are_refused(arguments: list[str], problem: str)
     result = CliRunner().invoke(main, ["evaluate", *arguments])
     assert result.exit_code == 2
     assert problem in result.stderr
-
-
-@pytest.mark.parametrize(("text", "hours"), [("30m", 0.5), ("12h", 12), ("7d", 168), ("2w", 336)])
-def test_durations(text: str, hours: float) -> None:
-    assert Since().convert(text, None, None).total_seconds() == hours * 3600
 
 
 def test_the_drop_can_have_another_name(tmp_path: Path, user: Path) -> None:
