@@ -42,6 +42,8 @@ class Kind:
     agent: str
     source: Callable[[str, str], dict[str, Any]]
     annotate: Callable[["Store", str], None]
+    sink: Callable[[str, str], dict[str, Any]]
+    scores: Callable[["Store", dict[str, str]], list[tuple[str, str | None, Any]]]
 
 
 def annotate_in_mlflow(store: "Store", trace: str) -> None:
@@ -63,18 +65,37 @@ def annotate_in_phoenix(store: "Store", trace: str) -> None:
     wait_for(annotated, STORED_SECONDS)
 
 
+def scores_in_mlflow(store: "Store", recorded: dict[str, str]) -> list[tuple[str, str | None, Any]]:
+    mlflow.set_tracking_uri(store.url)
+    found = mlflow.MlflowClient().get_trace(recorded["trace"]).info.assessments
+    return [(each.name, each.span_id, each.feedback.value) for each in found if each.feedback is not None]
+
+
+def scores_in_phoenix(store: "Store", recorded: dict[str, str]) -> list[tuple[str, str | None, Any]]:
+    found: list[tuple[str, str | None, Any]] = []
+    for kind in ("trace", "span"):
+        address = f"{store.url}/v1/projects/{store.project}/{kind}_annotations"
+        reply = httpx.get(address, params={f"{kind}_ids": recorded[kind]}).raise_for_status()
+        found += [(each["name"], each.get("span_id"), each["result"]["score"]) for each in reply.json()["data"]]
+    return found
+
+
 KINDS = {
     "mlflow": Kind(
         mlflow_server,
         "mlflow_agent.py",
         lambda url, project: {"type": "mlflow", "tracking_uri": url, "experiments": [project]},
         annotate_in_mlflow,
+        lambda url, _project: {"type": "mlflow", "tracking_uri": url},
+        scores_in_mlflow,
     ),
     "phoenix": Kind(
         phoenix_server,
         "phoenix_agent.py",
         lambda url, project: {"type": "phoenix", "url": url, "project": project},
         annotate_in_phoenix,
+        lambda url, project: {"type": "phoenix", "url": url, "project": project},
+        scores_in_phoenix,
     ),
 }
 
@@ -138,6 +159,8 @@ def store(server: tuple[Kind, str], tmp_path: Path, instance: dg.DagsterInstance
     home.root.mkdir()
     settings = kind.source(url, project) | {"quiet_minutes": 0, "agent": "support"}
     home.sources_file.write_text(yaml.safe_dump({"sources": {"prod": settings}}))
+    home.sinks_file.write_text(yaml.safe_dump({"sinks": {"back": kind.sink(url, project)}}))
+    home.gate_file.write_text("gate: {floors: {overall: 0.01}}")
     return Store(url, project, kind, Workspace(home, build_definitions(home, Panel()), instance))
 
 
@@ -160,6 +183,35 @@ def test_a_recorded_run_is_evaluated(store: Store) -> None:
     assert sorted(calls.values()) == sorted(("look_up_order", one["trace"], one["span"]) for one in recorded)
     judged = {(row["trajectory_id"], row["clip_index"]) for row in store.workspace.rows(key, "clip_verdicts", "rules")}
     assert calls.keys() <= judged
+
+
+def test_the_scores_stand_on_the_original_trace_once(store: Store) -> None:
+    recorded = store.record()
+    key = store.drop_with(traces=1)
+    result = store.workspace.run(key)
+    assert result.success
+    gate = [check for check in result.get_asset_check_evaluations() if check.check_name == "regression_gate"]
+    assert [check.metadata["verdict"].value for check in gate] == ["pass"]
+
+    def scores() -> dict[tuple[str, str | None], float]:
+        found = store.kind.scores(store, recorded)
+        assert len({(name, span) for name, span, _ in found}) == len(found)
+        return {(name, span): value for name, span, value in found}
+
+    sent = scores()
+    clips = store.workspace.rows(key, "clip_scores")
+    own = {(row["criterion"], recorded["span"]): row["mean"] for row in clips if row["tool_type"] != "final"}
+    known = {name: value for name, value in own.items() if value is not None}
+    assert known and {name: sent.get(name) for name in known} == pytest.approx(known)
+    whole = {row["criterion"]: row["mean"] for row in store.workspace.rows(key, "trajectory_scores")}
+    assert sent["overall", None] == pytest.approx(whole["overall"])
+
+    deliveries = store.workspace.rows(key, "deliveries", "back")
+    assert {row["status"] for row in deliveries} == {"delivered"} and len(deliveries) == len(sent)
+    assert store.tick() == "0 traces into 0 drops"
+    assert store.workspace.run(key).success
+    assert store.workspace.rows(key, "deliveries", "back") == deliveries  # with the times of the first run
+    assert scores() == sent
 
 
 def test_a_project_that_does_not_exist_fails_the_tick_by_name(store: Store) -> None:
