@@ -1,5 +1,6 @@
 """The import report: what was read of a drop, and whether the reading can be trusted."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 
 Trust = Literal["complete", "partial", "doubtful"]
 
+_REACT = re.compile(r"^[ \t]*Action:[ \t]*\S[^\n]*\n+[ \t]*Action Input:", re.MULTILINE)
 _KINDS_NAMED = 5
 """Kinds of message parts that a sentence names."""
 
@@ -33,7 +35,8 @@ class ImportSummary(BaseModel):
     `stray_results` answer no call. `repeated_calls` have the id, tool and arguments of an earlier call of their
     trajectory. `repeated_beginnings` are trajectories that begin with all of another one, or are such a beginning.
     `earlier_calls` are in the history of a trace whose earlier traces are not in the drop. `unknown_parts` are
-    kinds of message parts or events that no reader understands. `spans_without_content` are spans of models or
+    kinds of message parts or events that no reader understands. `calls_as_text` are trajectories without calls whose
+    text or fields name some. `spans_without_content` are spans of models or
     tools that recorded no messages, `content_settings` would make their instrumentations record them,
     `orphan_spans` have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps
     only their ends. `rewound_branches`, with their calls, were taken back by the user. `forced_format` is the format
@@ -53,6 +56,7 @@ class ImportSummary(BaseModel):
     repeated_calls: int = 0
     earlier_calls: int = 0
     repeated_beginnings: int = 0
+    calls_as_text: int = 0
     unknown_parts: Mapping[str, int] = {}
     spans_without_content: int = 0
     content_settings: tuple[str, ...] = ()
@@ -85,6 +89,11 @@ class ImportSummary(BaseModel):
                 self.repeated_beginnings,
                 f"{counted(self.repeated_beginnings, 'trajectory')} with the beginning of another one; "
                 "keep only the last record of a conversation",
+            ),
+            (
+                self.calls_as_text,
+                f"{counted(self.calls_as_text, 'trajectory')} without calls, whose text or fields name some (`Action:` "
+                "and `Action Input:`, `tools_used`); record them as messages with tool calls",
             ),
             (
                 self.stray_results > self.calls,
@@ -186,6 +195,7 @@ class ImportReport:
     _wholes: set[bytes] = field(default_factory=set)
     _beginnings: set[bytes] = field(default_factory=set)
     _forced_format: str | None = None
+    _lists_tools: bool = False
 
     def read(self, chosen: Format, files: Sequence[DropFile]) -> Iterator[Trajectory | Rejection]:
         """The trajectories and rejections of a drop, by a format's reader, counted on their way.
@@ -229,7 +239,9 @@ class ImportReport:
 
     def _handed(self, record: Record) -> None:
         """Count the calls that a record seems to hold."""
-        found = census_of(record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw))
+        data = record.data if isinstance(record.data, dict | list) else orjson.loads(record.raw)
+        self._lists_tools = isinstance(data, dict) and bool(data.get("tools_used"))
+        found = census_of(data)
         self._counts["marks"] += len(found.calls - self._calls_now - self._calls_before)
         self._calls_now |= found.calls
         self._tool_spans |= found.tool_spans
@@ -254,6 +266,7 @@ class ImportReport:
             stray_results=found.stray_results,
             repeated_calls=found.repeated,
             repeated_beginnings=self._repeats(trajectory),
+            calls_as_text=not found.calls and (self._lists_tools or _REACT.search(trajectory.text) is not None),
         )
         if (usage := trajectory.usage) is not None:
             self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd))

@@ -225,3 +225,18 @@ def test_equal_trials_of_a_task_are_no_doubt(tmp_path: Path) -> None:
 def test_a_tool_span_that_was_exported_twice_is_one_call() -> None:
     span = {"spanId": "s1", "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}}]}
     assert len(census_of([span, span]).tool_spans) == 1
+
+
+REACT = "Thought: I look it up.\nAction: search\nAction Input: {}\nObservation: found\nFinal Answer: it is there"
+
+
+def test_calls_that_are_only_text_are_a_doubt(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "Find it"}, {"role": "assistant", "content": REACT}]
+    plain = [{"role": "user", "content": "Find it"}, {"role": "assistant", "content": "Action: none is needed."}]
+    for name, record, expected in (
+        ("react.jsonl", {"messages": messages}, "doubtful"),
+        ("listed.jsonl", {"messages": plain, "tools_used": ["search"]}, "doubtful"),
+        ("plain.jsonl", {"messages": plain, "tools_used": []}, "complete"),
+    ):
+        (tmp_path / name).write_bytes(orjson.dumps(record) + b"\n")
+        assert summary_of(tmp_path / name).trust == expected, name

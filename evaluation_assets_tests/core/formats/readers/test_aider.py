@@ -1,4 +1,4 @@
-"""Chat histories of Aider. The fixture has the lines that aider 0.86 writes (`aider/io.py`, `coders/base_coder.py`)."""
+"""Chat histories of Aider. The fixture is written by hand after `aider/io.py` and `coders/base_coder.py`."""
 
 from pathlib import Path
 
