@@ -5,15 +5,17 @@ keys into the wrong field.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from upath import UPath
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_ENTRY = re.compile(r"[a-z][a-z0-9_]*")
 _LONGEST_WORD = 20
 """No part of a variable's name is longer; random keys are."""
 
@@ -108,6 +110,35 @@ def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) 
     except Exception as problem:  # noqa: BLE001  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
         raise invalid(f"{file}: a value cannot be read ({type(problem).__name__})") from None
     return validated(data, model, str(file), invalid)
+
+
+def read_entries(
+    file: UPath, key: str, types: Mapping[str, type[Settings]], invalid: type[Exception]
+) -> dict[str, Settings]:
+    """The entries of a file with one mapping, `key`, from names to settings, each of a `type`; none without a file.
+
+    Raises:
+        invalid: it is no such file, a name or type is wrong, or a field; the message begins with the file's path.
+    """
+    if not file.exists():
+        return {}
+    field: dict[str, Any] = {key: (dict[str, dict[str, Any]], Field(default_factory=dict))}
+    whole = create_model("Entries", __base__=Section, **field)
+    return {
+        name: _entry(f"{file}: {key}.{name}", name, entry, types, invalid)
+        for name, entry in getattr(read_settings(file, whole, invalid), key).items()
+    }
+
+
+def _entry(
+    place: str, name: str, entry: dict[str, Any], types: Mapping[str, type[Settings]], invalid: type[Exception]
+) -> Settings:
+    if not _ENTRY.fullmatch(name):
+        raise invalid(f"{place}: a name has lower-case letters, digits and underscores, e.g. my_agent")
+    kind = entry.get("type")
+    if not isinstance(kind, str) or kind not in types:
+        raise invalid(f"{place}.type: choose one of: {', '.join(sorted(types))}")
+    return validated(entry, types[kind], place, invalid)
 
 
 def validated(data: Any, model: type[Settings], source: str, invalid: type[Exception]) -> Settings:

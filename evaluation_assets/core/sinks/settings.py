@@ -1,6 +1,5 @@
 """`sinks.yaml`: the sinks of an installation, each with its type, where it is, and which scores it is sent."""
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Literal
@@ -8,14 +7,13 @@ from typing import Any, Literal
 from pydantic import Field
 from upath import UPath
 
-from evaluation_assets.core.configuration import Section, VariableName, read_settings, validated
+from evaluation_assets.core.configuration import Section, VariableName, read_entries
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.llm.addresses import without_password
 
 Level = Literal["trajectory", "clip"]
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _URL = r"^https?://"
 
 
@@ -185,32 +183,16 @@ SETTINGS: Mapping[str, type[SinkSettings]] = {
 """The settings of each type of sink."""
 
 
-class _File(Section):
-    sinks: dict[str, dict[str, Any]] = Field(default_factory=dict)
-
-
 def load_sinks(file: UPath) -> dict[str, SinkSettings]:
     """The sinks of an installation by name; none where there is no file.
 
     Raises:
         InvalidSinks: no YAML, an unknown type or field, or a value out of range.
     """
-    if not file.exists():
-        return {}
-    found = read_settings(file, _File, InvalidSinks).sinks
-    return {name: _sink(f"{file}: sinks.{name}", name, entry) for name, entry in found.items()}
+    return read_entries(file, "sinks", SETTINGS, InvalidSinks)
 
 
 def takes(home: Installation, drop: str, settings: SinkSettings) -> bool:
     """Whether the results of a drop of the installation are sent to a sink."""
     sidecar = DropFacts.of(home.table(drop, "raw_trajectories")).sidecar
     return settings.takes(drop, sidecar.suite, (sidecar.model_extra or {}).get("source"))
-
-
-def _sink(place: str, name: str, entry: dict[str, Any]) -> SinkSettings:
-    if not _NAME.fullmatch(name):
-        raise InvalidSinks(f"{place}: a sink's name has lower-case letters, digits and underscores, e.g. my_store")
-    kind = entry.get("type")
-    if not isinstance(kind, str) or kind not in SETTINGS:
-        raise InvalidSinks(f"{place}.type: choose one of: {', '.join(sorted(SETTINGS))}")
-    return validated(entry, SETTINGS[kind], place, InvalidSinks)

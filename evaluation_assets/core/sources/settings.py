@@ -1,6 +1,5 @@
 """`sources.yaml`: the sources of an installation, each with its type, its reach, and what its drops say."""
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Literal
@@ -9,10 +8,8 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import AnyHttpUrl, Field
 from upath import UPath
 
-from evaluation_assets.core.configuration import Duration, Section, Share, VariableName, read_settings, validated
+from evaluation_assets.core.configuration import Duration, Section, Share, VariableName, read_entries
 from evaluation_assets.core.formats.registry import FORMATS
-
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class InvalidSources(ValueError):
@@ -201,29 +198,16 @@ SETTINGS: Mapping[str, type[SourceSettings]] = {
 """The settings of each type of source."""
 
 
-class _File(Section):
-    sources: dict[str, dict[str, Any]] = Field(default_factory=dict)
-
-
 def load_sources(file: UPath) -> dict[str, SourceSettings]:
     """The sources of an installation by name; none where there is no file.
 
     Raises:
         InvalidSources: no YAML, an unknown type or field, or a value out of range.
     """
-    if not file.exists():
-        return {}
-    found = read_settings(file, _File, InvalidSources).sources
-    return {name: _source(f"{file}: sources.{name}", name, entry) for name, entry in found.items()}
-
-
-def _source(place: str, name: str, entry: dict[str, Any]) -> SourceSettings:
-    if not _NAME.fullmatch(name):
-        raise InvalidSources(f"{place}: a source's name has lower-case letters, digits and underscores, e.g. my_agent")
-    kind = entry.get("type")
-    if not isinstance(kind, str) or kind not in SETTINGS:
-        raise InvalidSources(f"{place}.type: choose one of: {', '.join(sorted(SETTINGS))}")
-    settings = validated(entry, SETTINGS[kind], place, InvalidSources)
-    if settings.format is not None and settings.format not in FORMATS:
-        raise InvalidSources(f"{place}.format: no such format; `evaluation-assets formats` lists the names")
-    return settings
+    found = read_entries(file, "sources", SETTINGS, InvalidSources)
+    for name, settings in found.items():
+        if settings.format is not None and settings.format not in FORMATS:
+            raise InvalidSources(
+                f"{file}: sources.{name}.format: no such format; `evaluation-assets formats` lists the names"
+            )
+    return found

@@ -42,7 +42,7 @@ FOLDER = {"type": "folder", "path": "logs"}
         ({"prod": FOLDER | {"since": "a week"}}, "sources.prod: since: a duration is a number and a unit"),
         ({"prod": FOLDER | {"share": 2}}, "sources.prod: share: Input should be less than or equal to 1"),
         ({"prod": FOLDER | {"format": "nope"}}, "sources.prod.format: no such format"),
-        ({"My-App": FOLDER}, "sources.My-App: a source's name has lower-case letters"),
+        ({"My-App": FOLDER}, "sources.My-App: a name has lower-case letters"),
         ({"p": {"type": "bucket", "url": "no-url"}}, "sources.p: url: String should match pattern"),
         (["prod"], "sources: Input should be a valid dictionary"),
         (
