@@ -107,7 +107,9 @@ def running(request: pytest.FixtureRequest) -> Iterator[tuple[Kind, str]]:
 def test_scores_are_there_once_and_labels_come_back(running: tuple[Kind, str]) -> None:
     """Each store is started once: what is asserted of it is in one test."""
     kind, url = running
-    done = subprocess.run([sys.executable, str(RUNS / kind.agent), url], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, str(RUNS / kind.agent), url, "support"], capture_output=True, text=True, check=True
+    )
     recorded = json.loads(done.stdout)
     trace, span = recorded["trace"], recorded["span"]
 

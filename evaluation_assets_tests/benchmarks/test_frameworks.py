@@ -10,7 +10,7 @@ import pytest
 from anthropic import Anthropic
 from openai import OpenAI
 
-from benchmarks.frameworks.reading import compare
+from benchmarks.frameworks.reading import COLUMNS, compare
 from benchmarks.frameworks.run import BEGIN, END, write
 from benchmarks.frameworks.scenario import ANSWERS, OFFLINE, TOOLS, USER_MESSAGES, WarehouseError, truth_of
 from benchmarks.frameworks.server import Server, serve
@@ -181,12 +181,13 @@ def test_a_reading_is_compared_with_the_truth(server: Server, tmp_path: Path) ->
     truth = truth_of(server.replies("compared"))
     sample = tmp_path / "chat.json"
     sample.write_text(json.dumps({"messages": messages}))
-    cells = dict(zip(("format", "calls", "results"), compare(sample, truth).cells, strict=False))
-    assert cells == {"format": "openai_messages", "calls": "5 of 5", "results": "5 of 5"}
+    cells = dict(zip(COLUMNS, compare(sample, truth).cells, strict=False))
+    expected = {"format": "openai_messages", "task": "right", "calls": "5 of 5", "results": "5 of 5"}
+    assert {name: cells[name] for name in expected} == expected
 
     sample.write_text(json.dumps({"messages": messages[:5]}))
     compared = compare(sample, truth)
-    assert compared.cells[1] != "5 of 5"
+    assert dict(zip(COLUMNS, compared.cells, strict=False))["calls"] != "5 of 5"
     assert {"calls", "results", "answer"} <= set(compared.wrong)
 
 

@@ -72,7 +72,7 @@ def test_transcripts_beside_the_page_are_served(home: Path) -> None:
         with urllib.request.urlopen(address.replace("report.html", "report_data/0.json.gz"), timeout=30) as reply:
             assert reply.read() == b"block"
     finally:
-        process.terminate()
+        process.kill()
         process.wait(30)
         (data / "0.json.gz").unlink()
 

@@ -84,7 +84,7 @@ UNREADABLE_RECORDS = Table(
             "reason",
             NAME,
             "Code of the problem: `bad_json`, `wrong_type`, `no_trajectory_text`, `bad_value`, `not_canonical`, "
-            "`not_this_format`, `reader_failed`.",
+            "`not_this_format`, `reader_failed`, `streamed_response`, `too_large`.",
         ),
         Column("detail", NAME, "What was found instead of a trajectory."),
         Column("raw", TEXT, "The record as it stands in the file."),
