@@ -12,13 +12,14 @@ from urllib.parse import parse_qs, urlsplit
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked. `query` has all values of each parameter, `body` is parsed JSON."""
+    """What was asked. `query` has all values of each parameter, `body` is parsed JSON, `target` is path and query."""
 
     method: str
     path: str
     query: dict[str, list[str]]
     headers: dict[str, str]
     body: Any
+    target: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def http_server(answer: Answer, port: int = 0) -> Iterator[str]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             body = json.loads(raw) if raw else None
             with lock:
-                reply = answer(Request(self.command, url.path, parse_qs(url.query), headers, body))
+                reply = answer(Request(self.command, url.path, parse_qs(url.query), headers, body, self.path))
             if reply.hang_up:
                 self.close_connection = True
                 return

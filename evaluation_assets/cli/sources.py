@@ -67,17 +67,20 @@ def _pull(home: Installation, source: Source, since: timedelta, dry_run: bool) -
     now = datetime.now(UTC)
     cursor, is_complete = now - since, False
     added: Counter[str] = Counter()
+    replaced = 0
     limits = UNLIMITED if dry_run else Limits()  # what a dry run has seen is in no drop, so it looks once
     while not is_complete:
         look = collect(source, open_store(source.settings, home), home.drops, cursor, now, limits, dry_run)
         added += look.added
+        replaced += look.replaced
         cursor, is_complete = look.cursor, look.is_complete
         if not is_complete:
             echo(f"{source.name}: {look}", err=True)
     for key, count in sorted(added.items()):
         echo(f"{key}  {counted(count, 'trace')}")
     verb = "would be fetched" if dry_run else "fetched"
-    echo(f"{source.name}: {counted(added.total(), 'trace')} {verb} into {counted(len(added), 'drop')}")
+    completed = f", {counted(replaced, 'trace')} completed with late spans" if replaced else ""
+    echo(f"{source.name}: {counted(added.total(), 'trace')} {verb} into {counted(len(added), 'drop')}{completed}")
 
 
 def _load(home: Installation) -> list[Source]:

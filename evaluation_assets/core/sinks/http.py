@@ -58,16 +58,26 @@ class Patience:
 
 
 class Http:
-    """A connection to one server, for several threads. A password in the URL is sent as a header."""
+    """A connection to one server, for several threads. A password in the URL is sent as a header.
+
+    A successful reply has to be JSON, unless `any_reply`: the login page of a proxy is none.
+    """
 
     def __init__(
-        self, url: str, headers: Mapping[str, str] | None = None, *, secrets: Iterable[str], patience: Patience
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        secrets: Iterable[str],
+        patience: Patience,
+        any_reply: bool = False,
     ) -> None:
-        address, authorization = split_password(url.rstrip("/"))
+        self._address, authorization = split_password(url)
         sent = {"Authorization": authorization, **(headers or {})} if authorization else dict(headers or {})
         self._mask = Mask([*secrets, *sent.values()] if authorization else secrets)
-        self._client = httpx2.Client(base_url=address, headers=sent, timeout=patience.timeout)
+        self._client = httpx2.Client(headers=sent, timeout=patience.timeout)
         self._patience = patience
+        self._any_reply = any_reply
         self._closing = threading.Event()
 
     def __enter__(self) -> Self:
@@ -118,13 +128,19 @@ class Http:
         return send()
 
     def _once(self, method: str, path: str, content: Any, params: Mapping[str, Any] | None) -> Any:
+        url = f"{self._address.rstrip('/')}{path}" if path else self._address  # a signed URL stays as it is
         try:
-            reply = self._client.request(method, path, json=content, params=params)
+            reply = self._client.request(method, url, json=content, params=params)
         except httpx2.HTTPError as problem:
             raise SendError(_reason(problem), is_down=True, may_pass=True) from None
         if not reply.is_success:
             raise self._refusal(reply)
-        return _json(reply)
+        try:
+            return reply.json()
+        except ValueError:
+            if reply.content.strip() and not self._any_reply:
+                raise SendError("the reply is not JSON, perhaps a login page; check the URL", is_down=True) from None
+            return None
 
     def _refusal(self, reply: httpx2.Response) -> SendError:
         text = " ".join(plain(self._mask(reply.text)).split())[:_LONGEST_REASON]
@@ -143,13 +159,6 @@ def _reason(problem: Exception) -> str:
     """Why no reply came, without the URL, which may be a secret."""
     words = {httpx2.ConnectError: "cannot connect", httpx2.TimeoutException: "no answer in time"}
     return next((word for kind, word in words.items() if isinstance(problem, kind)), type(problem).__name__)
-
-
-def _json(reply: httpx2.Response) -> Any:
-    try:
-        return reply.json()
-    except ValueError:
-        return None  # webhooks answer `ok`
 
 
 def _retry_after(reply: httpx2.Response) -> float | None:

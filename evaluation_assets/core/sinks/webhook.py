@@ -1,6 +1,7 @@
 """POST JSON to a webhook. The URL is a secret and appears in no message."""
 
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from evaluation_assets.core.sinks.http import Http, Patience, SendError
 from evaluation_assets.core.sinks.sink import Delivery, DropOutcome
@@ -15,8 +16,15 @@ def post(url: str, content: dict[str, Any], patience: Patience) -> None:
     """
     if not url.startswith(("http://", "https://")):
         raise ValueError("the notification URL must start with http:// or https://")
-    with Http(url, secrets=[url], patience=patience) as http:
+    with Http(url, secrets=_parts(url), patience=patience, any_reply=True) as http:
         http.post("", content)
+
+
+def _parts(url: str) -> list[str]:
+    """The URL and those of its parts that may be secret: servers repeat the path in their replies."""
+    parts = urlsplit(url)
+    values = [value for _, value in parse_qsl(parts.query)]
+    return [url, f"{parts.path}?{parts.query}", parts.path, parts.query, *parts.path.split("/"), *values]
 
 
 class Webhook:

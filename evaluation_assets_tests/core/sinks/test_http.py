@@ -6,7 +6,8 @@ from email.utils import format_datetime
 import pytest
 
 from evaluation_assets.core.sinks.http import SendError
-from evaluation_assets_tests.core.sinks.making import SECRET, connected
+from evaluation_assets.core.sinks.webhook import post
+from evaluation_assets_tests.core.sinks.making import QUICK, SECRET, connected
 from evaluation_assets_tests.http_server import Reply, Request, http_server
 
 
@@ -96,3 +97,30 @@ def test_what_was_made_before_the_connection_broke_is_not_made_again() -> None:
     with http_server(answer) as url, connected(url) as http:
         assert http.create("/items", {"a": 1}, lambda: http.get("/items")) == {"made": 1}
     assert made == [{"a": 1}]
+
+
+def test_a_page_is_no_reply_of_a_store() -> None:
+    _, (problem,) = asked(Reply(200, text="<html>Login please</html>"))
+    assert isinstance(problem, SendError) and "not JSON" in str(problem)
+
+
+@pytest.mark.parametrize("path", ["/hook/abc?key=a%2Fb&token=12345678", "/hook/", "/hook"])
+def test_the_url_of_a_webhook_is_used_as_it_is(path: str) -> None:
+    seen: list[str] = []
+
+    def answer(request: Request) -> Reply:
+        seen.append(request.target)
+        return Reply(200, text="ok")
+
+    with http_server(answer) as url:
+        post(f"{url}{path}", {"text": "x"}, QUICK)
+    assert seen == [path]
+
+
+def test_parts_of_the_url_of_a_webhook_are_not_repeated() -> None:
+    def answer(request: Request) -> Reply:
+        return Reply(404, text=f"no {request.target}, not {request.path.rsplit('/', 1)[-1]}")
+
+    with http_server(answer) as url, pytest.raises(SendError) as raised:
+        post(f"{url}/hooks/SECRETPART?token=SECRETTOKEN", {"text": "x"}, QUICK)
+    assert "404" in str(raised.value) and "SECRET" not in str(raised.value)

@@ -72,8 +72,9 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     assert names(folder(logs)) == []
 
 
-def test_there_are_no_files_in_a_folder_that_is_missing(tmp_path: Path) -> None:
-    assert names(folder(tmp_path / "later")) == []
+def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"there is no folder .*later"):
+        names(folder(tmp_path / "later"))
 
 
 def test_a_file_becomes_a_drop_and_again_once_it_has_changed(tmp_path: Path) -> None:

@@ -55,12 +55,16 @@ def sample_of(file: DropFile) -> Sample:
 
 
 def own_files(files: Sequence[DropFile], detect: Callable[[Sample], bool], name: str) -> Iterator[DropFile | Rejection]:
-    """The files in the format `name`; each other file of the drop becomes one rejection.
+    """The files in the format `name`; each other file of the drop becomes one rejection, also one that is damaged.
 
     A single-file drop is not checked again: its format was detected or given by the user.
     """
     for file in files:
-        sample = sample_of(file) if len(files) > 1 else None
+        try:
+            sample = sample_of(file) if len(files) > 1 else None
+        except UnreadableDrop as problem:
+            yield Rejection(file.source, 1, "not_this_format", str(problem), "")
+            continue
         if sample is None or detect(sample):
             yield file
         else:

@@ -165,13 +165,14 @@ class _Session:
         task = next(iter(self._asked), "")
         task_id = task_id_of(None, task, text)
         answer = self._lines.outcome or final_message(turns)
-        elapsed = elapsed_ms(self._lines.times[0], self._lines.times[-1]) if self._lines.times else None
+        times = sorted(self._lines.times)  # lines of sub-agents stand after those of their caller
+        elapsed = elapsed_ms(times[0], times[-1]) if times else None
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
         used = _at_least(total([*(step.usage for step in steps), *taken_back]), self._lines.used)
         spent = used.cost_usd if self._lines.spent is None else self._lines.spent
         counts = {"compactions": self._lines.compactions, "interruptions": self._lines.interruptions}
         found = {
-            "active_s": active_seconds(self._lines.times),
+            "active_s": active_seconds(times),
             "exit_codes": self._lines.exit_codes,
             "requests": self._requests(),
         }
@@ -185,7 +186,7 @@ class _Session:
             agents=tuple(replace(agent, version=self._lines.version) for agent in self._agents.values()),
             turns=turns,
             final_answer=answer,
-            started_at=self._lines.times[0] if self._lines.times else None,
+            started_at=times[0] if times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
             usage=usage(used.input_tokens, used.output_tokens, spent, cached_tokens=used.cached_tokens),
             flags=flags_of(cut_off=self._lines.stopped, unanswered=answer is None and len(turns) == 1),

@@ -26,6 +26,8 @@ def open_store(settings: SourceSettings) -> "FileStore":
     """
     if isinstance(settings, FolderSettings):
         root = UPath(Path(settings.path).expanduser().resolve())
+        if not Path(root.path).is_dir():
+            raise StoreError(f"there is no folder {settings.path}; correct `path` in sources.yaml")
     elif isinstance(settings, BucketSettings):
         root = UPath(settings.url)
     else:

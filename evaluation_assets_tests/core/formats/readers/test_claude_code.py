@@ -374,3 +374,16 @@ def test_a_line_without_a_session_does_not_end_or_join_the_session_around_it(tmp
     unnamed = [line | {"sessionId": None} for line in rewound().lines]
     both = trajectories(written(tmp_path / "both.jsonl", [*lines[:6], *unnamed, *lines[6:]]))
     assert [len(one.calls) for one in both] == [len(alone.calls), 1]
+
+
+def test_the_times_of_a_session_do_not_depend_on_the_order_of_its_lines(tmp_path: Path) -> None:
+    (run,) = trajectories(written(tmp_path / "a.jsonl", [*LINES[-2:], *LINES[:-2]]))
+    assert (run.started_at, run.duration_s) == ("2025-10-01T09:00:00.000Z", 21)
+
+
+def test_a_damaged_file_among_others_is_one_rejection(tmp_path: Path) -> None:
+    (tmp_path / "broken.jsonl").write_bytes(b"\xff\xfe\x00garbage")
+    found = read(written(tmp_path / "whole.jsonl", LINES), tmp_path / "broken.jsonl")
+    (problem,) = [each for each in found if isinstance(each, Rejection)]
+    assert (problem.source, "UTF-16" in problem.detail) == ("broken.jsonl", True)
+    assert len([each for each in found if isinstance(each, Trajectory)]) == 1

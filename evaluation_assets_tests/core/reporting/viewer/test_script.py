@@ -70,6 +70,11 @@ def test_what_is_no_condition_is_searched(page: "Page") -> None:
     assert words == ["timeout", "no such file", "colour:red", "score<high", "http://x.y"]
 
 
+def test_what_looks_like_a_condition_and_is_none_is_named(page: "Page") -> None:
+    found = run(page, "query", "parsed(given).unknown", 'score<abc foo:bar score< timeout score<1 http://x.y "a:b"')
+    assert found == ["score<abc", "foo:bar", "score<"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

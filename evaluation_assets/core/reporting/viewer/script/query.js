@@ -6,16 +6,22 @@ const TEXTS = { id: "id", task: "task_id" };
 const CONDITION = /^(-?)([a-z]+)(:|<=|>=|<|>|=)(.+)$/;
 const TOKEN = /-?[a-z]+(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
 
-/** Conditions on rows, and the words that the text has to hold; the words are in lower case. */
+const CLAUSE = /^-?[a-z]+(?:[:=]|[<>]=?)/;
+
+/** Conditions on rows, and the words, in lower case, that the text has to hold. `unknown` look like conditions. */
 export function parsed(query) {
   const conditions = [];
   const words = [];
+  const unknown = [];
   for (const token of query.match(TOKEN) ?? []) {
     const condition = conditionOf(token);
     if (condition !== null) conditions.push(condition);
-    else words.push(token.replaceAll('"', "").toLowerCase());
+    else {
+      if (CLAUSE.test(token) && !token.includes("://")) unknown.push(token);
+      words.push(token.replaceAll('"', "").toLowerCase());
+    }
   }
-  return { matches: (row) => conditions.every((condition) => condition(row)), words: words.filter(Boolean) };
+  return { matches: (row) => conditions.every((condition) => condition(row)), words: words.filter(Boolean), unknown };
 }
 
 function conditionOf(token) {

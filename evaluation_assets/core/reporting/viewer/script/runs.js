@@ -97,13 +97,13 @@ function update() {
 }
 
 async function find(turn) {
-  const { matches, words } = parsed(state.query);
+  const { matches, words, unknown } = parsed(state.query);
   const filtered = rows.filter((row) => matches({ ...row, label: labelOf(row.id).label }));
   const reading = (share) => turn === pending && share < 1 && (parts.status.textContent = `Reading transcripts: ${Math.round(share * 100)} %`);
   const found = await search(filtered, words, reading);
   if (turn !== pending) return; // the query has changed meanwhile
   selection = ordered(found);
-  drawControls();
+  drawControls(unknown);
   drawTable(SHOWN);
 }
 
@@ -119,7 +119,7 @@ function ordered(some) {
   });
 }
 
-function drawControls() {
+function drawControls(unknown) {
   fill(
     parts.quick,
     Object.entries(QUICK).map(([title, query]) =>
@@ -136,7 +136,8 @@ function drawControls() {
   );
   parts.columns.open = isOpen;
   const all = rows.length === 1 ? "1 trajectory" : `${count(rows.length)} trajectories`;
-  parts.status.textContent = selection.length === rows.length ? all : `${count(selection.length)} of ${all}`;
+  const found = selection.length === rows.length ? all : `${count(selection.length)} of ${all}`;
+  parts.status.textContent = unknown.length === 0 ? found : `${found}. Searched as text, because it is no condition: ${unknown.join(" ")}`;
 }
 
 function quick(query) {
