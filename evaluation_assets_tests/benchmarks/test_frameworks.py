@@ -181,13 +181,13 @@ def test_a_reading_is_compared_with_the_truth(server: Server, tmp_path: Path) ->
     truth = truth_of(server.replies("compared"))
     sample = tmp_path / "chat.json"
     sample.write_text(json.dumps({"messages": messages}))
-    cells = dict(zip(COLUMNS, compare(sample, truth).cells, strict=False))
+    cells: dict[str, str] = dict(zip(COLUMNS, compare(sample, truth).cells, strict=True))
     expected = {"format": "openai_messages", "task": "right", "calls": "5 of 5", "results": "5 of 5"}
     assert {name: cells[name] for name in expected} == expected
 
     sample.write_text(json.dumps({"messages": messages[:5]}))
     compared = compare(sample, truth)
-    assert dict(zip(COLUMNS, compared.cells, strict=False))["calls"] != "5 of 5"
+    assert dict(zip(COLUMNS, compared.cells, strict=True))["calls"] != "5 of 5"
     assert {"calls", "results", "answer"} <= set(compared.wrong)
 
 
