@@ -195,6 +195,7 @@ def _why_not(path: UPath, root: UPath) -> str | None:
         return reason
     if not os.access(path.path, os.R_OK):
         return "it cannot be read: permission denied"
-    if path.stat().st_size > LARGEST_FILE:
-        return f"it is larger than {LARGEST_FILE >> 20} MB"
-    return None
+    size = path.stat().st_size
+    if size == 0:
+        return "it is empty"  # agents make the file before its first line
+    return f"it is larger than {LARGEST_FILE >> 20} MB" if size > LARGEST_FILE else None

@@ -294,3 +294,12 @@ def test_a_database_that_cannot_be_read_is_an_error(tmp_path: Path, agent: str, 
     _put(tmp_path / ".local" / "share" / place, "no database" * 1000)
     with pytest.raises(StoreError, match="cannot be read"):
         _traces(tmp_path, agent)
+
+
+def test_an_empty_session_is_left_out_by_name(tmp_path: Path) -> None:
+    _put(tmp_path / ".claude/projects/-home-ada/new.jsonl", "")
+    _put(tmp_path / ".claude/projects/-home-ada/old.jsonl")
+    said: list[str] = []
+    assert [session_of(trace) for trace in _traces(tmp_path, "claude_code", say=said.append)] == ["old"]
+    (line,) = said
+    assert line.endswith("new.jsonl: it is empty")
