@@ -183,5 +183,7 @@ def test_the_canaries_of_a_suite_are_quoted_when_verdicts_are_new_and_are_in_the
     assert quote.expected_usd == pytest.approx(paid, rel=WITHIN if repeats == 1 else UNKNOWN_MODEL)
     assert quoting.plan(tmp_path / "d.jsonl") == Quoted(0, replies - 12 * repeats), "nothing new: no canaries"
     told = json.loads((quoting.judged.home.reports("d") / "report.json").read_text())["judges"][0]
-    assert told["outcomes"]["canary"] == {"scored": 12 * repeats}
+    outcomes = told["outcomes"]["canary"]
+    assert sum(outcomes.values()) == 12 * repeats
+    assert outcomes.keys() <= {"scored", "abstained"}  # the server's model scores by chance, and may score nothing
     assert told["cost_usd"] == pytest.approx(paid)
