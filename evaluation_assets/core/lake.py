@@ -265,6 +265,21 @@ def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
         raise
 
 
+def publish_bytes(path: UPath, content: bytes) -> None:
+    """Write a file; it appears whole."""
+
+    def pour(sink: IO[bytes]) -> None:
+        sink.write(content)
+
+    publish(path, pour)
+
+
+def publish_copy(source: UPath, target: UPath) -> None:
+    """Copy a file; it appears whole."""
+    with source.open("rb") as stream:
+        publish(target, lambda sink: shutil.copyfileobj(stream, sink, 1 << 20))
+
+
 class Spool:
     """Rows set aside while another table passes; in memory while they are few, else in a temporary file."""
 

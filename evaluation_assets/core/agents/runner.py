@@ -20,7 +20,7 @@ from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
 from evaluation_assets.core.formats.readers.canonical import NAME, line_of
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake import publish, publish_bytes
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Answered, Client
 from evaluation_assets.core.llm.endpoints import endpoint_of
@@ -300,7 +300,7 @@ def _write_drop(
     }
     folder = drops / settings.suite_name
     about = yaml.safe_dump(sidecar, sort_keys=False).encode()
-    publish(folder / f"{name}{SIDECAR_SUFFIX}", lambda sink: sink.writelines([about]))
+    publish_bytes(folder / f"{name}{SIDECAR_SUFFIX}", about)
     tally.path = folder / f"{name}.jsonl"
     # An attempt from an earlier run may have been the only trial then.
     attempts = (replace(journal.trajectory(key), id=trajectory_id(*key, trials=settings.trials)) for key in keys)

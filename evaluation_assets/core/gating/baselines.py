@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import IO, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from upath import UPath
@@ -11,7 +11,7 @@ from upath import UPath
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.trajectories.identity import digest, file_name
 
 
@@ -216,9 +216,4 @@ def read_baseline(file: UPath) -> Baseline | None:
 
 def write_baseline(file: UPath, baseline: Baseline) -> None:
     """Write a baseline atomically."""
-    content = (baseline.model_dump_json(indent=2) + "\n").encode()
-
-    def pour(sink: IO[bytes]) -> None:
-        sink.write(content)
-
-    publish(file, pour)
+    publish_bytes(file, (baseline.model_dump_json(indent=2) + "\n").encode())

@@ -5,13 +5,13 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import orjson
 from upath import UPath
 
 from evaluation_assets.core.human_review.settings import ReviewSettings
-from evaluation_assets.core.lake import Aligned, Stored, publish
+from evaluation_assets.core.lake import Aligned, Stored, publish_bytes
 from evaluation_assets.core.plain_text import csv_cell
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
@@ -100,17 +100,13 @@ def as_json_lines(rows: Iterable[Row]) -> bytes:
 def write_queue(folder: UPath, rows: Sequence[Row]) -> UPath:
     """Write `review.csv` and `review.jsonl`; gives the former."""
     for name, content in (("review.csv", as_csv(rows)), ("review.jsonl", as_json_lines(rows))):
-        publish(folder / name, lambda sink, content=content: _write(sink, content))
+        publish_bytes(folder / name, content)
     return folder / "review.csv"
 
 
 def by_reason(rows: Iterable[Row]) -> Counter[str]:
     """How many trajectories are in the queue for each reason."""
     return Counter(row["reason"] for row in rows)
-
-
-def _write(sink: IO[bytes], content: bytes) -> None:
-    sink.write(content)
 
 
 def _to_fill_in(rows: Iterable[Row]) -> Iterator[Row]:

@@ -2,16 +2,15 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import yaml
 from upath import UPath
 
 from evaluation_assets.core.drops import DIRECTORY_SIDECAR, SIDECAR_SUFFIX, Drop
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake import publish_bytes, publish_copy
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
 from evaluation_assets.core.trajectories.identity import file_name
 
@@ -65,13 +64,13 @@ class Copy:
         """Copy the files; what else the drop of the key held is removed, the fields of its sidecar stay."""
         if taken is None or self._content_of(taken) != self._content:
             for place, file in self._files.items():
-                copy(file, self._drops / place)
+                publish_copy(file, self._drops / place)
             for file in taken.files if taken is not None else ():
                 if file.path.removeprefix(self._drops.path).strip("/") not in self._files:
                     file.unlink()
         self._copy_sidecar(None if taken is None else taken.sidecar_file)
         note = {"source": str(self._source), "content": self._content}
-        write(self._note, json.dumps(note).encode())
+        publish_bytes(self._note, json.dumps(note).encode())
 
     def _content_of(self, taken: Drop) -> str:
         return _content({file.path.removeprefix(self._drops.path).strip("/"): file for file in taken.files})
@@ -85,15 +84,15 @@ class Copy:
             return
         earlier, now = _fields(before), _fields(own)
         if earlier.keys() <= now.keys():
-            copy(own, place)
+            publish_copy(own, place)
         else:
-            write(place, yaml.safe_dump({**earlier, **now}, sort_keys=False, allow_unicode=True).encode())
+            publish_bytes(place, yaml.safe_dump({**earlier, **now}, sort_keys=False, allow_unicode=True).encode())
 
 
 def mark_as_one(folder: UPath) -> None:
     """Make a folder below the drops folder one drop of all its files."""
     if not (folder / DIRECTORY_SIDECAR).exists():
-        write(folder / DIRECTORY_SIDECAR, b"# one drop of all files in this folder\n")
+        publish_bytes(folder / DIRECTORY_SIDECAR, b"# one drop of all files in this folder\n")
 
 
 def _content(files: Mapping[str, UPath]) -> str:
@@ -114,21 +113,6 @@ def _fields(sidecar: UPath | None) -> dict[str, Any]:
     except InvalidYaml:
         data = None
     return data if isinstance(data, dict) else {}
-
-
-def copy(source: UPath, target: UPath) -> None:
-    """Copy a file; it appears whole."""
-    with source.open("rb") as stream:
-        publish(target, lambda sink: shutil.copyfileobj(stream, sink, 1 << 20))
-
-
-def write(target: UPath, document: bytes) -> None:
-    """Write a file; it appears whole."""
-
-    def pour(sink: IO[bytes]) -> None:
-        sink.write(document)
-
-    publish(target, pour)
 
 
 def is_inside(path: UPath, folder: UPath) -> bool:

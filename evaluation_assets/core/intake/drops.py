@@ -21,7 +21,8 @@ from evaluation_assets.core.drops import (
     why_unusable,
 )
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.copies import Conflict, Copy, is_inside, mark_as_one, write
+from evaluation_assets.core.intake.copies import Conflict, Copy, is_inside, mark_as_one
+from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.plain_yaml import load_plain
 
 Say = Callable[[str], object]
@@ -95,7 +96,7 @@ def annotate(home: Installation, drop: Drop, **fields: str) -> Drop:
         return drop
     place = drop.sidecar_file or home.drops / f"{drop.key}{SIDECAR_SUFFIX}"
     before = load_plain(place) if drop.sidecar_file is not None else None
-    write(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
+    publish_bytes(place, yaml.safe_dump({**(before or {}), **fields}, sort_keys=False, allow_unicode=True).encode())
     return find(home.drops, drop.key)
 
 

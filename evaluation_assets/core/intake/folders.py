@@ -5,7 +5,7 @@ from importlib.resources import files as resources
 from upath import UPath
 
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.copies import write
+from evaluation_assets.core.lake import publish_bytes
 
 
 def prepare(home: Installation) -> None:
@@ -15,4 +15,4 @@ def prepare(home: Installation) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     settings = UPath(home.dagster / "dagster.yaml")
     if not settings.exists():
-        write(settings, (resources("evaluation_assets") / "dagster.yaml").read_bytes())
+        publish_bytes(settings, (resources("evaluation_assets") / "dagster.yaml").read_bytes())

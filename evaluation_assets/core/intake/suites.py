@@ -7,7 +7,8 @@ from upath import UPath
 
 from evaluation_assets.core.agents.settings import AgentSettings, load_agent
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.intake.copies import copy, is_inside, write
+from evaluation_assets.core.intake.copies import is_inside
+from evaluation_assets.core.lake import publish_bytes, publish_copy
 from evaluation_assets.core.suites.formats.registry import LoadedSuite, as_document, find_suite, load_suite
 from evaluation_assets.core.suites.suite import InvalidSuite
 
@@ -31,10 +32,10 @@ def take_in_suite(home: Installation, path: Path) -> LoadedSuite:
     if taken is not None and taken != target:
         raise InvalidSuite(f"{path}: {taken} has the same name; remove it, or rename one of them")
     if is_whole:
-        copy(source, target)
+        publish_copy(source, target)
     else:
         document = json.dumps(as_document(loaded.suite), ensure_ascii=False, indent=1).encode()
-        write(target, document)
+        publish_bytes(target, document)
     return loaded
 
 
@@ -47,5 +48,5 @@ def take_in_agent(home: Installation, path: Path) -> AgentSettings:
     source = UPath(path.resolve())
     agent = load_agent(source)
     if not is_inside(source, home.agents):
-        copy(source, home.agents / f"{agent.name}.yaml")
+        publish_copy(source, home.agents / f"{agent.name}.yaml")
     return agent

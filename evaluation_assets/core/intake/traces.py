@@ -7,7 +7,7 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.core.drops import DIRECTORY_SIDECAR, Drop, InvalidDrop, find, scan, why_unusable
-from evaluation_assets.core.intake.copies import copy, write
+from evaluation_assets.core.lake import publish_bytes, publish_copy
 from evaluation_assets.core.sources.store import Trace
 from evaluation_assets.core.trajectories.identity import file_name
 
@@ -43,17 +43,17 @@ def take_in_traces(drops: UPath, name: str, format_name: str, traces: Iterable[T
 
 def _prepare(folder: UPath, mark: UPath, format_name: str) -> None:
     """Mark a folder as a drop of traces before the first file appears in it."""
-    write(mark, b"made of traces\n")
+    publish_bytes(mark, b"made of traces\n")
     if not (folder / DIRECTORY_SIDECAR).exists():
-        write(folder / DIRECTORY_SIDECAR, yaml.safe_dump({"format": format_name}).encode())
+        publish_bytes(folder / DIRECTORY_SIDECAR, yaml.safe_dump({"format": format_name}).encode())
 
 
 def _write(folder: UPath, trace: Trace) -> set[str]:
     """Write a trace; give the names of its files."""
     if trace.record is not None:
         name = file_name(trace.id.replace("/", "_"), ".json")
-        write(folder / name, orjson.dumps(trace.record))
+        publish_bytes(folder / name, orjson.dumps(trace.record))
         return {name}
     for name, path in trace.files:
-        copy(path, folder / name)
+        publish_copy(path, folder / name)
     return {name for name, _ in trace.files}

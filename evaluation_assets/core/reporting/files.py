@@ -7,7 +7,7 @@ from typing import IO, Any
 import orjson
 from upath import UPath
 
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake import publish, publish_bytes
 from evaluation_assets.core.reporting.render import as_html, as_json, as_markdown
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.results import result_records
@@ -53,7 +53,7 @@ def write_report(folder: UPath, report: DropReport, tables: DropTables, other: O
             for name, content in judge_files.items():
                 written.add(name)
                 document = orjson.dumps(content, option=orjson.OPT_INDENT_2)
-                publish(folder / JUDGE_FILES / name, lambda sink, document=document: _write(sink, document))
+                publish_bytes(folder / JUDGE_FILES / name, document)
             yield record
 
     write_json_lines(paths.results, records())
@@ -67,7 +67,7 @@ def write_report(folder: UPath, report: DropReport, tables: DropTables, other: O
 def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:
     """Write texts by file name, each file atomically. Lone surrogates, which UTF-8 cannot encode, become `?`."""
     for name, text in texts.items():
-        publish(folder / name, lambda sink, text=text: _write(sink, text.encode("utf-8", "replace")))
+        publish_bytes(folder / name, text.encode("utf-8", "replace"))
 
 
 def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:
@@ -82,10 +82,6 @@ def write_json_lines(path: UPath, records: Iterable[dict[str, Any]]) -> int:
 
     publish(path, write)
     return count
-
-
-def _write(sink: IO[bytes], content: bytes) -> None:
-    sink.write(content)
 
 
 def _write_all(sink: IO[bytes], texts: Iterable[str]) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import orjson
 
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.sinks.settings import ScoreSinkSettings, takes
 from evaluation_assets.core.trajectories.recorded_spans import last_trace_of
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
@@ -80,7 +80,7 @@ def collect_labels(home: Installation, name: str, settings: ScoreSinkSettings, s
     lines = sorted({orjson.dumps(label, option=orjson.OPT_APPEND_NEWLINE) for label in found})
     content, file = b"".join(lines), home.labels / f"{name}.jsonl"
     if content != (file.read_bytes() if file.exists() else b""):
-        publish(file, lambda sink: _write(sink, content))
+        publish_bytes(file, content)
     return len(lines)
 
 
@@ -94,7 +94,3 @@ def _subjects(home: Installation, settings: ScoreSinkSettings) -> dict[str, list
                 if (trace := last_trace_of(trajectory)) is not None:
                     found.setdefault(trace, []).append((drop, trajectory.id))
     return found
-
-
-def _write(sink: IO[bytes], content: bytes) -> None:
-    sink.write(content)

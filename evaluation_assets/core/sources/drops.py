@@ -1,5 +1,6 @@
 """The drops of a source: a folder an hour, with the traces that ended in it."""
 
+import shutil
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -10,7 +11,7 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.core.drops import DIRECTORY_SIDECAR
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake import publish, publish_bytes, publish_copy
 from evaluation_assets.core.sources.settings import SourceSettings
 from evaluation_assets.core.sources.store import Trace, TraceStore
 
@@ -62,7 +63,7 @@ class HourDrop:
             publish(self._folder / RECORDS, partial(self._write, [orjson.dumps(record) for record in records]))
         for trace in traces:
             for name, path in trace.files:
-                publish(self._folder / name, partial(_copy, path))
+                publish_copy(path, self._folder / name)
                 files[name] = trace.ended_at.isoformat()
         self._describe(files)
 
@@ -75,13 +76,14 @@ class HourDrop:
         before = records.read_bytes().splitlines()
         after = [line if store.id_of(orjson.loads(each)) == trace.id else each for each in before]
         if after != before:
-            publish(records, lambda sink: sink.writelines(each + b"\n" for each in after))
+            publish_bytes(records, b"".join(each + b"\n" for each in after))
         return after != before
 
     def _write(self, more: Iterable[bytes], sink: IO[bytes]) -> None:
         before = self._folder / RECORDS
         if before.exists():
-            _copy(before, sink)
+            with before.open("rb") as lines:
+                shutil.copyfileobj(lines, sink, 1 << 20)
         for line in more:
             sink.write(line + b"\n")
 
@@ -95,19 +97,9 @@ class HourDrop:
         content = yaml.safe_dump(said, sort_keys=False, allow_unicode=True).encode()
         sidecar = self._folder / DIRECTORY_SIDECAR
         if not sidecar.exists() or sidecar.read_bytes() != content:
-            publish(sidecar, lambda sink: _put(content, sink))
+            publish_bytes(sidecar, content)
 
 
 def file_id(name: str, ended_at: str) -> str:
     """The ID of a file in the state that it has since a time."""
     return f"{name}@{ended_at}"
-
-
-def _put(content: bytes, sink: IO[bytes]) -> None:
-    sink.write(content)
-
-
-def _copy(path: UPath, sink: IO[bytes]) -> None:
-    with path.open("rb") as source:
-        while block := source.read(1 << 20):
-            sink.write(block)

@@ -6,7 +6,7 @@ from itertools import chain
 
 from upath import UPath
 
-from evaluation_assets.core.lake import publish
+from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.reporting.viewer.archive import INLINE_BYTES, Packing, compressed, inline
 from evaluation_assets.core.reporting.viewer.comparison import only_changed
 from evaluation_assets.core.reporting.viewer.documents import TrajectoryDocument
@@ -57,7 +57,7 @@ def pack(
         size += len(block.content) * 4 // 3
         if size > INLINE_BYTES:
             for content in inside:
-                _write(folder / f"{beside}.json.gz", content)
+                publish_bytes(folder / f"{beside}.json.gz", content)
                 beside += 1
             inside = []
     _remove_from(folder, beside)
@@ -74,10 +74,6 @@ def with_viewer(page: str, data: ViewerData) -> Iterator[str]:
         yield f'<script type="text/plain" id="viewer-block-{number}">{inline(block)}</script>\n'
     yield f"<script>{script()}</script>\n"
     yield end + after
-
-
-def _write(path: UPath, content: bytes) -> None:
-    publish(path, lambda sink: sink.writelines([content]))
 
 
 def _remove_from(folder: UPath, first: int) -> None:
