@@ -65,6 +65,7 @@ def build_definitions(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
         settings.gate.model_dump_json(),
+        settings.headline.model_dump_json(),
         settings.review.model_dump_json(),
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,

@@ -20,7 +20,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "4"
+REPORT_VERSION = "5"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -75,7 +75,9 @@ def report_asset(
     @dg.asset(
         partitions_def=DROPS,
         group_name="reports",
-        code_version=f"{REPORT_VERSION}|{settings.gate.model_dump_json()}|{settings.review.model_dump_json()}",
+        code_version="|".join(
+            [REPORT_VERSION, *(part.model_dump_json() for part in (settings.gate, settings.headline, settings.review))]
+        ),
         deps=[
             *map(dg.AssetKey, REPORTED),
             *judge_keys(LEVELS, judges),

@@ -6,6 +6,7 @@ from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.human_review.judge_cards import disqualified_judges
+from evaluation_assets.core.human_review.judged_labels import labels_of_trajectories
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.reporting.report import DropReport
@@ -25,9 +26,10 @@ def drop_report(
     facts = DropFacts.of(own.raw)
     sidecar = facts.sidecar
     damaged: list[str] = []
-    return summarise(drop, facts, comparability, own).model_copy(
+    gate = gate_drop(home, drop, settings.gate, disqualified)
+    labels = labels_of_trajectories(home, drop)
+    return summarise(drop, facts, comparability, own, settings.headline, gate, labels).model_copy(
         update={
-            "gate": gate_drop(home, drop, settings.gate, disqualified),
             "history": trends(suite_history(home, sidecar.suite, damaged.append)),
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
