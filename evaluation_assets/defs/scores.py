@@ -90,7 +90,7 @@ def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
     @dg.asset(
         partitions_def=DROPS,
         group_name="scores",
-        code_version=SCORING_VERSION,
+        code_version=f"{SCORING_VERSION}|effective judges",
         deps=judge_keys(list(levels.values()), judges),
         kinds={"parquet"},
         description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",

@@ -38,6 +38,13 @@ class EffectiveNumber(_Model):
     n_subjects: int
     is_bound: bool
 
+    @property
+    def text(self) -> str:
+        """The number in words: `at least 1.6 of 3 (from the correlation of verdicts)`."""
+        least = "at least " if self.is_bound else ""
+        source = "verdicts" if self.is_bound else f"errors, {self.n_subjects} subjects with {self.basis}"
+        return f"{least}{self.value:.1f} of {self.n_judges} (from the correlation of {source})"
+
 
 class JudgeColumn(_Model):
     """One judge on one level: the mean of its subjects with its 95 % interval over tasks, and how it compares.
@@ -127,7 +134,11 @@ def panel_summary(
     overall = side_by_side(of_whole_trajectories(subjects(CLIP, "clip_index")), judges, labels, 0)
     return PanelSummary(
         overall=_effective(overall.effective),
-        levels=[_level(level, beside) for level, beside in compared if any(judge.outcomes for judge in beside.judges)],
+        levels=[
+            _level(level, beside)
+            for level, beside in compared
+            if any(judge.mean is not None for judge in beside.judges)
+        ],
     )
 
 

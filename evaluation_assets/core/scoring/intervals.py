@@ -84,25 +84,33 @@ class Interval:
 def interval_of_mean(groups: Sequence[Clustered]) -> Interval:
     """The interval of a mean of scores, or of a mean of groups' means, over tasks.
 
-    Student's t with cluster-robust standard errors, clipped to 0..1. If all values are 0 or 1, Wilson's interval over
-    the means of the tasks, extended to the mean where tasks differ in size. None below `MIN_CLUSTERS` tasks, and none
-    for scores that do not vary: a width of 0 would claim certainty.
+    Student's t with cluster-robust standard errors, clipped to 0..1. If the values of every task are all 0 or all 1,
+    Wilson's interval over tasks, extended to the mean where tasks differ in size. None below `MIN_CLUSTERS` tasks, and
+    none for scores that do not vary: a width of 0 would claim certainty.
     """
     mean, error, degrees = mean_of_clustered_means(groups)
     n = degrees + 1 if degrees else len({cluster for _, clusters in groups for cluster in clusters})
     if n < MIN_CLUSTERS:
         return Interval(None, None, n)
-    values, clusters = groups[0]
-    if len(groups) == 1 and set(np.unique(values)) <= {0.0, 1.0}:
-        by_cluster: dict[Hashable, list[float]] = {}
-        for value, cluster in zip(values, clusters, strict=True):
-            by_cluster.setdefault(cluster, []).append(float(value))
-        low, high = wilson(sum(map(fmean, by_cluster.values())), n)
+    outcomes = _outcomes(*groups[0]) if len(groups) == 1 else None
+    if outcomes is not None:
+        low, high = wilson(sum(outcomes), n)
         return Interval(min(low, mean), max(high, mean), n)
     if error < _NO_VARIATION:
         return Interval(None, None, n)
     half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
     return Interval(max(0.0, mean - half), min(1.0, mean + half), n)
+
+
+def _outcomes(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]) -> list[float] | None:
+    """The outcome of each cluster if all its values are 0, or all are 1; `None` if any cluster is neither."""
+    if not set(np.unique(values)) <= {0.0, 1.0}:
+        return None
+    by_cluster: dict[Hashable, float] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        if by_cluster.setdefault(cluster, float(value)) != value:
+            return None
+    return list(by_cluster.values())
 
 
 def mean_of_tasks(values: Sequence[float]) -> Estimate:

@@ -131,7 +131,7 @@ def side_by_side(
         subjects: the level's subjects.
         judges: all judges of the panel.
         labels: labels of the subjects' trajectories, if each of them is one subject.
-        most: how many disagreements to keep.
+        most: how many disagreements to keep, at most one of each trajectory.
     """
     own: dict[str, tuple[list[float], list[str]]] = {judge: ([], []) for judge in judges}
     outcomes: dict[str, Counter[str]] = {judge: Counter() for judge in judges}
@@ -139,7 +139,7 @@ def side_by_side(
     labelled: list[tuple[float, JudgedSubject]] = []
     leniency, correlations = Leniency(judges), VerdictCorrelations()
     by_criterion: dict[str, VerdictCorrelations] = {}
-    disagreements: list[tuple[float, int, Disagreement]] = []
+    widest: dict[str, Disagreement] = {}
     for subject in subjects:
         for judge, score in subject.own.items():
             own[judge][0].append(score)
@@ -154,7 +154,7 @@ def side_by_side(
             common.append(subject.common)
             leniency.add(_LEVEL, subject.common)
             correlations.add(subject.common)
-            _keep(disagreements, subject, len(common), most)
+            _keep(widest, subject)
     table = table_of({judge: [scores.get(judge) for scores in common] for judge in judges})
     compared = {judge for scores in common for judge in scores}
     effects = {judge: effect for judge, effect in leniency.effects(_LEVEL).items() if judge in compared}
@@ -171,7 +171,7 @@ def side_by_side(
             for criterion, sums in by_criterion.items()
             if (found := _labelled(labelled, judges, labels, criterion) or sums.effective()) is not None
         },
-        disagreements=[found for _, _, found in sorted(disagreements, key=lambda entry: (-entry[0], -entry[1]))],
+        disagreements=heapq.nlargest(most, widest.values(), key=lambda found: found.range),
     )
 
 
@@ -196,13 +196,12 @@ def _by_trajectory(subjects: Iterable[JudgedSubject]) -> Iterator[tuple[str, lis
         yield found[0].trajectory_id, found
 
 
-def _keep(kept: list[tuple[float, int, Disagreement]], subject: JudgedSubject, position: int, most: int) -> None:
-    """Keep the largest ranges; of equal ones, the earlier."""
+def _keep(widest: dict[str, Disagreement], subject: JudgedSubject) -> None:
+    """Keep the subject on which judges differ most of each trajectory; of equal ones, the earlier."""
     width = max(subject.common.values()) - min(subject.common.values())
-    if width <= 0:
-        return
-    found = Disagreement(subject.trajectory_id, subject.subject, width, subject.common)
-    (heapq.heappush if len(kept) < most else heapq.heappushpop)(kept, (width, -position, found))
+    known = widest.get(subject.trajectory_id)
+    if width > (0.0 if known is None else known.range):
+        widest[subject.trajectory_id] = Disagreement(subject.trajectory_id, subject.subject, width, subject.common)
 
 
 def _beside(

@@ -100,6 +100,12 @@ PANEL_RELIABILITY = Table(
         Column("icc_single", FLOAT, "ICC(2,1), the reliability of a single judge; null if it is undefined."),
         Column("icc_panel", FLOAT, "ICC(2,k), the reliability of the panel's mean; null if it is undefined."),
         Column(
+            "effective_judges",
+            FLOAT,
+            "Lower bound of the number of independent judges that the panel is worth, from the correlation of their "
+            "verdicts; null if no two judges share ten subjects, or their scores do not vary.",
+        ),
+        Column(
             "leniency",
             FLOAT,
             "How much higher the judge scores than the panel, from a two-way additive model; null if no subject has "
