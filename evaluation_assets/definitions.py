@@ -85,7 +85,7 @@ def build_definitions(
             ingest.clips,
             *judging_assets(judges, rubrics),
             *canary_assets(judges, rubrics, settings.canaries),
-            *scores.scores_assets(judges, panel.quorum),
+            *scores.scores_assets(judges, rubrics, panel.quorum),
             tool_use.tool_use_results(settings.gate.min_pass_rates),
             tool_use.failure_patterns,
             coding_work.coding_work,

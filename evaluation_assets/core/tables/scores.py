@@ -4,7 +4,12 @@ from evaluation_assets.core.tables.model import FLOAT, INT, NAME, Column, Table
 from evaluation_assets.core.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
 
 _CRITERION = Column("criterion", NAME, "Key of the criterion in its rubric.")
-_MEAN = Column("mean", FLOAT, "Mean over the judges that scored it, 0..1; null if these are fewer than the quorum.")
+_MEAN = Column(
+    "mean",
+    FLOAT,
+    "Mean over the judges that scored it, 0..1; null if these are fewer than the quorum. The majority "
+    "of their scores if the rubric's scale says so; then null on a tie, too.",
+)
 _ADJUSTED_MEAN = Column(
     "adjusted_mean",
     FLOAT,
