@@ -1,14 +1,19 @@
 """Majorities: scales whose numbers are verdicts, with ties that abstain or count as the lowest."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from upath import UPath
 
+from evaluation_assets.core.lake import Stored, Stream, batched, write
 from evaluation_assets.core.rubrics.model import Rubric, Rubrics, Scale, load_rubrics
 from evaluation_assets.core.scoring.averages import majority, most_frequent, panel_votes
+from evaluation_assets.core.scoring.panel_scores import clip_scores
+from evaluation_assets.core.tables import TABLES
 
 
 def rubric(**scale: Any) -> Rubric:
@@ -54,3 +59,29 @@ def test_a_rubric_declares_it_in_its_scale_and_averaged_rubrics_keep_their_versi
     assert mean.version_name != by_majority.version_name != rubric(aggregate="majority").version_name
     with pytest.raises(ValidationError):
         rubric(aggregate="vote")
+
+
+def test_only_the_criteria_of_such_a_rubric_are_aggregated_by_majority(tmp_path: Path) -> None:
+    def stored(name: str, rows: list[dict[str, Any]], judge: str = "") -> Stored:
+        table = TABLES[name]
+        found = Stored(table, UPath(tmp_path / f"{name}{judge}.parquet"))
+        empty = dict.fromkeys(table.schema.names)
+        write(found.path, Stream(table, batched(iter([{**empty, **row} for row in rows]), table)))
+        return found
+
+    places = [{"trajectory_id": "t", "clip_index": index, "tool_type": "x"} for index in range(2)]
+    scores = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 1.0)}
+    verdicts = {
+        judge: stored(
+            "clip_verdicts",
+            [
+                {**place, "judge": judge, "rubric": name, "outcome": "scored", "scores": {"done": score}}
+                for place, name, score in zip(places, ("voted", "averaged"), own, strict=True)
+            ],
+            judge,
+        )
+        for judge, own in scores.items()
+    }
+    found = list(clip_scores("d", stored("clips", places), verdicts, 1, {"voted": "abstain"}))
+    assert [row["mean"] for row in found] == [1.0, pytest.approx(2 / 3)]
+    assert [row["std"] for row in found] == [pytest.approx(2**0.5 / 3)] * 2
