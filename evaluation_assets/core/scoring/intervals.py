@@ -53,8 +53,8 @@ Clustered = tuple[Sequence[float] | np.ndarray, Sequence[Hashable]]
 def mean_of_clustered_means(groups: Sequence[Clustered]) -> tuple[float, float, int]:
     """Mean of the groups' means, with standard error and degrees of freedom as `clustered`.
 
-    Groups share clusters, for instance criteria of the same clips. A value contributes its deviation from the mean of
-    its group, divided by the size of the group; contributions are summed by cluster over all groups.
+    Groups share clusters, for instance criteria of the same clips. The deviations of values from the mean of their
+    group, divided by the size of the group, are summed by cluster over all groups.
     """
     position: dict[Hashable, int] = {}
     for _, clusters in groups:

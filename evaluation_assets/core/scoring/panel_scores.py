@@ -150,15 +150,7 @@ def _averages(
         places, subjects = tee(order())
         found = by_subject(rows, (subject for subject, _ in subjects), columns)
         for (_, place), (_, verdicts) in zip(places, found, strict=True):
-            ties = next(
-                (
-                    majorities[row["rubric"]]
-                    for own in verdicts.values()
-                    for row in own[:1]
-                    if row["rubric"] in majorities
-                ),
-                None,
-            )
+            ties = _ties(verdicts, majorities)
             yield place, ties, panel_scores(verdicts) if ties is None else panel_votes(verdicts, ties)
 
     leniency = Leniency(list(tables))
@@ -175,6 +167,15 @@ def _averages(
             if criterion not in effects:
                 effects[criterion] = leniency.effects(criterion)
             yield place, criterion, average(scores, len(tables), quorum, effects[criterion])
+
+
+def _ties(verdicts: Mapping[str, Sequence[Row]], majorities: Mapping[str, Ties]) -> Ties | None:
+    """The rule for ties of a subject's rubric; `None` if its scores are averaged."""
+    for rows in verdicts.values():
+        for row in rows:
+            if row["rubric"] in majorities:
+                return majorities[row["rubric"]]
+    return None
 
 
 def _core(result: Average) -> Row:
