@@ -1,20 +1,19 @@
 """`open`: show the report of a drop in a browser."""
 
+import threading
 import webbrowser
 from difflib import get_close_matches
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 import click
 from upath import UPath
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.report_server import serving
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.regular_files import is_local
+from evaluation_assets.core.report_addresses import trajectory_place
 from evaluation_assets.core.reporting.files import report_files
 from evaluation_assets.core.reporting.index import write_index
 from evaluation_assets.core.reporting.viewer.page import DATA_FOLDER
@@ -44,26 +43,19 @@ def open_report(home: Installation, drop: str | None, trajectory: str | None, on
         near = get_close_matches(drop, known, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else "Evaluate it first: evaluation-assets evaluate FILE"
         refuse(f"{drop!r} has no report in {home.root / 'reports'}. {hint}")
-    place = "" if trajectory is None else f"#/run/{quote(_known(home, drop, trajectory), safe='')}"
+    place = "" if trajectory is None else trajectory_place(_known(home, drop, trajectory))
     if not is_local(page):
         refuse(f"the report is at {page}; copy the folder, or open it from the web server of the store")
     if not (page.parent / DATA_FOLDER).exists() or not any((page.parent / DATA_FOLDER).iterdir()):
         _show(Path(page.path).as_uri() + place, only_print)
         return
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=page.parent.path)) as server:
-        _show(f"http://127.0.0.1:{server.server_port}/report.html{place}", only_print)
+    with serving(Path(page.parent.path), "127.0.0.1", 0) as port:
+        _show(f"http://127.0.0.1:{port}/report.html{place}", only_print)
         echo("Serving the report on this machine; press Ctrl-C to stop.", err=True)
         try:
-            server.serve_forever()
+            threading.Event().wait()
         except KeyboardInterrupt:
             return
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    """Serves the files of one report, without a line per request."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
 
 def _show(address: str, only_print: bool) -> None:

@@ -9,6 +9,7 @@ import jinja2
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
+from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.reporting.attention import look_at_first
 from evaluation_assets.core.reporting.coding_report import dollars, duration
 from evaluation_assets.core.reporting.report import DropReport
@@ -20,14 +21,19 @@ def as_json(report: DropReport) -> str:
     return report.model_dump_json(indent=2) + "\n"
 
 
-def as_markdown(report: DropReport) -> str:
-    """The report as Markdown, for a pull request or a terminal."""
-    return environment().get_template("report.md.j2").render(report=report)
+def as_markdown(report: DropReport, address: ReportAddress = ReportAddress()) -> str:
+    """The report as Markdown: what changed, what to look at, and links into the page at `address`."""
+    return (
+        environment().get_template("report.md.j2").render(report=report, address=address, first=look_at_first(report))
+    )
 
 
-def outcome_markdown(report: DropReport) -> str:
-    """The headline and the gate of a report as Markdown, for a comment on a pull request."""
-    return environment().get_template("outcome.md.j2").render(report=report)
+def outcome_markdown(report: DropReport, address: ReportAddress = ReportAddress()) -> str:
+    """The headline and the gate of a report as Markdown, for a comment on a pull request.
+
+    Links need the URL of the report; a comment lies beside no files.
+    """
+    return environment().get_template("outcome.md.j2").render(report=report, address=address)
 
 
 def as_html(report: DropReport) -> str:
