@@ -33,7 +33,7 @@ class ReportAddress:
 
     def task(self, task_id: str) -> str:
         """The address of a task's transcripts, compared with the other run."""
-        return f"{self.page}#/compare/{quote(task_id, safe='')}"
+        return self.page + task_place(task_id)
 
     def runs(self, query: str) -> str:
         """The address of the rows of the runs table that a query selects."""
@@ -47,6 +47,11 @@ class ReportAddress:
 def trajectory_place(trajectory_id: str, clip: int | None = None) -> str:
     """The place of a trajectory, or of one clip in it, within its report."""
     return f"#/run/{quote(trajectory_id, safe='')}" + ("" if clip is None else f"?clip={clip}")
+
+
+def task_place(task_id: str) -> str:
+    """The place of a task, compared with the other run, within a report."""
+    return f"#/compare/{quote(task_id, safe='')}"
 
 
 def runs_place(query: str) -> str:

@@ -19,7 +19,7 @@ from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "5"
+REPORT_VERSION = "6"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (

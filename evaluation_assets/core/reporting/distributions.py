@@ -5,9 +5,14 @@ from statistics import fmean, median, pstdev
 
 from pydantic import BaseModel, ConfigDict
 
+TENTHS = 10
+
 
 class Statistic(BaseModel):
-    """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score."""
+    """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score.
+
+    `tenths` counts the scores in each tenth of the scale, 1.0 in the last; empty if a value is not on the scale.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -18,6 +23,7 @@ class Statistic(BaseModel):
     max: float | None
     n_scored: int
     n_total: int
+    tenths: list[int] = []
 
 
 def statistic(values: Sequence[float | None]) -> Statistic:
@@ -33,4 +39,14 @@ def statistic(values: Sequence[float | None]) -> Statistic:
         max=max(known),
         n_scored=len(known),
         n_total=len(values),
+        tenths=_tenths(known),
     )
+
+
+def _tenths(scores: Sequence[float]) -> list[int]:
+    if min(scores) < 0 or max(scores) > 1:
+        return []
+    counts = [0] * TENTHS
+    for score in scores:
+        counts[min(int(score * TENTHS), TENTHS - 1)] += 1
+    return counts

@@ -9,9 +9,10 @@ import jinja2
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
-from evaluation_assets.core.report_addresses import ReportAddress
+from evaluation_assets.core.report_addresses import ReportAddress, condition, runs_place, task_place, trajectory_place
 from evaluation_assets.core.reporting.attention import look_at_first
 from evaluation_assets.core.reporting.coding_report import dollars, duration
+from evaluation_assets.core.reporting.distributions import TENTHS, Statistic
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
 
@@ -58,7 +59,28 @@ def environment() -> jinja2.Environment:
     environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
     environment.filters |= {"precise": precise, "signed": signed, "p_value": p_value, "change": change, "size": size}
     environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
+    environment.globals |= {
+        "run_place": trajectory_place,
+        "task_place": task_place,
+        "rows_where": rows_where,
+        "tenths_text": tenths_text,
+    }
     return environment
+
+
+def rows_where(*conditions: str | tuple[str, str]) -> str:
+    """The place of the rows of the runs table that meet all conditions, each as text or as a field and its value."""
+    return runs_place(" ".join(each if isinstance(each, str) else condition(*each) for each in conditions))
+
+
+def tenths_text(statistic: Statistic) -> str:
+    """A distribution in words, for those who do not see its graph: `12 scores: 3 from 0.2 to 0.3, ...`."""
+    ranges = [
+        f"{count:,} from {place / TENTHS:.1f} to {(place + 1) / TENTHS:.1f}"
+        for place, count in enumerate(statistic.tenths)
+        if count
+    ]
+    return f"{counted(statistic.n_scored, 'score')}: {', '.join(ranges)}"
 
 
 def _with_dash(written: Callable[[float | None], str]) -> Callable[[float | None], str]:

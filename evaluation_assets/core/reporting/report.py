@@ -15,16 +15,28 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class Place(_Model):
+    """Where a figure comes from: a trajectory, or one clip in it."""
+
+    trajectory_id: str
+    clip_index: int | None = None
+
+
 class CriterionSummary(_Model):
-    """Statistics of one criterion at one level."""
+    """Statistics of one criterion at one level. `lowest` is the subject with the lowest score, the first of several."""
 
     level: str
     criterion: str
     statistic: Statistic
+    lowest: Place | None = None
 
 
 class ToolSummary(_Model):
-    """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none."""
+    """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
+
+    `scores` describes the clips' scores, each the mean of its criteria; `lowest` is the clip with the lowest. `tools`
+    are the names of the tools, most clips first.
+    """
 
     tool_type: str
     clip_count: int
@@ -32,6 +44,9 @@ class ToolSummary(_Model):
     overall: float | None
     criteria: dict[str, Statistic]
     calls: dict[str, int]
+    scores: Statistic | None = None
+    lowest: Place | None = None
+    tools: list[str] = []
 
     @property
     def rubric_key(self) -> str:
@@ -149,7 +164,7 @@ class CaseSummary(_Model):
 
 
 class CategorySummary(_Model):
-    """The runs of one category of cases."""
+    """The runs of one category of cases. `scores` describes the scores of the runs."""
 
     category: str | None
     cases: int
@@ -161,6 +176,7 @@ class CategorySummary(_Model):
     recall: float | None
     parameter_accuracy: float | None
     flagged: bool
+    scores: Statistic | None = None
 
 
 class ToolUseOfTool(_Model):

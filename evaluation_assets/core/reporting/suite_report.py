@@ -78,7 +78,12 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         unpriced_runs=len(runs) - len(prices),
         trials=[TrialRate(**asdict(rate)) for rate in trial_rates(trials)],
         categories=[
-            CategorySummary(**asdict(figures), pass_rate=figures.pass_rate, flagged=figures.is_flagged)
+            CategorySummary(
+                **asdict(figures),
+                pass_rate=figures.pass_rate,
+                flagged=figures.is_flagged,
+                scores=statistic([row["score"] for row in runs if row["category"] == figures.category]),
+            )
             for figures in by_category(rows)
         ],
         tools=[

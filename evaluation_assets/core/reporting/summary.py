@@ -24,6 +24,7 @@ from evaluation_assets.core.reporting.report import (
     CriterionSummary,
     DropReport,
     JudgeSummary,
+    Place,
     Records,
     RejectedRecord,
     RepairedTag,
@@ -43,6 +44,9 @@ LISTED = 200
 EXCERPT = 1200
 
 _LONGEST_TASK = 400
+
+_NAMED = 20
+"""Tools of a type that are named."""
 
 RIGHT_ANSWER = 0.5
 """An answer counts as right from this judged agreement with the reference on: its main point is right."""
@@ -69,22 +73,22 @@ def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables
     right: dict[str, list[bool]] = {}
     overall: list[float | None] = []
     scores = Aligned(tables.trajectory_scores.rows())
-    by_criterion: dict[tuple[str, str], list[float | None]] = {}
+    by_criterion: dict[tuple[str, str], _Scores] = {}
     columns = ["trajectory_id", "task_id", "task", "success", "n_tool_calls", "repairs", "flags"]
     total = 0
     for total, row in enumerate(tables.preprocessed.rows(columns), 1):
         own = {score["criterion"]: score["mean"] for score in scores.at(row["trajectory_id"])}
         for criterion, mean in own.items():
             if criterion != OVERALL:
-                by_criterion.setdefault(_level(criterion), []).append(mean)
+                by_criterion.setdefault(_level(criterion), _Scores()).add(mean, row["trajectory_id"])
         overall.append(own.get(OVERALL))
         if row["success"] is not None:
             outcomes.append(row["success"])
         if (agreement := own.get("answer_correctness")) is not None:
             right.setdefault(row["task_id"], []).append(agreement >= RIGHT_ANSWER)
         trajectories.offer(2.0 if own.get(OVERALL) is None else own[OVERALL], total, _trajectory(row, own))
-    for row in tables.category_assessments.rows(["criterion", "mean"]):
-        by_criterion.setdefault(("category", row["criterion"]), []).append(row["mean"])
+    for row in tables.category_assessments.rows(["trajectory_id", "criterion", "mean"]):
+        by_criterion.setdefault(("category", row["criterion"]), _Scores()).add(row["mean"], row["trajectory_id"])
     tools, clip_criteria, worst, total_clips, scored_clips = _clips(tables)
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
     described, use = statistic(overall), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
@@ -107,8 +111,8 @@ def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables
         total_clips=total_clips,
         scored_clips=scored_clips,
         criteria=[
-            CriterionSummary(level=level, criterion=criterion, statistic=statistic(values))
-            for (level, criterion), values in [*sorted(by_criterion.items()), *clip_criteria]
+            CriterionSummary(level=level, criterion=criterion, statistic=statistic(scores.values), lowest=scores.lowest)
+            for (level, criterion), scores in [*sorted(by_criterion.items()), *clip_criteria]
         ],
         tools=tools,
         judges=judges,
@@ -190,18 +194,38 @@ def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:
 
 
 @dataclass(slots=True)
+class _Scores:
+    """Scores of subjects, and the place of the lowest."""
+
+    values: list[float | None] = field(default_factory=list)
+    least: tuple[float, str, int | None] | None = None
+
+    def add(self, value: float | None, trajectory_id: str, clip_index: int | None = None) -> None:
+        self.values.append(value)
+        if value is not None and (self.least is None or value < self.least[0]):
+            self.least = (value, trajectory_id, clip_index)
+
+    @property
+    def lowest(self) -> Place | None:
+        return None if self.least is None else Place(trajectory_id=self.least[1], clip_index=self.least[2])
+
+
+@dataclass(slots=True)
 class _Tool:
     clips: int = 0
     scored: int = 0
     calls: Counter[str] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
     criteria: dict[str, list[float | None]] = field(default_factory=dict)
+    scores: _Scores = field(default_factory=_Scores)
 
 
 def _clips(
     tables: DropTables,
-) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], list[float | None]]], list[ClipSummary], int, int]:
+) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], _Scores]], list[ClipSummary], int, int]:
     """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
     tools: dict[str, _Tool] = {}
+    merged: dict[str, _Scores] = {}
     worst = _Best(WORST_CLIPS)
     scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
     position = 0
@@ -215,10 +239,14 @@ def _clips(
             tool.clips += 1
             if not clip["is_final"]:
                 tool.calls[clip["call_status"]] += 1
+                tool.names[clip["tool_name"]] += 1
             own = by_clip.get(clip["clip_index"], [])
             for score in own:
                 tool.criteria.setdefault(score["criterion"], []).append(score["mean"])
+                place = (trajectory_id, clip["clip_index"])
+                merged.setdefault(score["criterion"], _Scores()).add(score["mean"], *place)
             known = [score["mean"] for score in own if score["mean"] is not None]
+            tool.scores.add(fmean(known) if known else None, trajectory_id, clip["clip_index"])
             if known:
                 tool.scored += 1
                 worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
@@ -230,14 +258,13 @@ def _clips(
             overall=_overall(tool),
             criteria={criterion: statistic(values) for criterion, values in sorted(tool.criteria.items())},
             calls=dict(sorted(tool.calls.items())),
+            scores=statistic(tool.scores.values),
+            lowest=tool.scores.lowest,
+            tools=[name for name, _ in tool.names.most_common(_NAMED)],
         )
         for name, tool in sorted(tools.items())
     ]
-    merged: dict[str, list[float | None]] = {}
-    for _, tool in sorted(tools.items()):
-        for criterion, values in tool.criteria.items():
-            merged.setdefault(criterion, []).extend(values)
-    criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
+    criteria = [(("clip", criterion), scores) for criterion, scores in sorted(merged.items())]
     total, scored = position, sum(tool.scored for tool in tools.values())
     return summaries, criteria, _with_verdicts(worst.items(), tables), total, scored
 
