@@ -26,7 +26,10 @@ def write_inspect_log(home: Installation, drop: str, output: Path) -> int:
     if output.suffix not in _SUFFIXES:
         refuse(f"{output}: the file of an Inspect AI log ends with {' or '.join(_SUFFIXES)}")
     try:
-        from inspect_ai.log import EvalLog, write_eval_log  # noqa: PLC0415  (an extra, and slow to import)
+        from inspect_ai.log import (  # noqa: PLC0415  # pyright: ignore[reportMissingImports]  (an extra)
+            EvalLog,
+            write_eval_log,
+        )
     except ImportError:
         refuse("inspect_ai is not installed: pip install 'evaluation-assets[inspect]'")
     suite = DropFacts.of(home.table(drop, "raw_trajectories")).sidecar.suite

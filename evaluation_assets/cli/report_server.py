@@ -80,8 +80,7 @@ class ReportHandler(SimpleHTTPRequestHandler):
         return file if file.is_file() and file.is_relative_to(root) else None
 
     def _is_for_this_server(self) -> bool:
-        address = self.server.server_address[0]
-        if not ip_address(address if isinstance(address, str) else address.decode()).is_loopback:
+        if not ip_address(self.connection.getsockname()[0]).is_loopback:
             return True
         return urlsplit(f"//{self.headers.get('Host', '')}").hostname in _LOOPBACK_NAMES
 
@@ -106,7 +105,7 @@ def serving(folder: Path, host: str, port: int) -> Iterator[int]:
         thread = threading.Thread(target=server.serve_forever, name="reports", daemon=True)
         thread.start()
         try:
-            yield int(server.server_address[1])
+            yield server.server_port
         finally:
             server.shutdown()
             thread.join()
