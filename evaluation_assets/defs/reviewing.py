@@ -51,7 +51,7 @@ def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
         name = context.partition_key
         trajectories, scores = home.tables(name, "preprocessed_trajectories", "trajectory_scores")
         rows = list(queue_rows(name, trajectories, scores.rows(), settings))
-        path = write_queue(home.home.reports(name), rows)
+        path = write_queue(home.home.reports(name), rows, home.home.report_address(name))
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table), lambda: {"path": str(path), **by_reason(rows)})

@@ -13,6 +13,7 @@ from upath import UPath
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.lake import Aligned, Stored, publish_bytes
 from evaluation_assets.core.plain_text import csv_cell
+from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Row = dict[str, Any]
@@ -77,14 +78,14 @@ def _fraction(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
 
 
-def as_csv(rows: Iterable[Row]) -> bytes:
-    """The queue as a sheet with empty columns for criterion, label, annotator and comment.
+def as_csv(rows: Iterable[Row], report: ReportAddress) -> bytes:
+    """The queue as a sheet with links into the report, and columns to complete: label, annotator and comment.
 
     A cell that a spreadsheet would run as a formula gets an apostrophe in front; reading labels takes it off.
     """
     sink = io.StringIO(newline="")
     writer: csv.DictWriter[str] | None = None
-    for row in _to_fill_in(rows):
+    for row in _to_fill_in(rows, report):
         if writer is None:
             writer = csv.DictWriter(sink, list(row))
             writer.writeheader()
@@ -92,14 +93,14 @@ def as_csv(rows: Iterable[Row]) -> bytes:
     return sink.getvalue().encode("utf-8", "replace")
 
 
-def as_json_lines(rows: Iterable[Row]) -> bytes:
+def as_json_lines(rows: Iterable[Row], report: ReportAddress) -> bytes:
     """The same as JSON Lines."""
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows))
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows, report))
 
 
-def write_queue(folder: UPath, rows: Sequence[Row]) -> UPath:
+def write_queue(folder: UPath, rows: Sequence[Row], report: ReportAddress) -> UPath:
     """Write `review.csv` and `review.jsonl`; gives the former."""
-    for name, content in (("review.csv", as_csv(rows)), ("review.jsonl", as_json_lines(rows))):
+    for name, content in (("review.csv", as_csv(rows, report)), ("review.jsonl", as_json_lines(rows, report))):
         publish_bytes(folder / name, content)
     return folder / "review.csv"
 
@@ -109,6 +110,7 @@ def by_reason(rows: Iterable[Row]) -> Counter[str]:
     return Counter(row["reason"] for row in rows)
 
 
-def _to_fill_in(rows: Iterable[Row]) -> Iterator[Row]:
+def _to_fill_in(rows: Iterable[Row], report: ReportAddress) -> Iterator[Row]:
     for row in rows:
-        yield {**row, "criterion": "passed", "label": None, "annotator": None, "comment": None}
+        link = report.trajectory(row["trajectory_id"])
+        yield {**row, "link": link, "criterion": "passed", "label": None, "annotator": None, "comment": None}
