@@ -23,6 +23,7 @@ Level = Literal["clip", "category", "trajectory", "session", "canary"]
 Subject = tuple[str, str | int]
 """ID of the trajectory, and the index of the clip, the tool type, or `trajectory` or `answer`."""
 
+LEVELS: tuple[Level, ...] = ("clip", "category", "trajectory", "session", "canary")
 TABLES: Mapping[Level, str] = {
     "clip": "clip_verdicts",
     "category": "category_verdicts",
@@ -110,7 +111,7 @@ class Evidence:
             rejected=rejected,
             repaired=repaired,
             repairs=repairs,
-            verdicts={level: _verdicts(home, drop, level, judges) for level in TABLES},
+            verdicts={level: _verdicts(home, drop, level, judges) for level in LEVELS},
         )
 
     def scores_of(self, level: Level, subject: Subject) -> dict[str, dict[str, list[float]]]:

@@ -49,14 +49,16 @@ def place_of(drop: Drop, source: Source, content: str) -> Place:
     with file.path.open("rb") as stream:
         size = stream.seek(0, 2)
         stream.seek(0)
-        file_hash = hashlib.file_digest(stream, "sha256").hexdigest()
+        whole = hashlib.sha256()
+        while block := stream.read(1 << 20):
+            whole.update(block)
+        digest = file_hash = whole.hexdigest()
         found = (source.start, source.end)
         if source.is_whole and source.start is None and size <= _LARGEST_SEARCHED:
             stream.seek(0)
             found = item_range(stream.read(), source.line)
         extent: Extent = "file" if found[0] is None or found[1] is None else "record"
         start, end = found[0] or 0, size if found[1] is None else found[1]
-        digest = file_hash
         if extent == "record":
             stream.seek(start)
             digest = hashlib.sha256(stream.read(end - start)).hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.provenance.evidence import TABLES, Level, Origin
+from evaluation_assets.core.provenance.evidence import LEVELS, TABLES, Level, Origin
 
 OVERALL = "overall"
 _SHOWN = (
@@ -85,7 +85,7 @@ def verdicts_behind(
 
 
 def _tables(judges: Sequence[str]) -> Iterator[tuple[Level, str]]:
-    for level in TABLES:
+    for level in LEVELS:
         if level != "canary":
             yield from ((level, judge) for judge in judges)
 
