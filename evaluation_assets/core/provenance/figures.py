@@ -12,7 +12,7 @@ from math import fsum
 from statistics import fmean, median, pstdev
 from urllib.parse import quote
 
-from evaluation_assets.core.provenance.evidence import TABLES, Evidence, Level, Origin, Subject
+from evaluation_assets.core.provenance.evidence import TABLES, Evidence, Level, Origin, Row, Subject
 from evaluation_assets.core.scoring.intervals import wilson
 
 Value = float | int | bool | None
@@ -224,7 +224,7 @@ class _Figures:
                 yield from self._statistic((*at, "criteria", criterion), values, about, _ROWS_CLIP)
 
     def _judge(self, judge: str) -> Iterator[Figure]:
-        rows = {
+        rows: dict[Level, list[Row]] = {
             level: [row for of_subject in by_judge[judge].values() for row in of_subject]
             for level, by_judge in self._evidence.verdicts.items()
             if judge in by_judge

@@ -1,6 +1,6 @@
 """The verdicts behind a criterion of a trajectory, with the replies that were paid for them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -56,14 +56,14 @@ def verdicts_behind(
     """
     judges = [name.removeprefix("judge ") for name in comparability if name.startswith("judge ")]
     clips = {clip.index: clip for clip in origin.clips}
-    rows = [
+    rows: list[tuple[Level, str, dict[str, Any]]] = [
         (level, judge, row)
         for level, judge in _tables(judges)
         if criterion != OVERALL or level == "clip"
         for row in _rows(home, drop, origin, level, judge)
     ]
     about = {(level, _subject(row)) for level, _, row in rows if criterion in _names(row)}
-    asked = [
+    asked: list[tuple[Level, str, dict[str, Any]]] = [
         (level, judge, row)
         for level, judge, row in rows
         if criterion == OVERALL or ((level, _subject(row)) in about and (criterion in _names(row) or not row["scores"]))
@@ -84,10 +84,8 @@ def verdicts_behind(
     ]
 
 
-def _tables(judges: Sequence[str]) -> Iterator[tuple[Level, str]]:
-    for level in LEVELS:
-        if level != "canary":
-            yield from ((level, judge) for judge in judges)
+def _tables(judges: Sequence[str]) -> list[tuple[Level, str]]:
+    return [(level, judge) for level in LEVELS if level != "canary" for judge in judges]
 
 
 def _rows(home: Installation, drop: str, origin: Origin, level: Level, judge: str) -> list[dict[str, Any]]:
