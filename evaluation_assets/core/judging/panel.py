@@ -14,6 +14,7 @@ from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
 from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
 
 EMBEDDED = "rules"
@@ -113,7 +114,7 @@ def panel_of(data: Any, source: str) -> Panel:
 
 def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
     """The panel's judges. None of them needs a key or a connection before it is opened."""
-    return [_judge(settings, ledger_url) for settings in panel.judges]
+    return [_judge(settings, ledger_url) for settings in with_strictest_limits(panel.judges)]
 
 
 def _judge(own: JudgeSettings, ledger_url: str) -> Judge:

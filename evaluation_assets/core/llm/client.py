@@ -4,8 +4,8 @@ import asyncio
 import logging
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,12 +15,12 @@ from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.errors import ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
-from evaluation_assets.core.llm.limits import AdaptiveLimit
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.negotiation import Negotiation
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.llm.shared_limits import SharedLimit
 from evaluation_assets.core.llm.timeouts import Deadline
 
 MAX_ATTEMPTS = 8
@@ -73,7 +73,8 @@ class Client:
         self._budget = budget
         self._stopped = stopped
         self._end = asyncio.Event()
-        self._limit = AdaptiveLimit(settings.max_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+        self._joined = SharedLimit(settings, ledger)
+        self._limit = self._joined.limit
         self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
         self._one_by_one = asyncio.Lock()
         self._unsaved: deque[Callable[[], Entry]] = deque()
@@ -166,6 +167,7 @@ class Client:
 
     def close(self) -> None:
         """Try for a last time to commit what could not be committed before."""
+        self._joined.leave()
         if self._saving is not None:
             self._saving.cancel()
         try:
@@ -187,30 +189,43 @@ class Client:
     ) -> Answered | None:
         """One attempt when there is a slot and money for it; `None` when another worker is at the question.
 
-        While the endpoint is suspicious one request at a time finds out whether it answers again.
+        While the endpoint is suspicious one request at a time finds out whether it answers again. It waits outside of
+        the slots, because others share them who may get answers.
         """
         clock = asyncio.get_running_loop().time
         queued = clock()
         send = partial(self._claimed_and_sent, self.key_of(asked, request, dialect), request, usable, tokens, deadline)
         most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
-        async with self._limit.slot(left, tokens) as started, self._budget.reserved(most):
-            self._check_stopped()
-            if self._saving is not None:
-                await asyncio.wait([self._saving])
+        while True:
+            async with (
+                self._one_by_one_while_suspicious() as alone,
+                self._limit.slot(left, tokens, self._end) as started,
+                self._budget.reserved(most),
+            ):
                 self._check_stopped()
-            if self.circuit.suspicious:
-                async with self._one_by_one:
-                    await self._until_due()
-                    if self.circuit.suspicious:
-                        deadline.postpone(clock() - queued)
-                        return await send(attempt, started, dialect)
-            deadline.postpone(clock() - queued)
-            return await send(attempt, started, dialect)
+                if self._saving is not None:
+                    await asyncio.wait([self._saving])
+                    self._check_stopped()
+                if alone or not self.circuit.suspicious:
+                    deadline.postpone(clock() - queued)
+                    return await send(attempt, started, dialect)
+                self._limit.not_used(tokens)
+
+    @asynccontextmanager
+    async def _one_by_one_while_suspicious(self) -> AsyncIterator[bool]:
+        if self.circuit.suspicious:
+            async with self._one_by_one:
+                await self._until_due()
+                if self.circuit.suspicious:
+                    yield True
+                    return
+        yield False
 
     async def _until_due(self) -> None:
         clock = asyncio.get_running_loop().time
         while self.circuit.suspicious and (wait := self.circuit.due - clock()) > 0:
             await self._pause(min(wait, 0.05))  # an answer to what is under way ends it early
+            self._check_stopped()
         self._check_stopped()
 
     async def _claimed_and_sent(
@@ -392,7 +407,7 @@ class Client:
             self._stopped = stopped
             _log.warning("%s stops: %s", self._settings.name, stopped)
         self._end.set()
-        self._limit.end()
+        self._limit.end(self._end)
 
     def _check_stopped(self) -> None:
         if self._stopped is not None:
