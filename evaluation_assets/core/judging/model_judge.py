@@ -269,7 +269,9 @@ class OpenJudge:
         except ProviderError as problem:
             if problem.retryable:
                 raise
-            return request, entry  # the model cannot write that much, or has no room for it
+            first, second = request.max_output_tokens, longer.max_output_tokens
+            message = f"the reply was cut at {first} output tokens, and the endpoint does not take {second}: {problem}"
+            raise InvalidReply("truncated", message) from None  # it cannot write that much, or has no room for it
 
     async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
         """The reply to a question, counted in what the verdict took."""
