@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import random
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.budget import Budget, most_of
 from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
@@ -24,7 +24,6 @@ from evaluation_assets.core.llm.shared_limits import SharedLimit
 from evaluation_assets.core.llm.timeouts import Deadline
 
 MAX_ATTEMPTS = 8
-_LONGEST_BACKOFF_S = 30.0
 _POLL_S = 0.25
 _LEDGER_RETRY_S = 1.0
 
@@ -80,7 +79,7 @@ class Client:
         self._unsaved: deque[Callable[[], Entry]] = deque()
         self._saving: asyncio.Task[None] | None = None
         self._negotiation = Negotiation(settings, ledger)
-        self._cut_a_pause = False
+        self._backoff = Backoff(settings)
         self._logged: set[str] = set()
 
     def key_of(self, asked: Mapping[str, Any], request: Request, dialect: Dialect | None = None) -> str:
@@ -99,6 +98,11 @@ class Client:
             "max_output_tokens": request.max_output_tokens,
         }
         return question_key({**asked, **of_whom, **dialect.differences(own.usual)})
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the endpoint is asked now."""
+        return self._negotiation.dialect
 
     def deadline(self) -> Deadline:
         """The time that one question has, from now on."""
@@ -154,7 +158,7 @@ class Client:
                 failures += problem.endpoint_failed
                 if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
                     self._stop(Stopped(problem.kind, str(problem)))
-                wait = self._pause_after(problem, attempt)
+                wait = self._backoff.after(problem, attempt)
                 gives_up = attempt == MAX_ATTEMPTS or failures == MOST_FAILURES - 1 or wait > deadline.left
                 if not problem.retryable or gives_up or self.circuit.is_open:
                     self._log_once(problem)
@@ -303,7 +307,7 @@ class Client:
         now = asyncio.get_running_loop().time()
         refused = problem.kind == "rate_limit"
         if refused:
-            self._limit.pushed_back(started, self._capped(problem.retry_after))
+            self._limit.pushed_back(started, self._backoff.capped(problem.retry_after))
         if not refused and not problem.endpoint_failed:
             self.circuit.answered(now)
             return
@@ -373,21 +377,6 @@ class Client:
             message = f"another worker claimed this question for {deadline.seconds:.3g} s and did not finish"
             raise ProviderError("timeout", message, retryable=False)
         await self._pause(_POLL_S)
-
-    def _pause_after(self, problem: ProviderError, attempt: int) -> float:
-        own = min(_LONGEST_BACKOFF_S, self._timeouts.first_backoff_s * 2 ** (attempt - 1))
-        wait = self._capped(problem.retry_after) or own
-        return wait * (1 + random.random() * 0.25)  # noqa: S311  (jitter, so that workers do not come back together)
-
-    def _capped(self, retry_after: float | None) -> float | None:
-        longest = self._timeouts.pause_s
-        if retry_after is None or retry_after <= longest:
-            return retry_after
-        if not self._cut_a_pause:
-            self._cut_a_pause = True
-            name = self._settings.name
-            _log.warning("%s: the endpoint requested a pause of %.0f s; waiting %.3g s", name, retry_after, longest)
-        return longest
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, until the client stops at the latest."""

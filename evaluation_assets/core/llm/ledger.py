@@ -69,6 +69,13 @@ sa.Table(
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("ends_at", sa.Float(53), nullable=False),
 )
+BATCH_ITEMS = sa.Table(
+    "batch_items",
+    _METADATA,
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("batch", sa.String(255), nullable=False),
+    sa.Column("submitted_at", sa.Float, nullable=False),
+)
 _SETTINGS = sa.Table(
     "settings",
     _METADATA,
@@ -86,6 +93,7 @@ _NEXT_NUMBER = (
 _INSERT = sa.insert(_REPLIES).values(number=_NEXT_NUMBER).returning(_REPLIES.c.number)
 _RELEASE = sa.text("DELETE FROM leases WHERE key = :key AND worker = :worker")
 _SETTLE = sa.text("DELETE FROM leases WHERE key = :key")
+_ANSWERED = sa.text("DELETE FROM batch_items WHERE key = :key")
 _SECRET = sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == "secret")
 _REMEMBERED = sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == sa.bindparam("name"))
 _REMEMBER = sa.text(
@@ -260,6 +268,7 @@ class Ledger:
         with self.transaction() as connection:
             number = connection.execute(_INSERT, values).scalar_one()
             connection.execute(_SETTLE, {"key": key})
+            connection.execute(_ANSWERED, {"key": key})
         return Entry(reply=reply, run=run, number=number, cost_usd=cost_usd, latency_ms=latency_ms, attempts=attempts)
 
     def recent(self, provider: str, model: str, most: int = 200) -> list[Entry]:

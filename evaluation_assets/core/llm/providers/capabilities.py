@@ -36,6 +36,7 @@ class Capabilities:
     price_id: str | None = None
     context_window: int = 128_000
     limits_each_model: bool = False
+    has_batches: bool = False
 
     @property
     def dialect(self) -> Dialect:
@@ -65,6 +66,7 @@ PROVIDERS: dict[str, Capabilities] = {
         price_id="openai",
         context_window=272_000,
         limits_each_model=True,
+        has_batches=True,
     ),
     "anthropic": Capabilities(
         protocol="anthropic",
@@ -75,6 +77,7 @@ PROVIDERS: dict[str, Capabilities] = {
         price_id="anthropic",
         context_window=200_000,
         limits_each_model=True,
+        has_batches=True,
     ),
     "google": Capabilities(
         protocol="openai",
@@ -118,10 +121,20 @@ PROVIDERS: dict[str, Capabilities] = {
         limits_each_model=True,
     ),
     "openai_compatible": Capabilities(
-        protocol="openai", base_url=None, key_env=None, structured="json_schema", context_window=32_000
+        protocol="openai",
+        base_url=None,
+        key_env=None,
+        structured="json_schema",
+        context_window=32_000,
+        has_batches=True,
     ),
     "anthropic_compatible": Capabilities(
-        protocol="anthropic", base_url=None, key_env=None, structured="prompted", context_window=128_000
+        protocol="anthropic",
+        base_url=None,
+        key_env=None,
+        structured="prompted",
+        context_window=128_000,
+        has_batches=True,
     ),
 }
 
