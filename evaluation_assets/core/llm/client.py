@@ -218,19 +218,15 @@ class Client:
     @asynccontextmanager
     async def _one_by_one_while_suspicious(self) -> AsyncIterator[bool]:
         if self.circuit.suspicious:
+            clock = asyncio.get_running_loop().time
             async with self._one_by_one:
-                await self._until_due()
+                while self.circuit.suspicious and (wait := self.circuit.due - clock()) > 0:
+                    await self._pause(min(wait, 0.05))  # an answer to what is under way ends it early
+                    self._check_stopped()
                 if self.circuit.suspicious:
                     yield True
                     return
         yield False
-
-    async def _until_due(self) -> None:
-        clock = asyncio.get_running_loop().time
-        while self.circuit.suspicious and (wait := self.circuit.due - clock()) > 0:
-            await self._pause(min(wait, 0.05))  # an answer to what is under way ends it early
-            self._check_stopped()
-        self._check_stopped()
 
     async def _claimed_and_sent(
         self,

@@ -65,7 +65,7 @@ class AdaptiveLimit:
         Args:
             left: How many subjects the chain still has after this one.
             tokens: What the request is expected to take of `tokens_per_minute`.
-            ended: Set when whoever waits sends nothing any more; see `end`.
+            ended: The event of a client, set when it sends nothing any more; see `end`.
         """
         loop = asyncio.get_running_loop()
         if self._doubling is None:

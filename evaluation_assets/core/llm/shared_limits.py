@@ -1,4 +1,4 @@
-"""One limit for all clients of an endpoint: judges, samples and agents in one event loop, and other processes."""
+"""One limit for all clients of an endpoint: those in one event loop, and other processes."""
 
 import asyncio
 import hashlib

@@ -22,7 +22,7 @@ def with_strictest_limits(models: Sequence[Settings]) -> list[Settings]:
 def overruled_limits(models: Sequence[EndpointSettings]) -> list[str]:
     """A line for each limit that a model sets and that does not hold, because another one's is stricter."""
     return [
-        f"{model.name}: {limit} {own:g} is overruled by {held:g}, which another judge sets for the same endpoint"
+        f"{model.name}: {limit} {own:g} is overruled by {held:g}, which another model of the same endpoint has"
         for together in _together(models)
         for model in together
         for limit, held in _held(together).items()

@@ -65,7 +65,7 @@ def test_the_strictest_limits_hold_and_the_others_are_named() -> None:
     held = with_strictest_limits(models)
     assert [(each.requests_per_minute, each.max_concurrency) for each in held] == [(60, 64), (60, 64), (10, 16)]
     (line,) = overruled_limits(models)
-    assert line == "a: requests_per_minute 120 is overruled by 60, which another judge sets for the same endpoint"
+    assert line == "a: requests_per_minute 120 is overruled by 60, which another model of the same endpoint has"
 
 
 def test_clients_of_one_endpoint_share_slots_and_paces(tmp_path: Path) -> None:
