@@ -149,9 +149,14 @@ class Batches:
             await work
         except Stopped as problem:
             self._stopped = stopped = problem
-        except (ProviderError, LedgerError) as problem:
+        except LedgerError as problem:
+            self._stopped = stopped = Stopped("ledger", str(problem))
+        except ProviderError as problem:
             self._refused = True
             _log.warning("%s: no batch (%s); questions are asked one by one", self.settings.name, problem)
+        except Exception as problem:  # noqa: BLE001  # a defect must not leave anybody waiting, nor pay for a batch twice
+            _log.exception("%s: a batch failed", self.settings.name)
+            self._stopped = stopped = Stopped("unavailable", f"a batch failed: {type(problem).__name__}; re-run later")
         self._settle(questions, stopped)
 
     def _settle(self, questions: Sequence[_Question], stopped: Stopped | None = None) -> None:
@@ -181,14 +186,14 @@ class Batches:
             with suppress(LedgerError):
                 for question in claimed:
                     self.ledger.release(question.key)
-        too_dear = {each.key for each in free} - {each.key for each in chosen}
-        if batch is not None or len(too_dear) < len(questions):
-            await self._rest([each for each in questions if each not in chosen], too_dear if batch is None else set())
+        done = {each.key for each in chosen}
+        if batch is None:  # even one question was too dear: the client asks, and says so
+            done |= {each.key for each in free}
+        await self._rest([each for each in questions if each.key not in done])
 
-    async def _rest(self, questions: Sequence[_Question], too_dear: set[str]) -> None:
+    async def _rest(self, questions: Sequence[_Question]) -> None:
         """What another process is at, and what the budget had no room for before; the client asks the others."""
-        rest = [each for each in questions if each.key not in too_dear and not self.ledger.entries(each.key)]
-        if rest:
+        if rest := [each for each in questions if not self.ledger.entries(each.key)]:
             await asyncio.sleep(_POLL_S)
             await self._answer_all(rest)
 
