@@ -1,7 +1,7 @@
 """The panel: read `panel.yaml` and create its judges."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
@@ -13,7 +13,8 @@ from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.llm.ledger import Ledger
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
+from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
 from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
 
 EMBEDDED = "rules"
@@ -31,9 +32,11 @@ class JudgeSettings(EndpointSettings):
     """One judge of the panel: a model, or one of the two providers that need none.
 
     With `repeats` a model gives several verdicts on every subject, each in a conversation of its own.
+    `mode: batch` asks in batches where a level allows it.
     """
 
     repeats: int = Field(default=1, ge=1)
+    mode: Literal["interactive", "batch"] = "interactive"
 
     @property
     def model_name(self) -> str:
@@ -55,6 +58,8 @@ class JudgeSettings(EndpointSettings):
             )
         else:
             super().check()
+            if self.mode == "batch" and not capabilities_of(self.provider, self.model_name).has_batches:
+                raise ValueError(f"provider {self.provider} has no mode: batch; remove it")
 
 
 class Panel(BaseModel):
@@ -113,7 +118,7 @@ def panel_of(data: Any, source: str) -> Panel:
 
 def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
     """The panel's judges. None of them needs a key or a connection before it is opened."""
-    return [_judge(settings, ledger_url) for settings in panel.judges]
+    return [_judge(settings, ledger_url) for settings in with_strictest_limits(panel.judges)]
 
 
 def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
@@ -122,4 +127,6 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name)
     settings, connected, pricing = endpoint_of(own)
-    return ModelJudge(settings, connected, partial(Ledger, ledger_url), pricing, own.repeats)
+    return ModelJudge(
+        settings, connected, partial(Ledger, ledger_url), pricing, own.repeats, in_batches=own.mode == "batch"
+    )
