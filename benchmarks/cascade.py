@@ -6,9 +6,9 @@ FOLDER is a copy of the repository RUCBM/AgentProcessBench (predictions of 20 mo
 and labels of people); default: `~/.cache/evaluation-assets/agent-process-bench`. A step passes if it was labelled +1.
 
 Each split draws half of the trajectories (or of the tasks, five trajectories each) to fit the cascade, and measures
-on the other half: the share of accepted verdicts that differ from the label of people, Cohen's kappa with these labels,
-and the share of steps on which the last, most expensive judge is asked. Kappa is over all steps: where no stage accepts,
-the last stage's more likely verdict counts, so that no person is involved.
+on the other half: the share of accepted verdicts that differ from the label of people, Cohen's kappa with these
+labels, and the share of steps on which the last, most expensive judge is asked. Kappa is over all steps: where no stage
+accepts, the last stage's more likely verdict counts, so that no person is involved.
 """
 
 import sys

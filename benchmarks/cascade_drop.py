@@ -88,10 +88,10 @@ def _verdicts(judge: str, row: dict[str, Any], steps: list[str]) -> Iterator[Rec
     for position, step in enumerate(steps):
         label = (row["step_labels"] or {}).get(step)
         if label in (-1, 0, 1):
-            scores = {CRITERION["key"]: _share(label)}
+            scores: dict[str, float | None] = {CRITERION["key"]: _share(label)}
             yield RecordedVerdict(level="clip", subject=str(position), judge=judge, scores=scores)
     if row["final_label"] in (-1, 1):
-        scores = {WHOLE: _share(row["final_label"])}
+        scores: dict[str, float | None] = {WHOLE: _share(row["final_label"])}
         yield RecordedVerdict(level="trajectory", subject="trajectory", judge=judge, scores=scores)
 
 

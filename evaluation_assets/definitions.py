@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
+from evaluation_assets.core.cascade.fitted import read_cascade
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
@@ -37,7 +38,7 @@ from evaluation_assets.defs.jobs import (
     run_agents_job,
     send_job,
 )
-from evaluation_assets.defs.judging import judging_assets
+from evaluation_assets.defs.judging import Cascading, judging_assets
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.regression import gate_check, regression_assets
@@ -61,11 +62,13 @@ def build_definitions(
     rubrics = load_rubrics(home.rubrics)
     settings = load_settings(home.gate_file)
     sinks = load_sinks(home.sinks_file)
+    cascade = read_cascade(home.cascade_file) if panel.cascade else None
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
         settings.gate.model_dump_json(),
         settings.review.model_dump_json(),
+        "" if cascade is None else cascade.model_dump_json(),
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,
@@ -82,7 +85,7 @@ def build_definitions(
             ingest.read_drop,
             ingest.preprocess,
             ingest.clips,
-            *judging_assets(judges, rubrics),
+            *judging_assets(judges, rubrics, Cascading(panel.cascade, cascade)),
             *canary_assets(judges, rubrics, settings.canaries),
             *scores.scores_assets(judges, panel.quorum),
             tool_use.tool_use_results(settings.gate.min_pass_rates),

@@ -1,16 +1,21 @@
 """[judging] One verdict table per judge at every level; the judges of a level run side by side in one event loop."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import dagster as dg
 
+from evaluation_assets.core.cascade.fitted import FittedCascade
 from evaluation_assets.core.checks.judging import MIN_COVERAGE, MIN_TEXT_SEEN, coverage, text_seen
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.pipeline.stage_gates import StageGate, fits, stage_gates, stored_statements
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
 from evaluation_assets.resources.installation import HomeResource
@@ -21,19 +26,49 @@ CHECKS = {
 }
 
 
-def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsDefinition]:
+@dataclass(frozen=True, slots=True)
+class Cascading:
+    """The stages of the panel's cascade, and the fitted cascade; without one, all judges are asked about everything."""
+
+    stages: Sequence[Sequence[str]] = ()
+    fitted: FittedCascade | None = None
+
+    def version(self, judge: str) -> str:
+        """What decides which subjects a judge is spared; empty for judges that are asked about everything."""
+        later = {name for stage in self.stages[1:] for name in stage}
+        return "" if self.fitted is None or judge not in later else f"|{digest(self.fitted.model_dump_json())}"
+
+    def gates(
+        self, home: Installation, drop: str, table: Table, judges: Sequence[Judge], warn: Callable[[str], object]
+    ) -> dict[str, StageGate]:
+        """The gates of the judges of one run; none where the fitted cascade is not that of the panel."""
+        if self.fitted is None or not self.stages:
+            return {}
+        if not fits(self.fitted, self.stages):
+            warn("cascade.json was fitted for other stages, so all judges are asked about everything; fit it again")
+            return {}
+        running = [judge.name for judge in judges]
+        others = [judge for stage in self.stages for judge in stage if judge not in running]
+        stored = stored_statements(home, drop, table, others, self.fitted)
+        return stage_gates(self.fitted, self.stages, running, stored)
+
+
+def judging_assets(
+    judges: Sequence[Judge], rubrics: Rubrics, cascading: Cascading = Cascading()
+) -> list[dg.AssetsDefinition]:
     """The levels: clips, categories, trajectories, and sessions with their turns and interactions.
 
-    What a judge says at a level hangs on what was ingested and on its own verdicts of the levels below.
+    What a judge says at a level hangs on what was ingested and on its own verdicts of the levels below. Which subjects
+    it is asked about hangs, in a cascade, on what earlier stages said at this level.
     """
     ingested = ("preprocessed_trajectories", "clips")
     clips, categories = (CLIP_VERDICTS,), (CLIP_VERDICTS, CATEGORY_VERDICTS)
     whole: tuple[Level, ...] = ("trajectory", "answer")
     return [
-        _level(CLIP_VERDICTS, ("clip",), ingested, (), clip_chains, judges, rubrics),
-        _level(CATEGORY_VERDICTS, ("category",), ingested, clips, category_chains, judges, rubrics),
-        _level(TRAJECTORY_VERDICTS, whole, ingested, categories, trajectory_chains, judges, rubrics),
-        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], (), session_chains, judges, rubrics),
+        _level(CLIP_VERDICTS, ("clip",), ingested, (), clip_chains, judges, rubrics, cascading),
+        _level(CATEGORY_VERDICTS, ("category",), ingested, clips, category_chains, judges, rubrics, cascading),
+        _level(TRAJECTORY_VERDICTS, whole, ingested, categories, trajectory_chains, judges, rubrics, cascading),
+        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], (), session_chains, judges, rubrics, cascading),
     ]
 
 
@@ -45,6 +80,7 @@ def _level(
     chains_of: Callable[..., Iterator[Chain]],
     judges: Sequence[Judge],
     rubrics: Rubrics,
+    cascading: Cascading,
 ) -> dg.AssetsDefinition:
     """The step of a level. `chains_of` makes a judge's chains of what was ingested, its own tables and the rubrics."""
     versions = ",".join(version for level in levels for version in rubrics.versions(level).values())
@@ -55,7 +91,7 @@ def _level(
         judges=judges,
         shared=ingested,
         own=own,
-        code_version=lambda judge: f"{judge.version}|{versions}",
+        code_version=lambda judge: f"{judge.version}|{versions}{cascading.version(judge.name)}",
         description=lambda judge: f"Each row is {table.row}: {judge.name} ({judge.provider}, {judge.model}).",
         checks=CHECKS,
     )
@@ -68,8 +104,10 @@ def _level(
             below = [home.home.table(drop, each.name, judge.name) for each in own]
             return chains_of(*home.tables(drop, *ingested), *below, rubrics)
 
-        run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info)
-        done = run.judge(chosen_judges(context, table, judges), chains)
+        chosen = chosen_judges(context, table, judges)
+        gates = cascading.gates(home.home, drop, table, chosen, context.log.warning)
+        run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info, gates)
+        done = run.judge(chosen, chains)
         async for output in outputs(
             done, table, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}
         ):

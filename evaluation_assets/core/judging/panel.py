@@ -108,6 +108,12 @@ class Panel(BaseModel):
             raise ValueError("cascade: a judge can be in one stage only")
         if len(self.cascade) == 1:
             raise ValueError("cascade: name at least two stages, cheapest first, or remove it")
+        always = len(known) - len(named) + len(self.cascade[0]) if self.cascade else len(known)
+        if self.quorum > always:
+            raise ValueError(
+                f"quorum {self.quorum} cannot be reached where the first stage of the cascade decides: {always} judges "
+                "are asked about everything; lower quorum or enlarge the first stage"
+            )
         return self
 
 
