@@ -3,12 +3,11 @@
     python benchmarks/cascade_drop.py HOME [FOLDER]
 
 FOLDER is a copy of the repository RUCBM/AgentProcessBench; see `benchmarks/cascade.py`. Writes to HOME the trajectories
-on HotpotQA in which every clip is one labelled step, with the verdicts of five models and of people (`hotpotqa.jsonl`),
-rubrics with the one criterion that was labelled, a panel with a cascade, and the labels of people on whole trajectories
-(`labels/people.jsonl`). Then:
+on HotpotQA in which every clip is one labelled step, with the verdicts of five models (`hotpotqa.jsonl`), rubrics with
+the one criterion that was labelled, a panel with a cascade, and the labels of people (`labels/people.jsonl`). Then:
 
     evaluation-assets evaluate HOME/hotpotqa.jsonl --home HOME
-    evaluation-assets cascade fit hotpotqa --home HOME --reference people --alpha 0.2
+    evaluation-assets cascade fit hotpotqa --home HOME --alpha 0.2
 """
 
 import re
@@ -33,7 +32,6 @@ from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
 
 DROP = "hotpotqa"
-PEOPLE = "people"
 WHOLE = "task_completion"
 CRITERION: dict[str, Any] = {
     "key": "step",
@@ -48,8 +46,7 @@ def main() -> None:
     folder = Path(sys.argv[2]) if len(sys.argv) > 2 else FOLDER
     source = folder / "data" / "AgentProcessBench" / f"{DROP}.jsonl"
     records = [orjson.loads(line) for line in source.read_bytes().splitlines()]
-    people = {_id(record): record for record in records}
-    said = {_name(model): _said(folder, model) for stage in STAGES for model in stage} | {PEOPLE: people}
+    said = {_name(model): _said(folder, model) for stage in STAGES for model in stage}
     drop, labels = bytearray(), bytearray()
     for trajectory, record in zip(_trajectories(source), records, strict=True):
         if len(clips_of(trajectory)) != len(record["step_labels"]):
@@ -62,8 +59,14 @@ def main() -> None:
         ]
         task = _id(record).rpartition(":")[0]
         drop += line_of(replace(trajectory, id=_id(record), task_id=task, labels=labelled(verdicts)))
-        label = {"drop": DROP, "trajectory_id": _id(record), "criterion": WHOLE, "annotator": PEOPLE}
-        labels += orjson.dumps(label | {"label": _share(record["final_label"])}, option=orjson.OPT_APPEND_NEWLINE)
+        place = {"drop": DROP, "trajectory_id": _id(record), "annotator": "people"}
+        whole = {"criterion": WHOLE, "label": _share(record["final_label"])}
+        steps = [
+            {"clip_index": position, "criterion": CRITERION["key"], "label": float(label == 1)}
+            for position, label in enumerate(record["step_labels"].values())
+        ]
+        for label in (whole, *steps):
+            labels += orjson.dumps(place | label, option=orjson.OPT_APPEND_NEWLINE)
     for below in ("labels", "rubrics/clip"):
         (home / below).mkdir(parents=True, exist_ok=True)
     (home / f"{DROP}.jsonl").write_bytes(drop)

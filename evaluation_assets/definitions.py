@@ -28,6 +28,7 @@ from evaluation_assets.defs import (
 )
 from evaluation_assets.defs.agents import agent_assets
 from evaluation_assets.defs.canaries import canary_assets
+from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.jobs import (
     evaluate_job,
     gate_job,
@@ -38,7 +39,7 @@ from evaluation_assets.defs.jobs import (
     run_agents_job,
     send_job,
 )
-from evaluation_assets.defs.judging import Cascading, judging_assets
+from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.regression import gate_check, regression_assets
@@ -62,13 +63,13 @@ def build_definitions(
     rubrics = load_rubrics(home.rubrics)
     settings = load_settings(home.gate_file)
     sinks = load_sinks(home.sinks_file)
-    cascade = read_cascade(home.cascade_file) if panel.cascade else None
+    cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
         settings.gate.model_dump_json(),
         settings.review.model_dump_json(),
-        "" if cascade is None else cascade.model_dump_json(),
+        cascading.fingerprint,
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,
@@ -85,7 +86,7 @@ def build_definitions(
             ingest.read_drop,
             ingest.preprocess,
             ingest.clips,
-            *judging_assets(judges, rubrics, Cascading(panel.cascade, cascade)),
+            *judging_assets(judges, rubrics, cascading),
             *canary_assets(judges, rubrics, settings.canaries),
             *scores.scores_assets(judges, panel.quorum),
             tool_use.tool_use_results(settings.gate.min_pass_rates),
@@ -96,7 +97,7 @@ def build_definitions(
             sessions.session_agent_ranks,
             reports.preprocessed_files,
             *regression_assets(judges, rubrics, panel.quorum, settings),
-            *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
+            *reviewing_assets(judges, settings.review, list(stores_of(sinks)), cascading),
             reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
             *sink_assets(sinks, judges, rubrics, panel.quorum, settings),
             *agent_assets(agents),

@@ -8,7 +8,7 @@ from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.cascade.evidence import read_evidence
 from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade, InvalidCascade, read_cascade, write_cascade
-from evaluation_assets.core.cascade.fitting_drops import NothingToFit, fit_cascade
+from evaluation_assets.core.cascade.fitting_drops import CannotFit, fit_cascade
 from evaluation_assets.core.cascade.savings import savings_of
 from evaluation_assets.core.human_review.labels import Label, read_labels
 from evaluation_assets.core.installation import Installation
@@ -67,7 +67,7 @@ def fit(
             unit=unit,
             pass_score=load_settings(home.gate_file).review.pass_score,
         )
-    except (NothingToFit, InvalidSettings) as problem:
+    except (CannotFit, InvalidSettings) as problem:
         refuse(str(problem))
     write_cascade(home.cascade_file, found)
     _print(home, found, drops)

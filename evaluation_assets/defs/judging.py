@@ -1,21 +1,17 @@
 """[judging] One verdict table per judge at every level; the judges of a level run side by side in one event loop."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import dagster as dg
 
-from evaluation_assets.core.cascade.fitted import FittedCascade
 from evaluation_assets.core.checks.judging import MIN_COVERAGE, MIN_TEXT_SEEN, coverage, text_seen
-from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
 from evaluation_assets.core.judging.subjects import Chain
-from evaluation_assets.core.pipeline.stage_gates import StageGate, fits, stage_gates, stored_statements
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
-from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
 from evaluation_assets.resources.installation import HomeResource
@@ -24,33 +20,6 @@ CHECKS = {
     COVERAGE: f"The judge scored, or abstained with a reason on, at least {MIN_COVERAGE:.0%} of the subjects.",
     TEXT_SEEN: f"The judge was shown at least {MIN_TEXT_SEEN:.0%} of the subjects' text.",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Cascading:
-    """The stages of the panel's cascade, and the fitted cascade; without one, all judges are asked about everything."""
-
-    stages: Sequence[Sequence[str]] = ()
-    fitted: FittedCascade | None = None
-
-    def version(self, judge: str) -> str:
-        """What decides which subjects a judge is spared; empty for judges that are asked about everything."""
-        later = {name for stage in self.stages[1:] for name in stage}
-        return "" if self.fitted is None or judge not in later else f"|{digest(self.fitted.model_dump_json())}"
-
-    def gates(
-        self, home: Installation, drop: str, table: Table, judges: Sequence[Judge], warn: Callable[[str], object]
-    ) -> dict[str, StageGate]:
-        """The gates of the judges of one run; none where the fitted cascade is not that of the panel."""
-        if self.fitted is None or not self.stages:
-            return {}
-        if not fits(self.fitted, self.stages):
-            warn("cascade.json was fitted for other stages, so all judges are asked about everything; fit it again")
-            return {}
-        running = [judge.name for judge in judges]
-        others = [judge for stage in self.stages for judge in stage if judge not in running]
-        stored = stored_statements(home, drop, table, others, self.fitted)
-        return stage_gates(self.fitted, self.stages, running, stored)
 
 
 def judging_assets(

@@ -78,6 +78,11 @@ class FittedCascade(Section):
         """The fitted criteria of a level, by name."""
         return {each.criterion: each for each in self.criteria if each.level == level}
 
+    def fits(self, stages: Sequence[Sequence[str]]) -> bool:
+        """Whether it was fitted for the stages of a panel: for all their judges but the reference."""
+        own = [tuple(judge for judge in stage if judge != self.reference) for stage in stages]
+        return self.stages == tuple(stage for stage in own if stage)
+
 
 def chances(stages: Sequence[Combination], signals: Mapping[str, np.ndarray], kinds: Sequence[str]) -> list[np.ndarray]:
     """By stage and subject, the estimated chance that it passes; NaN where no judge of the stage said anything."""

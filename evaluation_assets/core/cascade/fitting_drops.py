@@ -1,6 +1,6 @@
 """Fit a cascade on evaluated drops, to labels of people or to a judge as reference."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from statistics import fmean
 from typing import Any
 
@@ -16,8 +16,8 @@ Truth = dict[tuple[str, str], dict[Key, bool]]
 """By level and criterion: which subjects pass."""
 
 
-class NothingToFit(ValueError):
-    """There are no labels, or no verdicts; the message says what to do."""
+class CannotFit(ValueError):
+    """There are no labels, or judges were not asked about everything; the message says what to do."""
 
 
 def fit_cascade(
@@ -37,7 +37,7 @@ def fit_cascade(
     The reference itself is no stage: what no stage before it accepts is its to decide.
 
     Raises:
-        NothingToFit: no subject of these drops has both a label and a verdict.
+        CannotFit: no subject of these drops has both a label and a verdict, or a judge was spared some.
     """
     stages = [tuple(judge for judge in stage if judge != reference) for stage in stages]
     stages = [stage for stage in stages if stage]
@@ -46,7 +46,12 @@ def fit_cascade(
     truth = _labelled(labels, said) if reference is None else _judged(said, reference, pass_score)
     if not truth:
         whose = "labels of people" if reference is None else f"verdicts of {reference}"
-        raise NothingToFit(f"the drops {', '.join(drops)} have no subject with {whose} and a verdict of a stage")
+        raise CannotFit(f"the drops {', '.join(drops)} have no subject with {whose} and a verdict of a stage")
+    if reference is None:
+        _refuse_spared(said, judges, {key for subjects in truth.values() for key in subjects})
+    else:
+        levels = {level for level, _ in truth}
+        _refuse_spared(said, [*judges, reference], {key for key in said.subjects if key.level in levels})
     cluster = _clusters(home, drops, unit)
     return FittedCascade(
         alpha=alpha,
@@ -70,13 +75,27 @@ def fit_cascade(
     )
 
 
+def _refuse_spared(said: SaidAboutDrops, judges: Sequence[str], subjects: Set[Key]) -> None:
+    """A judge that was asked only where others were unsure looks worse than it is."""
+    for judge in judges:
+        spared = sum(judge not in said.subjects[key].signals for key in subjects)
+        if spared:
+            raise CannotFit(
+                f"judge {judge} was not asked about {spared} of {len(subjects)} subjects to fit to; evaluate "
+                "these drops without cascade.json, with all judges at these levels, and fit again"
+            )
+
+
 def _labelled(labels: Iterable[Row], said: SaidAboutDrops) -> Truth:
-    """Labels of people by the names they have there: `passed`, `<criterion>`, `answer.<criterion>`."""
+    """Labels of people by the names they have there: `passed`, `<criterion>`, of answers `answer.<criterion>`."""
     given: dict[tuple[str, str], dict[Key, list[float]]] = {}
     for row in labels:
         level, dot, name = row["criterion"].partition(".")
         level, name = (level, name) if dot else ("trajectory", row["criterion"])
         key = Key(row["drop"], row["trajectory_id"], level, level)
+        if row["clip_index"] is not None:
+            level, name = "clip", row["criterion"]
+            key = Key(row["drop"], row["trajectory_id"], level, str(row["clip_index"]))
         if key in said.subjects:
             given.setdefault((level, name), {}).setdefault(key, []).append(row["label"])
     return {

@@ -1,7 +1,7 @@
 """Test whether accepted verdicts are wrong too often: p-values over clusters, and the order they are tested in."""
 
+import itertools
 from collections.abc import Iterable, Sequence
-from math import ceil, log
 
 import numpy as np
 
@@ -51,8 +51,9 @@ def fixed_sequence(p_values: Iterable[float], delta: float) -> int:
 
 
 def fewest_clusters(alpha: float, delta: float) -> int:
-    """Clusters below which even verdicts without an error prove nothing, at the largest bet on one subject each."""
-    return ceil(log(delta) / log(1 - alpha))
+    """Clusters below which even accepted verdicts without an error show nothing."""
+    growth = np.log1p(_BETS * alpha / (1 - alpha))
+    return next(count for count in itertools.count(1) if np.exp(count * growth).mean() >= 1 / delta)
 
 
 def order_of_testing(p_values: Sequence[float]) -> range:

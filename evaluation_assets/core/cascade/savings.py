@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from evaluation_assets.core.cascade.evidence import Key, SaidAboutDrops, accepting_stages
+from evaluation_assets.core.cascade.evidence import Key, SaidAboutDrops, accepting_stages, read_evidence
 from evaluation_assets.core.cascade.fitted import FittedCascade
+from evaluation_assets.core.installation import Installation
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,14 @@ class Savings:
 
 
 def savings_of(cascade: FittedCascade, said: SaidAboutDrops, later: Sequence[str] = ()) -> Savings:
-    """Decide every subject of the fitted levels. `later` are judges that are asked about what no stage accepts."""
+    """Decide every subject of the levels at which a threshold was found.
+
+    `later` are judges that are asked about what no stage accepts.
+    """
     accepted = [0] * len(cascade.stages)
     undecided: list[Key] = []
     total = 0
-    for level in sorted({each.level for each in cascade.criteria}):
+    for level in sorted({each.level for each in cascade.criteria if each.threshold is not None}):
         subjects = said.at(level)
         total += len(subjects)
         for key, stage in zip(subjects, accepting_stages(cascade, level, list(subjects.values())), strict=True):
@@ -59,6 +63,16 @@ def savings_of(cascade: FittedCascade, said: SaidAboutDrops, later: Sequence[str
         tuple(_of_judge(judge, count, total - count, said) for judge, count in places),
         tuple(undecided),
     )
+
+
+def left_to_people(
+    home: Installation, drop: str, cascade: FittedCascade | None, stages: Sequence[Sequence[str]]
+) -> set[str]:
+    """Trajectories of a drop with a verdict that no stage accepted; none where a judge of the panel decides these."""
+    judges = [judge for stage in stages for judge in stage]
+    if cascade is None or cascade.reference in judges or not cascade.fits(stages):
+        return set()
+    return savings_of(cascade, read_evidence(home, [drop], judges)).undecided_trajectories
 
 
 def _of_judge(judge: str, asked: int, spared: int, said: SaidAboutDrops) -> JudgeSavings:

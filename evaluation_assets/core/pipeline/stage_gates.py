@@ -112,12 +112,6 @@ class StageGate:
         return (verdict.probabilities or {}) if self._with_probability else verdict.scores
 
 
-def fits(cascade: FittedCascade, stages: Stages) -> bool:
-    """Whether a cascade was fitted for the stages of a panel: for all of them but the reference."""
-    own = [tuple(judge for judge in stage if judge != cascade.reference) for stage in stages]
-    return cascade.stages == tuple(stage for stage in own if stage)
-
-
 def stage_gates(
     cascade: FittedCascade, stages: Stages, running: Sequence[str], stored: Mapping[str, Statements]
 ) -> dict[str, StageGate]:

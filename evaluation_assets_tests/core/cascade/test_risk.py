@@ -40,7 +40,14 @@ def test_verdicts_without_an_error_are_shown_to_be_good_once_there_are_enough_cl
     assert of_clusters([[True]] * 10, [[False]] * 10, largest=1) > 0.1
     assert of_clusters([[True]] * 60, [[False]] * 60, largest=1) < 0.02
     assert of_clusters([[False]] * 60, [[False]] * 60, largest=1) == 1.0, "nothing accepted shows nothing"
-    assert fewest_clusters(0.1, 0.1) == 22
+
+
+@pytest.mark.parametrize(("alpha", "delta"), [(0.1, 0.1), (0.05, 0.05), (0.3, 0.2)])
+def test_how_many_clusters_are_needed_is_where_the_p_value_gets_small_enough(alpha: float, delta: float) -> None:
+    least = fewest_clusters(alpha, delta)
+    for count, is_enough in ((least - 1, False), (least, True)):
+        perfect = np.ones(count, bool), np.zeros(count, bool), np.arange(count)
+        assert (p_value(*perfect, alpha=alpha, largest=1) <= delta) == is_enough
 
 
 def test_as_many_errors_in_fewer_clusters_show_less() -> None:
