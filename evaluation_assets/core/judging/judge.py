@@ -76,7 +76,7 @@ class Judge(Protocol):
 
 
 class Gate(Protocol):
-    """Decides which subjects of a chain a judge is spared, once other judges have spoken about them."""
+    """Decides which subjects of a chain a judge is spared, once other judges have judged them."""
 
     async def spared(self, chain: Chain) -> frozenset[str]:
         """The names of the subjects of a chain that the judge is not asked about."""
