@@ -68,6 +68,11 @@ class Installation:
         return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
 
     @property
+    def cascade_file(self) -> UPath:
+        """Which verdicts the stages of the panel's cascade accept."""
+        return self.root / "cascade.json"
+
+    @property
     def tool_types(self) -> UPath:
         """The installation's own tool types."""
         return self.root / "tool_types.yaml"

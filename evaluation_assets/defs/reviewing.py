@@ -13,8 +13,10 @@ from evaluation_assets.core.human_review.queue import by_reason, queue_rows, wri
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 
@@ -23,7 +25,7 @@ REVIEWING_VERSION = "2"
 
 
 def reviewing_assets(
-    judges: Sequence[Judge], settings: ReviewSettings, stores: Sequence[str] = ()
+    judges: Sequence[Judge], settings: ReviewSettings, stores: Sequence[str] = (), cascading: Cascading = Cascading()
 ) -> list[dg.AssetsDefinition]:
     """The review queue of a drop; labels, judge cards and corrected pass rates over all drops.
 
@@ -31,26 +33,29 @@ def reviewing_assets(
     """
     names = [judge.name for judge in judges]
     return [
-        _review_queue(settings),
+        _review_queue(judges, settings, cascading),
         _labels(stores),
         _judge_cards(names, settings),
         _pass_rates(names, settings),
     ]
 
 
-def _review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
+def _review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading) -> dg.AssetsDefinition:
+    verdicts = judge_keys(LEVELS, judges) if cascading.fitted else []
+
     @dg.asset(
         partitions_def=DROPS,
         group_name="reviewing",
-        deps=["preprocessed_trajectories", "trajectory_scores"],
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        deps=["preprocessed_trajectories", "trajectory_scores", *verdicts],
+        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}",
         kinds={"parquet", "csv"},
         description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
     def review_queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         name = context.partition_key
         trajectories, scores = home.tables(name, "preprocessed_trajectories", "trajectory_scores")
-        rows = list(queue_rows(name, trajectories, scores.rows(), settings))
+        undecided = cascading.undecided(home.home, name)
+        rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided))
         path = write_queue(home.home.reports(name), rows, home.home.report_address(name))
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(

@@ -4,7 +4,7 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any, Literal
 
 import orjson
@@ -17,20 +17,27 @@ from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Row = dict[str, Any]
-Reason = Literal["unscored", "low", "disagreement", "threshold", "random"]
+Reason = Literal["unscored", "undecided", "low", "disagreement", "threshold", "random"]
 
 _EXCERPT = 500
 
 
 def chosen_for(
-    trajectory_id: str, score: float | None, spread: float | None, settings: ReviewSettings
+    trajectory_id: str,
+    score: float | None,
+    spread: float | None,
+    settings: ReviewSettings,
+    *,
+    is_undecided: bool = False,
 ) -> Reason | None:
-    """Why a trajectory is reviewed; `None` when it is not.
+    """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
 
     The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
     """
     if score is None:
         return "unscored"
+    if is_undecided:
+        return "undecided"
     if score < settings.pass_score:
         return "low"
     if spread is not None and spread >= settings.disagreement:
@@ -40,11 +47,18 @@ def chosen_for(
     return "random" if _fraction(trajectory_id) < settings.random_share else None
 
 
-def queue_rows(drop: str, trajectories: Stored, scores: Iterable[Row], settings: ReviewSettings) -> Iterator[Row]:
+def queue_rows(
+    drop: str,
+    trajectories: Stored,
+    scores: Iterable[Row],
+    settings: ReviewSettings,
+    undecided: Set[str] = frozenset(),
+) -> Iterator[Row]:
     """Rows of `review_queue`, in an order drawn by hash: whoever labels the first so many has a random sample.
 
     `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
-    such a trajectory was to be in the queue.
+    such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the
+    cascade accepted.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -53,7 +67,8 @@ def queue_rows(drop: str, trajectories: Stored, scores: Iterable[Row], settings:
         own = by_trajectory.at(row["trajectory_id"])
         score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
         spread = max((each["std"] for each in own if each["std"] is not None and each["n_scored"] > 1), default=None)
-        reason = chosen_for(row["trajectory_id"], score, spread, settings)
+        is_undecided = row["trajectory_id"] in undecided
+        reason = chosen_for(row["trajectory_id"], score, spread, settings, is_undecided=is_undecided)
         if reason is not None:
             is_random = reason == "random"
             found.append(

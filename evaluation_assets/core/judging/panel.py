@@ -1,9 +1,9 @@
 """The panel: read `panel.yaml` and create its judges."""
 
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
 from evaluation_assets.core.configuration import read_settings, validated
@@ -22,6 +22,12 @@ EMBEDDED = "rules"
 
 RECORDED = "recorded"
 """The provider of judges whose verdicts came with the trajectories; `model` is the judge's name there."""
+
+
+Stage = Annotated[
+    tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names), Field(min_length=1)
+]
+"""The judges of one stage of a cascade; a file may name a single one without a list."""
 
 
 class InvalidPanel(ValueError):
@@ -65,7 +71,8 @@ class JudgeSettings(EndpointSettings):
 class Panel(BaseModel):
     """The judges, and how many of them must have scored a subject for an average to exist.
 
-    With `embeddings` the messages of a session are compared by their meaning, else by their letters.
+    With `embeddings` the messages of a session are compared by their meaning, else by their letters. The stages of a
+    `cascade` name judges, cheapest first: those of a stage are asked about what no stage before it accepts.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -73,6 +80,7 @@ class Panel(BaseModel):
     quorum: int = Field(default=1, ge=1)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
     embeddings: EmbeddingSettings | None = None
+    cascade: tuple[Stage, ...] = ()
 
     def with_limits(self, limits: dict[str, Any]) -> Self:
         """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
@@ -94,6 +102,24 @@ class Panel(BaseModel):
         if not names or len(set(names)) < len(names):
             raise ValueError("a panel needs at least one judge, and the names of judges must be unique")
         return judges
+
+    @model_validator(mode="after")
+    def _stages_name_judges(self) -> Self:
+        named = [judge for stage in self.cascade for judge in stage]
+        known = [judge.name for judge in self.judges]
+        if unknown := sorted({*named} - {*known}):
+            raise ValueError(f"cascade: unknown judge {', '.join(unknown)}; judges of the panel: {', '.join(known)}")
+        if len(set(named)) < len(named):
+            raise ValueError("cascade: a judge can be in one stage only")
+        if len(self.cascade) == 1:
+            raise ValueError("cascade: name at least two stages, cheapest first, or remove it")
+        always = len(known) - len(named) + len(self.cascade[0]) if self.cascade else len(known)
+        if self.quorum > always:
+            raise ValueError(
+                f"quorum {self.quorum} cannot be reached where the first stage of the cascade decides: {always} judges "
+                "are asked about everything; lower quorum or enlarge the first stage"
+            )
+        return self
 
 
 def load_panel(path: UPath | None) -> Panel:
