@@ -55,7 +55,7 @@ def _level(
         judges=judges,
         shared=ingested,
         own=own,
-        code_version=lambda judge: f"{judge.version}|{versions}",
+        code_version=lambda judge: "|".join(filter(None, (judge.version, versions, judge.selection.described(levels)))),
         description=lambda judge: f"Each row is {table.row}: {judge.name} ({judge.provider}, {judge.model}).",
         checks=CHECKS,
     )
@@ -66,7 +66,7 @@ def _level(
 
         def chains(judge: Judge) -> Iterator[Chain]:
             below = [home.home.table(drop, each.name, judge.name) for each in own]
-            return chains_of(*home.tables(drop, *ingested), *below, rubrics)
+            return judge.selection.chains(chains_of(*home.tables(drop, *ingested), *below, rubrics))
 
         run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info)
         done = run.judge(chosen_judges(context, table, judges), chains)

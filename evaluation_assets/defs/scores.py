@@ -8,6 +8,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.checks.judging import MIN_ALPHA, panel_agreement
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
@@ -32,6 +33,8 @@ AGREEMENT = {
 
 def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinition]:
     """Scores of clips, categories and trajectories, and how far the judges agree."""
+    own = selections_of(judges)
+    asked = "".join(f"|{judge.name}: {said}" for judge in judges if (said := judge.selection.described()))
 
     def asset(
         table: Table,
@@ -44,7 +47,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             name=table.name,
             partitions_def=DROPS,
             group_name="scores",
-            code_version=f"{SCORING_VERSION}|quorum {quorum}",
+            code_version=f"{SCORING_VERSION}|quorum {quorum}{asked}",
             deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
             kinds={"parquet"},
             check_specs=[
@@ -55,7 +58,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
         )
         def panel_scores(context: dg.AssetExecutionContext, home: HomeResource):  # Dagster refuses an annotation
             drop, summary = context.partition_key, ScoreSummary()
-            rows = rows_of(drop, *home.tables(drop, *inputs), by_judge(home.home, drop, verdicts, judges), quorum)
+            rows = rows_of(drop, *home.tables(drop, *inputs), by_judge(home.home, drop, verdicts, judges), quorum, own)
             yield dg.Output(
                 Stream(
                     table,
@@ -75,8 +78,8 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
             tables.TRAJECTORY_SCORES,
             ["preprocessed_trajectories", "clip_scores"],
             tables.TRAJECTORY_VERDICTS,
-            lambda drop, trajectories, clip_scores, verdicts, quorum: panel_scores.trajectory_scores(
-                drop, trajectories, clip_scores.rows(), verdicts, quorum
+            lambda drop, trajectories, clip_scores, verdicts, quorum, own: panel_scores.trajectory_scores(
+                drop, trajectories, clip_scores.rows(), verdicts, quorum, own
             ),
             {},
         ),

@@ -14,9 +14,11 @@ from evaluation_assets.core.judging.prompts import (
     Rendered,
     render,
     repair_turns,
-    reply_schema,
+    schema_of,
 )
+from evaluation_assets.core.judging.quick import read_quick_reply
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
+from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
@@ -88,9 +90,11 @@ class ModelJudge:
         ledger: Callable[[], Ledger],
         pricing: Pricing,
         samples: int = 1,
+        selection: Selection = EVERYTHING,
     ) -> None:
         self.settings = settings
         self.samples = samples
+        self.selection = selection
         self._connect = connect
         self.open_ledger = ledger
         self.pricing = pricing
@@ -163,6 +167,7 @@ class _SilentJudge:
         self.name, self.provider, self.model = description.name, description.provider, description.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
         self.samples, self.key_variable = description.samples, description.key_variable
+        self.selection = description.selection
         self._why = why
 
     @asynccontextmanager
@@ -184,6 +189,7 @@ class OpenJudge:
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
         self.samples, self.key_variable = description.samples, description.key_variable
+        self.selection = description.selection
         self._asker = client
         self._secret = secret
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
@@ -219,6 +225,8 @@ class OpenJudge:
             scores=evaluation.scores,
             summary=evaluation.summary,
             reasoning=evaluation.reasoning,
+            answer_scores=evaluation.answer_scores,
+            wrong_clips=evaluation.wrong_clips,
         )
 
     def _said(self, problem: Exception) -> str:
@@ -233,7 +241,7 @@ class OpenJudge:
         request = Request(
             system=rendered.system,
             turns=rendered.turns,
-            schema=reply_schema(subject.chain_rubrics),
+            schema=schema_of(subject),
             max_output_tokens=self.settings.max_output_tokens,
             cache_key=digest(subject.trajectory.text, self.name, subject.level),
             parameters=self.settings.parameters,
@@ -241,7 +249,10 @@ class OpenJudge:
 
         def read(entry: Entry) -> Evaluation:
             _refuse_unfinished(entry)
-            return read_reply(said_in(entry.reply), subject.criteria, subject.rubric.scale)
+            said = said_in(entry.reply)
+            if subject.is_quick:
+                return read_quick_reply(said, subject)
+            return read_reply(said, subject.criteria, subject.rubric.scale)
 
         pending = PendingVerdict(
             sample=sample, read=read, left=subject.later, deadline=self._asker.deadline(), cost=cost

@@ -19,7 +19,8 @@ class Verdict:
     `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
     verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
     model that answered, in the provider's words. What a deterministic judge does not have (tokens, cost, ledger key)
-    stays `None`.
+    stays `None`. A quick verdict also holds the scores of the final answer, and what went wrong by the index of the
+    clip.
     """
 
     outcome: Outcome
@@ -35,3 +36,5 @@ class Verdict:
     share_seen: float | None = None
     ledger_key: str | None = None
     served_model: str | None = None
+    answer_scores: Mapping[str, float | None] | None = None
+    wrong_clips: Mapping[int, str] | None = None

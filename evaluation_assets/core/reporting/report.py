@@ -275,6 +275,7 @@ class DropReport(_Model):
     recorded_outcomes: int
     overall: Statistic
     total_clips: int
+    clips_asked: int
     scored_clips: int
     criteria: list[CriterionSummary]
     tools: list[ToolSummary]

@@ -85,7 +85,7 @@ def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables
         trajectories.offer(2.0 if own.get(OVERALL) is None else own[OVERALL], total, _trajectory(row, own))
     for row in tables.category_assessments.rows(["criterion", "mean"]):
         by_criterion.setdefault(("category", row["criterion"]), []).append(row["mean"])
-    tools, clip_criteria, worst, total_clips, scored_clips = _clips(tables)
+    tools, clip_criteria, worst, clips = _clips(tables)
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
     described, use = statistic(overall), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
     judges = [_judge(judge, tables) for judge in tables.clip_verdicts]
@@ -104,8 +104,9 @@ def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables
         recorded_success=sum(outcomes),
         recorded_outcomes=len(outcomes),
         overall=described,
-        total_clips=total_clips,
-        scored_clips=scored_clips,
+        total_clips=clips.total,
+        clips_asked=clips.asked,
+        scored_clips=clips.scored,
         criteria=[
             CriterionSummary(level=level, criterion=criterion, statistic=statistic(values))
             for (level, criterion), values in [*sorted(by_criterion.items()), *clip_criteria]
@@ -197,20 +198,30 @@ class _Tool:
     criteria: dict[str, list[float | None]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _ClipCounts:
+    total: int
+    asked: int
+    scored: int
+
+
 def _clips(
     tables: DropTables,
-) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], list[float | None]]], list[ClipSummary], int, int]:
+) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], list[float | None]]], list[ClipSummary], _ClipCounts]:
     """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
     tools: dict[str, _Tool] = {}
     worst = _Best(WORST_CLIPS)
     scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
-    position = 0
+    is_asked = tables.selections.asker(list(tables.clip_verdicts), ("clip",))
+    position = asked = 0
     for trajectory_id, clips in grouped(
         tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
     ):
         by_clip = dict(grouped(scores.at(trajectory_id), "clip_index"))
+        may_be_scored = is_asked(trajectory_id)
         for clip in clips:
             position += 1
+            asked += may_be_scored
             tool = tools.setdefault(clip["tool_type"], _Tool())
             tool.clips += 1
             if not clip["is_final"]:
@@ -238,8 +249,8 @@ def _clips(
         for criterion, values in tool.criteria.items():
             merged.setdefault(criterion, []).extend(values)
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
-    total, scored = position, sum(tool.scored for tool in tools.values())
-    return summaries, criteria, _with_verdicts(worst.items(), tables), total, scored
+    counts = _ClipCounts(position, asked, sum(tool.scored for tool in tools.values()))
+    return summaries, criteria, _with_verdicts(worst.items(), tables), counts
 
 
 def _overall(tool: _Tool) -> float | None:
