@@ -1,11 +1,12 @@
 """A judge that is a model: asks, pays once, reads the reply, and never turns a failure into a score."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from evaluation_assets.core.judging.densities import Densities
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.pieces import Piece
@@ -17,6 +18,7 @@ from evaluation_assets.core.judging.prompts import (
     schema_of,
 )
 from evaluation_assets.core.judging.quick import read_quick_reply
+from evaluation_assets.core.judging.quotes import question_bytes
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
@@ -70,6 +72,7 @@ class Cost:
 class PendingVerdict:
     """The verdict that questions are asked for. `read` refuses an unusable reply, `left` counts the later subjects."""
 
+    level: str
     sample: int
     read: Callable[[Entry], Evaluation]
     left: int
@@ -146,9 +149,12 @@ class ModelJudge:
         budget.begin_at(spent)
         dead = self._endpoint_was_dead
         client = Client(self.settings, provider, ledger, self.pricing, run, budget, stopped, suspicious=dead)
+        ready = OpenJudge(self, client, secret)
         try:
-            yield OpenJudge(self, client, secret)
+            yield ready
         finally:
+            with suppress(LedgerError):  # an estimate is not worth a failure
+                ready.densities.remember(ledger, self.provider, self.model)
             self._endpoint_was_dead = client.circuit.is_open
             client.close()
             if provider is not None:
@@ -192,6 +198,7 @@ class OpenJudge:
         self.selection = description.selection
         self._asker = client
         self._secret = secret
+        self.densities = Densities()
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
 
     @asynccontextmanager
@@ -255,7 +262,12 @@ class OpenJudge:
             return read_reply(said, subject.criteria, subject.rubric.scale)
 
         pending = PendingVerdict(
-            sample=sample, read=read, left=subject.later, deadline=self._asker.deadline(), cost=cost
+            level=subject.level,
+            sample=sample,
+            read=read,
+            left=subject.later,
+            deadline=self._asker.deadline(),
+            cost=cost,
         )
         request, entry = await self._whole(request, pending)
         try:
@@ -314,6 +326,9 @@ class OpenJudge:
             asked, request, usable, left=pending.left, tokens=tokens, deadline=pending.deadline
         )
         pending.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
+        used = answered.entry.reply.usage.input_tokens
+        if used and self.densities.wants(pending.level):
+            self.densities.add(pending.level, question_bytes(request, request.turns), used)
         return answered.entry
 
     def _may_be_longer(self, request: Request) -> bool:

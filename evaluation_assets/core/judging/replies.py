@@ -76,6 +76,16 @@ def read_scores(value: Any, criteria: Sequence[Criterion], scale: Scale) -> dict
     return {key: _share(key, given[key], scale) for key in asked}
 
 
+def scored_criteria(text: str) -> frozenset[str]:
+    """The criteria that a reply scores, those of the answer as `answer.<key>`; none if it is invalid."""
+    try:
+        data = evaluation_object(text)
+        own, of_answer = (_scores(data.get(part, [])) for part in ("scores", "answer_scores"))
+    except InvalidReply:
+        return frozenset()
+    return frozenset((*own, *(f"answer.{key}" for key in of_answer)))
+
+
 def said_in(reply: Reply) -> str:
     """The text of a reply; where there is none, reasoning that is one JSON object and nothing else.
 

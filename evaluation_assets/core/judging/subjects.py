@@ -96,6 +96,12 @@ class Subject:
         return self.rubric.criteria_for(self.there_is | reference if has_reference else self.there_is)
 
     @property
+    def asked(self) -> tuple[str, ...]:
+        """Keys of all criteria that are asked for, those of an answer in the same call as `answer.<key>`."""
+        of_answer = (f"answer.{criterion.key}" for criterion in self.answer_criteria)
+        return (*(criterion.key for criterion in self.criteria), *of_answer)
+
+    @property
     def answer_criteria(self) -> tuple[Criterion, ...]:
         """The criteria of the final answer that are asked for in the same call."""
         return () if self.answer is None else replace(self, rubric=self.answer).criteria
