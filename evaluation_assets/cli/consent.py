@@ -68,7 +68,7 @@ class PaidEvaluation:
                 f"the quote of {dollars(total.expected.usd)} is above ask_above_usd: {self._panel.ask_above_usd:g} in "
                 "panel.yaml; add --yes, or limit it with --budget USD"
             )
-        if not agreed and not click.confirm("Evaluate?", default=True, err=True):
+        if not agreed and not click.confirm("Evaluate?", err=True):
             refuse("nothing was evaluated and no model was called")
 
     @cached_property

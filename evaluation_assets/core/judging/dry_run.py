@@ -64,7 +64,7 @@ class DryRun(OpenJudge):
         self._before: dict[tuple[str, int], Request] = {}
 
     def bytes_per_token(self, level: str) -> float | None:
-        """Of the model's tokenizer on questions of a level: those of this drop that the ledger knows, else earlier ones.
+        """Of the model's tokenizer on questions of a level: those of this drop in the ledger, else earlier ones.
 
         If no question of the level was ever answered, of other levels; `None` if no question was.
         """
