@@ -204,11 +204,13 @@ LEVEL_WITHIN = 0.05
 
 
 def bills(home: Path, drop: str, judge: str = "one") -> dict[str, list[float]]:
-    """Calls, tokens in, tokens out and US dollars that were booked, by level."""
+    """New calls, tokens in, tokens out and US dollars that were booked, by level."""
     at = Installation.at(str(home))
     found: dict[str, list[float]] = {}
     for table in ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts"):
         for row in at.table(drop, table, judge).rows():
+            if row["from_ledger"]:
+                continue
             name = row.get("subject", "")
             level = "clip" if table == "clip_verdicts" else "category" if table == "category_verdicts" else name
             level = session_level(name) if table == "session_verdicts" else level
@@ -252,5 +254,6 @@ def test_the_bill_of_every_level_is_within_a_twentieth_of_its_quote(
             assert quote.expected.usd == pytest.approx(usd, rel=LEVEL_WITHIN), (file.stem, level)
             assert quote.most.usd is not None and quote.most.usd >= usd
         again = quotes_of(home, panel, file)
-        assert (again.new, sum(again.known.values())) == ({}, sum(calls for calls, *_ in paid.values()))
+        assert again.new == {}
+        assert sum(again.known.values()) >= sum(calls for calls, *_ in paid.values())
     assert levels >= {"clip", "category", "trajectory", "interaction", "turn", "session"}

@@ -64,6 +64,10 @@ class Terminal:
         except OSError as problem:
             assert problem.errno == errno.EIO  # the other end is closed
 
+    def type(self, text: str) -> None:
+        """Type at the keyboard."""
+        os.write(self._ours, text.encode())
+
     def end(self) -> tuple[int, str]:
         """The exit status, and what was written."""
         status = self.process.wait(120)

@@ -7,6 +7,9 @@ from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, eva
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.rubrics.model import Rubric
 
+_MOST_NUMBERED = 200
+"""Pieces that a schema can list; providers limit the values of an enumeration."""
+
 RULES = """\
 You evaluate what an AI agent did on a task. You are given the whole work, piece by piece, and judge it once.
 
@@ -31,9 +34,13 @@ def quick_schema(subject: Subject) -> dict[str, Any]:
     properties: dict[str, Any] = {"reasoning": {"type": "string"}, "scores": _scores(subject.rubric)}
     if subject.answer is not None:
         properties["answer_scores"] = _scores(subject.answer)
+    numbers = [clip.index + 1 for clip in subject.focus]
+    piece: dict[str, Any] = {"type": "integer"}
+    if 0 < len(numbers) <= _MOST_NUMBERED:
+        piece["enum"] = numbers
     wrong = {
         "type": "object",
-        "properties": {"piece": {"type": "integer"}, "problem": {"type": "string"}},
+        "properties": {"piece": piece, "problem": {"type": "string"}},
         "required": ["piece", "problem"],
         "additionalProperties": False,
     }
@@ -50,8 +57,7 @@ def read_quick_reply(text: str, subject: Subject) -> Evaluation:
     """The evaluation in a quick reply.
 
     Raises:
-        InvalidReply: no JSON object, a criterion is missing or unknown, a score is not on its scale, or a piece does
-            not exist.
+        InvalidReply: no JSON object, a criterion is missing or unknown, or a score is not on its scale.
     """
     data = evaluation_object(text)
     reasoning, summary = data.get("reasoning"), data.get("summary")
@@ -70,7 +76,7 @@ def read_quick_reply(text: str, subject: Subject) -> Evaluation:
 
 
 def _wrong_clips(value: Any, clips: Sequence[int]) -> dict[int, str]:
-    """What went wrong, by the index of the clip. Pieces are numbered from 1."""
+    """What went wrong, by the index of the clip. Pieces are numbered from 1; those that do not exist are left out."""
     if not isinstance(value, list):
         raise InvalidReply("invalid_json", "wrong_pieces must be a list.")
     known = set(clips)
@@ -81,7 +87,7 @@ def _wrong_clips(value: Any, clips: Sequence[int]) -> dict[int, str]:
         if isinstance(piece, bool) or not isinstance(piece, int) or not isinstance(problem, str):
             raise InvalidReply("invalid_json", "wrong_pieces must hold objects with piece and problem.")
         if piece - 1 not in known:
-            raise InvalidReply("out_of_range", f"there is no piece {piece}.")
+            continue  # a slip in a remark is not worth a second call
         said = " ".join(problem.split())
         found[piece - 1] = f"{found[piece - 1]} {said}" if piece - 1 in found else said
     return dict(sorted(found.items()))

@@ -57,7 +57,7 @@ def sampled_mean(
     """Mean of a population from a sample of its clusters, all values of a cluster being in the sample or none.
 
     `weights` are inverse inclusion probabilities; if all are equal this is the plain mean. With `g` sampled clusters of
-    `G` in the population and `d_i = (mean without cluster i - mean)^2`, the standard error is the jackknife over clusters,
+    `G` in the population and `d_i = (mean without cluster i - mean)^2`, the standard error is the jackknife,
     `sqrt((1 - g / G) * (g - 1) / g * sum_i d_i)`; without `population`, `G` is infinite. Degrees of freedom are
     Satterthwaite's, `(sum_i d_i)^2 / sum_i d_i^2 - 1`, because few clusters can carry most of the variance. Source:
     Lohr, Sampling: Design and Analysis (3rd ed., 2021), sections 4.1 (ratio of a cluster sample) and 9.3 (jackknife).
