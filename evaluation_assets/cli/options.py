@@ -132,8 +132,7 @@ def with_panel(command: Any) -> Any:
     return run
 
 
-reading = together(
-    with_inputs,
+preprocessing = together(
     click.option(
         "--beta-threshold",
         type=click.IntRange(min=0),
@@ -149,6 +148,8 @@ reading = together(
         help="What to do with records that violate a rule: keep and flag them, or remove them.",
     ),
 )
+
+reading = together(with_inputs, preprocessing)
 
 
 def check_ledger(home: Installation, panel: Panel) -> None:

@@ -37,6 +37,7 @@ REPORTED = (
     "score_history",
     "session_agents",
     "coding_work",
+    "review_queue",
 )
 
 
