@@ -61,8 +61,10 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
         (trajectories,) = home.tables(drop, "preprocessed_trajectories")
 
         def rows() -> Iterator[analysed_sessions.Row]:
-            budget = config.budget_usd
-            with opened_measure(panel.embeddings, ledger_url, context.run.run_id, budget) as (measure, summary.taken):
+            opened = opened_measure(
+                panel.embeddings, ledger_url, context.run.run_id, config.budget_usd, panel.redaction
+            )
+            with opened as (measure, summary.taken):
                 yield from analysed_sessions.session_analyses(
                     drop,
                     trajectories,

@@ -22,6 +22,7 @@ from evaluation_assets.core.judging.quick import read_quick_reply
 from evaluation_assets.core.judging.quotes import question_bytes
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
+from evaluation_assets.core.judging.shown_texts import ShownTexts
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
@@ -37,6 +38,8 @@ from evaluation_assets.core.llm.providers.sdk_errors import THE_KEY
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.llm.timeouts import Deadline
 from evaluation_assets.core.nullable import sum_of
+from evaluation_assets.core.redaction.redactor import NotRedacted
+from evaluation_assets.core.redaction.settings import Redaction
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
 
@@ -106,8 +109,10 @@ class ModelJudge:
         selection: Selection = EVERYTHING,
         *,
         in_batches: bool = False,
+        redaction: Redaction | None = None,
     ) -> None:
         self.settings = settings
+        self.redaction = Redaction() if redaction is None else redaction
         self._in_batches = in_batches
         self.samples = samples
         self.selection = selection
@@ -133,7 +138,9 @@ class ModelJudge:
         """Everything that decides what is asked, but the rubrics."""
         own = self.settings
         parameters = repr(sorted(own.parameters.items()))
-        more = map(str, own.dialect.differences(own.usual).values())
+        more = [str(value) for value in own.dialect.differences(own.usual).values()]
+        if not self.redaction.is_usual:
+            more.append(self.redaction.model_dump_json())
         return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
 
     @property
@@ -227,6 +234,7 @@ class OpenJudge:
         self._secret = secret
         self.densities = Densities()
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
+        self._shown = ShownTexts(description.redaction, 2 * description.chains_in_flight)
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
@@ -237,7 +245,11 @@ class OpenJudge:
         """The verdict on a subject; whatever goes wrong is in it."""
         fence = fence_of(self._secret, subject.trajectory.text)
         window = self.settings.max_input_tokens
-        rendered = render(subject, earlier, fence, window, self._pieces)
+        try:
+            show = self._shown.of(subject.trajectory)
+            rendered = render(subject, earlier, fence, window, self._pieces, show)
+        except NotRedacted as problem:
+            return Verdict(outcome="failed", error_kind="internal", error=str(problem))
         cost = Cost()
         try:
             try:
@@ -247,7 +259,7 @@ class OpenJudge:
                     raise
                 # Digits, hashes and some scripts have more tokens than their bytes let expect.
                 window = int(window * _SHORTER_WINDOW)
-                rendered = render(subject, earlier, fence, window)
+                rendered = render(subject, earlier, fence, window, None, show)
                 evaluation = await self._evaluate(subject, rendered, window, sample, cost)
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, self._said(problem))
@@ -261,6 +273,7 @@ class OpenJudge:
             reasoning=evaluation.reasoning,
             answer_scores=evaluation.answer_scores,
             wrong_clips=evaluation.wrong_clips,
+            redacted=show.counts(rendered.turns[-1].text),
         )
 
     def _said(self, problem: Exception) -> str:

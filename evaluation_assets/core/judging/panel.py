@@ -16,6 +16,7 @@ from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
+from evaluation_assets.core.redaction.settings import OwnRedaction, Redaction
 from evaluation_assets.core.rubrics.model import Level
 from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
 
@@ -41,7 +42,8 @@ class JudgeSettings(EndpointSettings):
 
     With `repeats` a model gives several verdicts on every subject, each in a conversation of its own. `levels`, or a
     `preset` of them, and `sample` choose what the judge is asked; without them it is asked about everything.
-    `mode: batch` asks in batches where a level allows it.
+    `mode: batch` asks in batches where a level allows it. `redaction` is what is replaced in texts before they are sent
+    to it, if not what the panel says; `false` is nothing.
     """
 
     repeats: int = Field(default=1, ge=1)
@@ -49,6 +51,7 @@ class JudgeSettings(EndpointSettings):
     preset: Preset | None = None
     sample: float | None = Field(default=None, gt=0, le=1)
     mode: Literal["interactive", "batch"] = "interactive"
+    redaction: OwnRedaction = None
 
     @property
     def selection(self) -> Selection:
@@ -92,7 +95,8 @@ class Panel(BaseModel):
     A subject that fewer judges are to be asked about than the quorum needs the scores of all of these. `evaluate` asks
     before it spends anything; where nobody can answer, it refuses to spend more than `ask_above_usd`. With `embeddings`
     the messages of a session are compared by their meaning, else by their letters. The stages of a `cascade` name
-    judges, cheapest first: those of a stage are asked about what no stage before it accepts.
+    judges, cheapest first: those of a stage are asked about what no stage before it accepts. `redaction` is what is
+    replaced in texts before they leave for a provider.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -102,6 +106,7 @@ class Panel(BaseModel):
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
     embeddings: EmbeddingSettings | None = None
     cascade: tuple[Stage, ...] = ()
+    redaction: Redaction = Redaction()
 
     def with_preset(self, preset: Preset) -> Self:
         """The panel with this preset for all judges that are models."""
@@ -175,10 +180,10 @@ def panel_of(data: Any, source: str) -> Panel:
 
 def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
     """The panel's judges. None of them needs a key or a connection before it is opened."""
-    return [_judge(settings, ledger_url) for settings in with_strictest_limits(panel.judges)]
+    return [_judge(settings, ledger_url, panel.redaction) for settings in with_strictest_limits(panel.judges)]
 
 
-def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
+def _judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> Judge:
     if own.provider == EMBEDDED:
         return RulesJudge(own.name, selection=own.selection)
     if own.provider == RECORDED:
@@ -192,4 +197,5 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
         own.repeats,
         own.selection,
         in_batches=own.mode == "batch",
+        redaction=own.redaction or redaction,
     )

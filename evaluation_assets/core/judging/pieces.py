@@ -4,7 +4,7 @@ Outside of the fence are our own words, numbers and criteria only. All that a tr
 is neutralised and stands inside.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,6 +18,10 @@ _LEAST_SHOWN = 400
 
 _LONGEST_NAME = 100
 """Characters of a name."""
+
+
+Show = Callable[[str], str]
+"""How untrusted text is shown: neutral, and without what must not leave for the provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +68,24 @@ class Part:
         )
 
 
-def task_part(subject: Subject) -> Part:
+def task_part(subject: Subject, show: Show = neutral) -> Part:
     """The task, whole."""
-    return Part("The task the agent was given:", neutral(subject.trajectory.task))
+    return Part("The task the agent was given:", show(subject.trajectory.task))
 
 
-def piece_of(subject: Subject, fence: str, room: int, task: Part | None) -> Piece:
+def piece_of(subject: Subject, fence: str, room: int, task: Part | None, show: Show = neutral) -> Piece:
     """The turn that asks for a verdict on a subject, in not more than `room` bytes; `task` stands before it."""
     criteria = ", ".join(criterion.key for criterion in subject.criteria)
     asked = f'{heading(subject)} Judge it by the rubric "{subject.rubric.name}". Criteria: {criteria}'
     if subject.answer is not None:
         of_answer = ", ".join(criterion.key for criterion in subject.answer_criteria)
         asked += f'. Judge its final answer by the rubric "{subject.answer.name}". Criteria of the answer: {of_answer}'
-    contents = list(_contents(subject))
-    around = [*([task] if task else []), Part(asked), *_behind(subject)]
+    contents = list(_contents(subject, show))
+    around = [*([task] if task else []), Part(asked), *_behind(subject, show)]
     kept, left_out = _kept(contents, fence, room - _least(around, fence, room // 4))
     half = (len(kept) + 1) // 2
     gap = [Part(f"{left_out} pieces are left out here.")] if left_out else []
-    parts = [*([task] if task else []), Part(asked), *kept[:half], *gap, *kept[half:], *_behind(subject)]
+    parts = [*([task] if task else []), Part(asked), *kept[:half], *gap, *kept[half:], *_behind(subject, show)]
     limits = _limits(parts, room - sum(part.overhead(fence) for part in parts), task_is_cut=not subject.is_alone)
     text = "\n".join(part.cut(limit).rendered(fence) for part, limit in zip(parts, limits, strict=True))
     shown = sum(min(part.size, limit) for part, limit in zip(parts, limits, strict=True) if part.is_subject)
@@ -100,34 +104,34 @@ def heading(subject: Subject) -> str:
     return "The whole work, from beginning to end." if subject.level == "trajectory" else "The final answer alone."
 
 
-def _contents(subject: Subject) -> Iterator[Part]:
+def _contents(subject: Subject, show: Show) -> Iterator[Part]:
     """What is judged. Clips that are judged together have their number in front and the judge's own scores behind."""
     if subject.contents:
-        yield from (Part("", neutral(text), is_subject=True) for text in subject.contents)
+        yield from (Part("", show(text), is_subject=True) for text in subject.contents)
     elif subject.level == "answer":
-        yield Part("", neutral(subject.trajectory.final_answer or ""), is_subject=True)
+        yield Part("", show(subject.trajectory.final_answer or ""), is_subject=True)
     elif subject.level == "clip":
         clip = subject.focus[0]
-        yield Part("", neutral(clip.content), _tool_type(clip), is_subject=True)
+        yield Part("", show(clip.content), _tool_type(clip, show), is_subject=True)
     else:
         for clip in subject.focus:
             name = f"Piece {clip.index + 1}"
             own = _own_scores(name.lower(), subject.own.clips.get(clip.index))
-            yield Part(f"{name}:", neutral(clip.content), _tool_type(clip), own, is_subject=True)
+            yield Part(f"{name}:", show(clip.content), _tool_type(clip, show), own, is_subject=True)
 
 
-def _behind(subject: Subject) -> Iterator[Part]:
+def _behind(subject: Subject, show: Show) -> Iterator[Part]:
     """The judge's own scores of each category, named by its first piece, and the reference answer."""
     first = {clip.tool_type: clip.index + 1 for clip in reversed(subject.clips)}
     for category, given in subject.own.categories.items():
         if category in first:
             yield Part(_own_scores(f"all calls of the tool type of piece {first[category]} together", given))
     if subject.level in ("trajectory", "answer", "session") and (reference := subject.trajectory.reference_answer):
-        yield Part("The reference answer:", neutral(reference))
+        yield Part("The reference answer:", show(reference))
 
 
-def _tool_type(clip: Clip) -> str:
-    return "" if clip.is_final else f"[tool type: {' '.join(neutral(clip.tool_type).split())[:_LONGEST_NAME]}]"
+def _tool_type(clip: Clip, show: Show) -> str:
+    return "" if clip.is_final else f"[tool type: {' '.join(show(clip.tool_type).split())[:_LONGEST_NAME]}]"
 
 
 def _own_scores(of: str, given: OwnScore | None) -> str:

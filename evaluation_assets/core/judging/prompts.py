@@ -14,7 +14,7 @@ import orjson
 
 from evaluation_assets.core.judging.fences import neutral
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
+from evaluation_assets.core.judging.pieces import Part, Piece, Show, heading, piece_of, task_part
 from evaluation_assets.core.judging.quick import RULES, quick_schema
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
@@ -106,6 +106,7 @@ def render(
     fence: str,
     max_tokens: int,
     pieces: MutableMapping[Subject, Piece] | None = None,
+    show: Show = neutral,
 ) -> Rendered:
     """The conversation that asks for a verdict on `subject`, within `max_tokens` of input.
 
@@ -120,6 +121,7 @@ def render(
         fence: The marker of the trajectory.
         max_tokens: The window. Rules and rubrics that fill it alone are not cut.
         pieces: Pieces of this window that were made before; new ones are added.
+        show: How untrusted text is shown.
     """
     pieces = {} if pieces is None else pieces
     earlier = [judgement for judgement in earlier if judgement.subject.level == subject.level]
@@ -127,7 +129,7 @@ def render(
     schema = orjson.dumps(schema_of(subject))
     fixed = size(system) + len(schema) + _FRAME_BYTES + _TURN_BYTES
     room = int(max_tokens * BYTES_PER_TOKEN) - fixed - _REPAIR_BYTES
-    task = task_part(subject)
+    task = task_part(subject, show)
     folded_bytes = 0
     if not subject.is_alone:
         text_bytes = size(subject.trajectory.text)
@@ -138,7 +140,7 @@ def render(
         if each not in pieces:
             of_task = task.overhead(fence) + task.size if index == 0 and folded_bytes else 0
             own_room = room - _TURN_BYTES - folded_bytes + of_task
-            pieces[each] = piece_of(each, fence, own_room, task if index == 0 else None)
+            pieces[each] = piece_of(each, fence, own_room, task if index == 0 else None, show)
     chain = [pieces[each] for each in subjects]
     answers = [verdict_text(judgement) for judgement in earlier]
     sizes = [piece.size + _TURN_BYTES for piece in chain]

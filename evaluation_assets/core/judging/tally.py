@@ -20,6 +20,7 @@ class Tally:
     cached_tokens: int = 0
     output_tokens: int = 0
     from_ledger: int = 0
+    redacted: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one verdict."""
@@ -79,6 +80,7 @@ class Tally:
             figures["share_seen"] = self.text_seen
         if self.cost_usd is not None:
             figures["cost_usd"] = self.cost_usd
+        figures |= {f"redacted_{kind}": count for kind, count in sorted(self.redacted.items())}
         if self.errors:
             figures["errors"] = ", ".join(f"{kind}: {count}" for kind, count in sorted(self.errors.items()))
         return figures

@@ -18,10 +18,10 @@ class Verdict:
 
     `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
     verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
-    model that answered, in the provider's words. `probabilities` holds, for judges that report them, how likely the
-    subject passes each criterion. What a deterministic judge does not have (tokens, cost, ledger key)
-    stays `None`. A quick verdict also holds the scores of the final answer, and what went wrong by the index of the
-    clip.
+    model that answered, in the provider's words; `redacted` counts the values of each kind that were replaced in
+    it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion. What a
+    deterministic judge does not have (tokens, cost, ledger key) stays `None`. A quick verdict also holds the scores
+    of the final answer, and what went wrong by the index of the clip.
     """
 
     outcome: Outcome
@@ -38,5 +38,6 @@ class Verdict:
     share_seen: float | None = None
     ledger_key: str | None = None
     served_model: str | None = None
+    redacted: Mapping[str, int] = field(default_factory=dict)
     answer_scores: Mapping[str, float | None] | None = None
     wrong_clips: Mapping[int, str] | None = None

@@ -75,6 +75,7 @@ class PanelRun:
             async with judge.opened(self._run, self._budget) as ready:
                 async for judgements in judge_chains(ready, chains, judged.add, gate or OPEN):
                     for judgement in judgements:
+                        tally.redacted.update(judgement.verdict.redacted)
                         for row in verdict_rows(self._drop, judge, judgement):
                             tally.add(row)
                             spool.add(row)

@@ -15,6 +15,8 @@ from evaluation_assets.core.llm.embeddings import EndpointVectors, LocalVectors,
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.redaction.redactor import NotRedacted, Redactor
+from evaluation_assets.core.redaction.settings import NOTHING, OwnRedaction, Redaction
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity, Similarity, SimilarityUnavailable
 
 _OPENAI = "https://api.openai.com/v1"
@@ -33,7 +35,8 @@ class EmbeddingSettings(BaseModel):
 
     Provider `openai` is any endpoint with OpenAI's protocol. `local` is a model run by the extra `embeddings`, named by
     folder or by its name on the Hugging Face hub. OpenAI's key is only sent to OpenAI: with another `base_url`, a key
-    is only sent if `api_key_env` names one.
+    is only sent if `api_key_env` names one. `redaction` is what is replaced in texts before they are sent to an
+    endpoint, if not what the panel says; `false` is nothing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -46,6 +49,7 @@ class EmbeddingSettings(BaseModel):
     re_ask: float = Field(default=0.96, gt=0, le=1)
     may_re_ask: float = Field(default=0.38, gt=0, le=1)
     dissatisfied: float = Field(default=0.14, gt=0, le=1)
+    redaction: OwnRedaction = None
 
     @property
     def key_variable(self) -> str | None:
@@ -71,11 +75,16 @@ def measure_name(settings: EmbeddingSettings | None) -> str:
 
 @contextmanager
 def opened_measure(
-    settings: EmbeddingSettings | None, ledger_url: str, run: str, budget_usd: float | None
+    settings: EmbeddingSettings | None,
+    ledger_url: str,
+    run: str,
+    budget_usd: float | None,
+    redaction: Redaction,
 ) -> Iterator[tuple[Similarity, Taken]]:
     """Open the panel's measure for one run, with a tally of its usage. Without embeddings: character n-grams.
 
-    It may spend what is left of `budget_usd`, which all judges of the run share; `None` is no limit.
+    It may spend what is left of `budget_usd`, which all judges of the run share; `None` is no limit. `redaction` is
+    what the panel replaces in texts before they are sent to an endpoint.
     """
     if settings is None:
         yield LexicalSimilarity(), Taken()
@@ -94,7 +103,7 @@ def opened_measure(
                 run=run,
                 budget=Budget(budget_usd, ledger.spent(run)),
             )
-            yield EmbeddingSimilarity(settings, vectors), vectors.taken
+            yield EmbeddingSimilarity(settings, vectors, settings.redaction or redaction), vectors.taken
         finally:
             ledger.close()
 
@@ -112,7 +121,8 @@ class EmbeddingSimilarity:
 
     can_exclude = True
 
-    def __init__(self, settings: EmbeddingSettings, vectors: Vectors) -> None:
+    def __init__(self, settings: EmbeddingSettings, vectors: Vectors, redaction: Redaction = NOTHING) -> None:
+        self._redaction = redaction
         self._settings = settings
         self._vectors = vectors
 
@@ -133,12 +143,24 @@ class EmbeddingSimilarity:
         """Whether the margin is at least `dissatisfied`."""
         return margin >= self._settings.dissatisfied
 
+    def as_sent(self, texts: Sequence[str]) -> list[str]:
+        """The texts without what must not leave for the endpoint.
+
+        Raises:
+            SimilarityUnavailable: a text could not be searched.
+        """
+        try:
+            return list(map(Redactor(self._redaction), texts))
+        except NotRedacted as problem:
+            raise SimilarityUnavailable(f"{self.name}: {problem}") from None
+
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Cosines of all pairs of texts.
 
         Raises:
             SimilarityUnavailable: no key, no budget left, or no valid answer from the endpoint.
         """
+        texts = self.as_sent(texts)
         distinct = list(dict.fromkeys(text[:_READ] for text in texts if text.strip()))
         try:
             found = dict(zip(distinct, self._vectors.of(distinct) if distinct else [], strict=True))

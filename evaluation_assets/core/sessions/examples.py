@@ -43,8 +43,10 @@ def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblan
     Raises:
         SimilarityUnavailable: the endpoint of the measure does not answer.
     """
-    sentences = [_sentences(message) for message in messages]
-    if not measure.can_exclude or not any(sentences):
+    if not measure.can_exclude:
+        return [None] * len(messages)
+    sentences = [_sentences(message) for message in measure.as_sent(messages)]
+    if not any(sentences):
         return [None] * len(messages)
     labelled: list[tuple[Dissatisfaction, str]] = [
         (kind, example) for kind in DISSATISFIED for example in _examples()[kind]

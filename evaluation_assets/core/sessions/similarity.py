@@ -45,6 +45,14 @@ class Similarity(Protocol):
         """Whether this margin (similarity to dissatisfied minus to satisfied examples) shows dissatisfaction."""
         ...
 
+    def as_sent(self, texts: Sequence[str]) -> list[str]:
+        """The texts without what must not leave this machine. Redact a text before it is cut into sentences.
+
+        Raises:
+            SimilarityUnavailable: a text could not be searched.
+        """
+        ...
+
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Cosines of all pairs of texts, 0..1; 0 for empty texts.
 
@@ -81,6 +89,10 @@ class LexicalSimilarity:
     def is_dissatisfied(self, margin: float) -> bool:
         """Always false: similar n-grams may have the opposite meaning."""
         return False
+
+    def as_sent(self, texts: Sequence[str]) -> list[str]:
+        """The texts as they are: nothing leaves."""
+        return list(texts)
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Cosines of all pairs of texts; TF-IDF weights are computed from these texts."""

@@ -15,9 +15,11 @@ from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.base import Record
 from evaluation_assets.core.formats.readers.tagged import trajectory_of
 from evaluation_assets.core.judging.comparability import comparability
+from evaluation_assets.core.judging.fences import neutral
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, JudgeSettings, judges_of, panel_of
+from evaluation_assets.core.judging.pieces import Show
 from evaluation_assets.core.judging.prompts import render, reply_schema
 from evaluation_assets.core.judging.quick import quick_schema, read_quick_reply
 from evaluation_assets.core.judging.replies import InvalidReply
@@ -169,12 +171,12 @@ def test_quick_is_one_call_a_trajectory_and_a_verdict_on_its_answer(server: Mode
     assert len(server.requests()) == 3 and all(judgement.verdict.from_ledger for judgement in again)
 
 
-def request_digests(chain: Chain) -> list[str]:
+def request_digests(chain: Chain, show: Show = neutral) -> list[str]:
     """Digests of all that is sent about the subjects of a chain."""
     earlier: list[Judgement] = []
     found: list[str] = []
     for subject in chain.subjects:
-        rendered = render(subject, earlier, "fence", 100_000)
+        rendered = render(subject, earlier, "fence", 100_000, None, show)
         turns = [(turn.role, turn.text) for turn in rendered.turns]
         asked = json.dumps([rendered.system, turns, reply_schema(subject.chain_rubrics)])
         found.append(hashlib.sha256(asked.encode()).hexdigest()[:16])

@@ -1,0 +1,86 @@
+"""Replace values in the texts of one trajectory, the same value by the same placeholder."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import regex
+
+from evaluation_assets.core.redaction.kinds import Span
+from evaluation_assets.core.redaction.settings import Redaction
+
+PATTERN_SECONDS = 1.0
+"""The time that an own pattern has for a text."""
+
+_PLACEHOLDER = re.compile(r"\[REDACTED:([a-z][a-z0-9_]*):(\d{1,9})\]")
+
+
+class NotRedacted(ValueError):
+    """A text could not be searched, and must not leave. The message says why, without the text."""
+
+
+class Redactor:
+    """Replaces values by `[REDACTED:kind:number]`.
+
+    Values are numbered in the order of `texts`, so that the numbers of a trajectory are the same in each run, whatever
+    is judged first. A value that is in none of them gets the next number when it is seen.
+    """
+
+    def __init__(self, settings: Redaction, texts: Iterable[str] = ()) -> None:
+        self._shapes = settings.shapes
+        self._patterns = {name: regex.compile(pattern) for name, pattern in settings.patterns.items()}
+        self._numbers: dict[str, dict[str, int]] = {}
+        for text in texts:
+            self(text)
+
+    def __call__(self, text: str) -> str:
+        """The text without values.
+
+        Raises:
+            NotRedacted: an own pattern takes too long on it.
+        """
+        found = self._found(text)
+        if not found:
+            return text
+        pieces, end = [], 0
+        for (start, stop), kind in found:
+            pieces += [text[end:start], f"[REDACTED:{kind}:{self._number(kind, text[start:stop])}]"]
+            end = stop
+        return "".join([*pieces, text[end:]])
+
+    def counts(self, text: str) -> Counter[str]:
+        """How many placeholders of each kind a text has."""
+        return Counter(
+            kind for kind, number in _PLACEHOLDER.findall(text) if int(number) <= len(self._numbers.get(kind, ()))
+        )
+
+    def _number(self, kind: str, value: str) -> int:
+        numbers = self._numbers.setdefault(kind, {})
+        return numbers.setdefault(value, len(numbers) + 1)
+
+    def _found(self, text: str) -> list[tuple[Span, str]]:
+        """Values in order. Of those that overlap the first and longest stands for all of them."""
+        found = sorted(self._all(text), key=lambda each: (each[0][0], -each[0][1]))
+        merged: list[tuple[Span, str]] = []
+        for (start, end), kind in found:
+            if merged and start < merged[-1][0][1]:
+                (first, last), known = merged[-1]
+                merged[-1] = ((first, max(last, end)), known)
+            else:
+                merged.append(((start, end), kind))
+        return merged
+
+    def _all(self, text: str) -> Iterator[tuple[Span, str]]:
+        for kind, shapes in self._shapes:
+            for shape in shapes:
+                yield from ((span, kind) for span in shape.spans(text))
+        for name, pattern in self._patterns.items():
+            try:
+                for match in pattern.finditer(text, timeout=PATTERN_SECONDS):
+                    if match.end() > match.start():
+                        yield match.span(), name
+            except TimeoutError:
+                raise NotRedacted(
+                    f"the redaction pattern {name} takes longer than {PATTERN_SECONDS:g} s on this text, so nothing "
+                    "was sent"
+                ) from None
