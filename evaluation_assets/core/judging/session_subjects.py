@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from evaluation_assets.core.judging.subjects import Chain, Subject, chain_of
 from evaluation_assets.core.rubrics.model import Need, Rubrics
-from evaluation_assets.core.sessions.interactions import SessionInteraction, definitions, interactions_of, speakers
+from evaluation_assets.core.sessions.interactions import (
+    SessionInteraction,
+    definitions,
+    grouped,
+    interactions_of,
+    speakers,
+)
 from evaluation_assets.core.trajectories.model import Trajectory
 
 SESSION = "session"
@@ -54,11 +60,12 @@ def _interactions(trajectory: Trajectory, parts: list[SessionInteraction], rubri
 
 def _turns(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: Rubrics) -> Iterator[Subject]:
     rubric = rubrics.choose("turn")
+    said_in = grouped((part.turn, part.messages) for part in parts if part.messages)
     for number, turn in enumerate(trajectory.turns):
         if not turn.interactions:  # the user said goodbye, or went on at once: there is no answer to judge
             continue
         following = trajectory.turns[number + 1].user_message if number + 1 < len(trajectory.turns) else None
-        said = [part.messages for part in parts if part.turn == number and part.messages]
+        said = said_in.get(number, [])
         shown = {
             "The user said": turn.user_message,
             "This is known": turn.knowledge,

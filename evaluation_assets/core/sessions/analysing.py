@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evaluation_assets.core.nullable import mean_of
-from evaluation_assets.core.sessions import attribution, session_scores
+from evaluation_assets.core.sessions import attribution, session_scores, tool_chain
 from evaluation_assets.core.sessions.analysis import (
     PANEL,
     AgentScores,
@@ -27,9 +27,9 @@ from evaluation_assets.core.sessions.analysis import (
     WastedCall,
 )
 from evaluation_assets.core.sessions.evidence import SessionEvidence
-from evaluation_assets.core.sessions.flow import Total, cost_usd, latency_ms, total
+from evaluation_assets.core.sessions.flow import AgentFlow, Total, cost_usd, latency_ms, total
 from evaluation_assets.core.sessions.intent_drift import Drift, drift_of
-from evaluation_assets.core.sessions.interactions import SessionInteraction, speakers
+from evaluation_assets.core.sessions.interactions import SessionInteraction, grouped
 from evaluation_assets.core.sessions.issues import issues_of, quoted
 from evaluation_assets.core.sessions.recommendations import recommend
 from evaluation_assets.core.sessions.session_scores import Detection, Weighted, capped
@@ -86,7 +86,8 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
     completed = None if "task_completion" not in whole else whole["task_completion"] >= session_scores.BAD
     succeeded = completed if trajectory.success is None else trajectory.success
     issues = issues_of(seen, detections, drift, drift_source)
-    agents = {agent: [part for part in parts if part.interaction.agent_id == agent] for agent in speakers(trajectory)}
+    agents = grouped((part.interaction.agent_id, part) for part in parts)
+    of_turns = grouped((part.interaction.turn, part) for part in parts)
     of_agents = {agent: _means_of(own) for agent, own in agents.items()}
     counted = session_scores.counts([found for found, there_is in zip(detections, answered, strict=True) if there_is])
     possible = sum(
@@ -98,8 +99,8 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         overall_score=overall.value,
         coordination_score=coordinated,
         intent_drift_score=drift.score,
-        per_agent_scores={agent: _agent(agent, of_agents[agent], seen, issues, recommendations) for agent in agents},
-        turn_results=[_turn(seen, turn, found, parts, drift) for turn, found in enumerate(detections)],
+        per_agent_scores=_agents(of_agents, seen, issues, recommendations),
+        turn_results=[_turn(seen, turn, found, of_turns.get(turn, []), drift) for turn, found in enumerate(detections)],
         conversation=Conversation(
             total_responses=counted.total,
             good_responses=counted.good,
@@ -186,7 +187,7 @@ def _drift(seen: SessionEvidence, means: PanelMeans) -> tuple[Drift, str | None]
         return drift_of([None if value is None else 1 - value for value in judged]), PANEL
     found = seen.drift
     source = None if found.score is None else seen.measure.name
-    return found if seen.measure.can_exclude else Drift(found.values, None, None, "none"), source
+    return found if seen.measure.can_exclude else Drift(found.values, None, None, "none", found.not_measured), source
 
 
 def _intent_drift(seen: SessionEvidence, drift: Drift, source: str | None) -> IntentDrift:
@@ -197,15 +198,15 @@ def _intent_drift(seen: SessionEvidence, drift: Drift, source: str | None) -> In
         change_agent=None if at is None else at.agent_id,
         type=drift.type,
         measured_by=source,
+        not_measured=drift.not_measured,
     )
 
 
 def _turn_drift(seen: SessionEvidence, turn: int, drift: Drift) -> float | None:
-    return mean_of([value for part, value in zip(seen.parts, drift.values, strict=True) if part.turn == turn])
+    return mean_of([drift.values[part.order] for part in seen.parts_of_turn(turn)])
 
 
-def _turn(seen: SessionEvidence, turn: int, found: Detection, parts: Sequence[_Part], drift: Drift) -> TurnResult:
-    own = [part for part in parts if part.interaction.turn == turn]
+def _turn(seen: SessionEvidence, turn: int, found: Detection, own: Sequence[_Part], drift: Drift) -> TurnResult:
     reaction = seen.reactions[turn]
     following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
     shows = found.type in ("rdm", "ccm") or (reaction is not None and reaction.is_dissatisfied)
@@ -247,14 +248,27 @@ def _interaction(seen: SessionEvidence, part: _Part, drift: Drift) -> Interactio
     )
 
 
-def _agent(
-    agent: str,
-    average: _Part,
+def _agents(
+    averages: Mapping[str, _Part],
     seen: SessionEvidence,
     issues: Sequence[Issue],
     recommendations: Sequence[Recommendation],
+) -> dict[str, AgentScores]:
+    said = grouped((issue.agent_id, issue.message) for issue in issues)
+    advice = grouped((each.agent_id, each.message) for each in recommendations)
+    return {
+        flow.agent_id: _agent(averages[flow.agent_id], flow, said, advice, seen.tool_chain.of(flow.agent_id))
+        for flow in seen.flow.agents
+    }
+
+
+def _agent(
+    average: _Part,
+    own: AgentFlow,
+    issues: Mapping[str | None, list[str]],
+    recommendations: Mapping[str | None, list[str]],
+    chain: tool_chain.ToolChain,
 ) -> AgentScores:
-    own = next(flow for flow in seen.flow.agents if flow.agent_id == agent)
     return AgentScores(
         overall=average.score.value,
         tool_use=average.tool_use,
@@ -262,12 +276,12 @@ def _agent(
         handoff=average.handoff,
         response_quality=average.response_quality,
         interactions_count=own.interactions,
-        issues=[issue.message for issue in issues if issue.agent_id == agent],
-        recommendations=[advice.message for advice in recommendations if advice.agent_id == agent],
+        issues=issues.get(own.agent_id, []),
+        recommendations=recommendations.get(own.agent_id, []),
         parts=list(average.score.parts),
         tool_calls=own.calls,
         failed_calls=own.failed_calls,
-        tool_chain=seen.tool_chain.of(agent).contributed,
+        tool_chain=chain.contributed,
         latency_ms=_sum(own.latency_ms),
         cost_usd=_sum(own.cost_usd),
     )
@@ -330,8 +344,9 @@ def _tool_chain(seen: SessionEvidence) -> ToolChain:
 
 def _edges(seen: SessionEvidence) -> list[HandoffEdge]:
     found = []
+    findings = grouped((finding.handoff.agents, finding) for finding in seen.handoffs.values())
     for (source, target), count in seen.flow.edges.items():
-        own = [finding for finding in seen.handoffs.values() if finding.handoff.agents == (source, target)]
+        own = findings.get((source, target), [])
         found.append(
             HandoffEdge(
                 source=source,

@@ -212,7 +212,8 @@ class ToolChain(_Model):
 
 
 class IntentDrift(_Model):
-    """Drift per turn, its change point and type. `measured_by` is `panel` or the similarity measure.
+    """Drift per turn, its change point and type. `measured_by` is `panel` or the similarity measure; `not_measured`
+    says why neither did, where a limit is the reason.
 
     If it is measured by character n-grams, the turns are only a hint: change point, type and score are missing.
     """
@@ -222,6 +223,7 @@ class IntentDrift(_Model):
     change_agent: str | None
     type: DriftType
     measured_by: str | None
+    not_measured: str | None = None
 
 
 class SessionAnalysis(_Model):

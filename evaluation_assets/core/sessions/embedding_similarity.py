@@ -79,7 +79,7 @@ def opened_measure(
     ledger_url: str,
     run: str,
     budget_usd: float | None,
-    redaction: Redaction,
+    redaction: Redaction = Redaction(),
 ) -> Iterator[tuple[Similarity, Taken]]:
     """Open the panel's measure for one run, with a tally of its usage. Without embeddings: character n-grams.
 
@@ -154,12 +154,25 @@ class EmbeddingSimilarity:
         except NotRedacted as problem:
             raise SimilarityUnavailable(f"{self.name}: {problem}") from None
 
+    def neighbours(self, texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the following one.
+
+        Raises:
+            SimilarityUnavailable: no key, no budget left, or no valid answer from the endpoint.
+        """
+        unit = self._unit_vectors(texts)
+        return [float(cosine) for cosine in np.clip((unit[:-1] * unit[1:]).sum(axis=1), 0.0, 1.0)]
+
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Cosines of all pairs of texts.
 
         Raises:
             SimilarityUnavailable: no key, no budget left, or no valid answer from the endpoint.
         """
+        unit = self._unit_vectors(texts)
+        return np.clip(unit @ unit.T, 0.0, 1.0)
+
+    def _unit_vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:
         texts = self.as_sent(texts)
         distinct = list(dict.fromkeys(text[:_READ] for text in texts if text.strip()))
         try:
@@ -172,5 +185,4 @@ class EmbeddingSimilarity:
         nothing = np.zeros(sizes.pop())
         vectors = np.array([found.get(text[:_READ], nothing) for text in texts], dtype=float)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-        return np.clip(unit @ unit.T, 0.0, 1.0)
+        return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

@@ -8,8 +8,8 @@ from evaluation_assets.core.sessions.flow import Flow, flow_of
 from evaluation_assets.core.sessions.grounding import UngroundedValue, ungrounded_values
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sessions.intent_drift import Drift, lexical_drift
-from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of, speakers
-from evaluation_assets.core.sessions.progress import Progress, progress_of
+from evaluation_assets.core.sessions.interactions import SessionInteraction, grouped, interactions_of, speakers
+from evaluation_assets.core.sessions.progress import ErrorPoint, Progress, progress_of
 from evaluation_assets.core.sessions.reactions import Reaction, reaction
 from evaluation_assets.core.sessions.repetition import Repetition, repetitions
 from evaluation_assets.core.sessions.similarity import Similarity
@@ -29,6 +29,34 @@ class SessionEvidence:
     def parts(self) -> list[SessionInteraction]:
         """All interactions in order."""
         return interactions_of(self.trajectory)
+
+    def parts_of_turn(self, turn: int) -> list[SessionInteraction]:
+        """The interactions of a turn, in order."""
+        return self._parts_by_turn.get(turn, [])
+
+    @cached_property
+    def _parts_by_turn(self) -> dict[int, list[SessionInteraction]]:
+        return grouped((part.turn, part) for part in self.parts)
+
+    @cached_property
+    def in_loops(self) -> frozenset[int]:
+        """The `order` of interactions that make a call or a hand-off of a loop again."""
+        loops = (found for found in self.repeated if found.is_loop and found.kind != "same_message")
+        return frozenset(place for found in loops for place in found.places[1:])
+
+    @cached_property
+    def says_again(self) -> frozenset[int]:
+        """The `order` of interactions that repeat an earlier message."""
+        said = (found for found in self.repeated if found.kind == "same_message")
+        return frozenset(place for found in said for place in found.places[1:])
+
+    def errors_of_turn(self, turn: int) -> list[ErrorPoint]:
+        """The failures of a turn, in order."""
+        return self._errors_by_turn.get(turn, [])
+
+    @cached_property
+    def _errors_by_turn(self) -> dict[int, list[ErrorPoint]]:
+        return grouped((error.interaction.turn, error) for error in self.progress.errors)
 
     @cached_property
     def has_several_agents(self) -> bool:
@@ -81,7 +109,7 @@ class SessionEvidence:
         """The user's reaction to the response of each turn; `None` if there is no next message."""
         said = [turn.user_message for turn in self.trajectory.turns]
         asked = [message or "" for message in said]
-        matrix = self.measure.matrix(asked) if sum(map(bool, asked)) > 1 else None
+        cosines = self.measure.neighbours(asked) if sum(map(bool, asked)) > 1 else None
         resembling = resemblances(asked[1:], self.measure)
         found: list[Reaction | None] = []
         for index, message in enumerate(asked):
@@ -89,11 +117,11 @@ class SessionEvidence:
             if following is None:
                 found.append(None)
                 continue
-            cosine = float(matrix[index, index + 1]) if matrix is not None and message else None
+            cosine = cosines[index] if cosines is not None and message else None
             found.append(reaction(message, following, cosine, self.measure, resembling[index]))
         return found
 
     def response(self, turn: int) -> str:
         """The response of a turn: the last message of an agent in it."""
-        said = [part.interaction.response or part.messages for part in self.parts if part.turn == turn]
+        said = [part.interaction.response or part.messages for part in self.parts_of_turn(turn)]
         return next((response for response in reversed(said) if response), "")

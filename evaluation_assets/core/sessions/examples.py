@@ -18,6 +18,8 @@ DISSATISFIED: tuple[Dissatisfaction, ...] = ("incomprehension", "correction", "c
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _READ = 1000
+_AT_ONCE = 1000
+"""Sentences that are compared with the examples at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,9 @@ def resemblances(messages: Sequence[str], measure: Similarity) -> list[Resemblan
     ]
     content = _examples()["content"]
     listed = list(dict.fromkeys(sentence for own in sentences for sentence in own))
-    matrix = measure.matrix([*(example for _, example in labelled), *content, *listed])[len(labelled) + len(content) :]
+    examples = [*(example for _, example in labelled), *content]
+    blocks = [listed[start : start + _AT_ONCE] for start in range(0, len(listed), _AT_ONCE)]
+    matrix = np.vstack([measure.matrix([*examples, *block])[len(examples) :, : len(examples)] for block in blocks])
     dissatisfied, contented = matrix[:, : len(labelled)], matrix[:, len(labelled) : len(labelled) + len(content)]
     margins = dissatisfied.max(axis=1) - contented.max(axis=1)
     found = {

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum
 
-from evaluation_assets.core.sessions.interactions import SessionInteraction, definitions, interactions_of, speakers
+from evaluation_assets.core.sessions.interactions import (
+    SessionInteraction,
+    definitions,
+    grouped,
+    interactions_of,
+    speakers,
+)
 from evaluation_assets.core.trajectories.model import Trajectory
 
 
@@ -64,10 +70,10 @@ def flow_of(trajectory: Trajectory) -> Flow:
     acted = speakers(trajectory)
     recorded = None if trajectory.usage is None else trajectory.usage.cost_usd
     return Flow(
-        agents=tuple(_agent(agent, [part for part in parts if part.agent_id == agent]) for agent in acted),
+        agents=tuple(_agent(*own) for own in grouped((part.agent_id, part) for part in parts).items()),
         handoffs=tuple(handed_over),
         edges=dict(Counter(handoff.agents for handoff in handed_over)),
-        unreached=tuple(agent for agent in definitions(trajectory) if agent not in acted),
+        unreached=tuple(agent for agent in definitions(trajectory) if agent not in {*acted}),
         latency_ms=total(map(latency_ms, parts)),
         tool_latency_ms=total(step.latency_ms for part in parts for step in part.calls),
         cost_usd=total(map(cost_usd, parts)) if recorded is None else Total(recorded, len(parts), len(parts)),

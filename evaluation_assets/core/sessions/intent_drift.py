@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
 
 from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
+from evaluation_assets.core.sessions.running_sums import RunningSums
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -15,6 +16,12 @@ DriftType = Literal["none", "scope_creep", "tangent", "wrong_problem", "recovery
 
 WARNING, CRITICAL = 0.35, 0.60
 """Drift at which a session gets a warning, and at which it counts as off topic."""
+
+MOST_COMPARED = 2000
+"""Interactions of a session of which all pairs are compared: memory and time grow with the square."""
+
+_LONGEST_GOAL = 16_000
+"""Characters of the goal that are kept; measures of similarity read fewer."""
 
 _SHIFT = 0.2
 """Minimum difference of drift before and after a change point."""
@@ -24,13 +31,15 @@ _SHIFT = 0.2
 class Drift:
     """Drift of every interaction, 0..1, where 0 is on task; `None` if it wrote nothing.
 
-    `change_point` is the `order` of the first interaction that is off topic.
+    `change_point` is the `order` of the first interaction that is off topic. `not_measured` says why drift is missing
+    where a limit is the reason.
     """
 
     values: tuple[float | None, ...]
     score: float | None
     change_point: int | None
     type: DriftType
+    not_measured: str | None = None
 
 
 def lexical_drift(trajectory: Trajectory, similarity: Similarity) -> Drift:
@@ -40,6 +49,8 @@ def lexical_drift(trajectory: Trajectory, similarity: Similarity) -> Drift:
     link. The goal is the task and all user messages so far, so following the user to a new topic is not drift.
     """
     parts = interactions_of(trajectory)
+    if len(parts) > MOST_COMPARED:
+        return Drift((None,) * len(parts), None, None, "none", f"more than {MOST_COMPARED:,} interactions")
     links = _links_to_goal(trajectory, parts, similarity)
     best = max((value for value in links if value is not None), default=0.0)
     if best == 0.0:
@@ -68,12 +79,14 @@ def change_point(series: Sequence[float]) -> int | None:
     be at least 0.2 and at least one standard deviation.
     """
     best, found = 0.0, None
-    for cut in range(1, len(series)):
-        before, after = series[:cut], series[cut:]
-        rise = fmean(after) - fmean(before)
-        spread = max(pstdev(before), pstdev(after))
-        weight = rise * (min(cut, len(series) - cut) ** 0.5)
-        if rise >= max(_SHIFT, spread) and weight > best:
+    count = len(series)
+    sums = RunningSums(series)
+    for cut in range(1, count):
+        rise = sums.mean(cut, count) - sums.mean(0, cut)
+        weight = rise * (min(cut, count - cut) ** 0.5)
+        if rise < _SHIFT or weight <= best:
+            continue
+        if rise >= max(sums.deviation(0, cut), sums.deviation(cut, count)):
             best, found = weight, cut
     return found
 
@@ -97,7 +110,8 @@ def _links_to_goal(
     goals = [trajectory.task]
     for turn in trajectory.turns:
         said = turn.user_message
-        goals.append(goals[-1] if not said or said in goals[-1] else f"{goals[-1]}\n{said}")
+        is_known = not said or len(goals[-1]) > _LONGEST_GOAL or said in goals[-1]
+        goals.append(goals[-1] if is_known else f"{goals[-1]}\n{said}")
     used = sorted({part.turn for part in parts})
     row = {turn: index for index, turn in enumerate(used)}
     matrix = similarity.matrix([*(goals[turn + 1] for turn in used), *(part.written for part in parts)])

@@ -139,7 +139,7 @@ def _turn_issues(seen: SessionEvidence, detections: Sequence[Detection]) -> list
     for turn, detected in enumerate(detections):
         if not detected.is_bad:
             continue
-        own = [part for part in seen.parts if part.turn == turn]
+        own = seen.parts_of_turn(turn)
         following = seen.trajectory.turns[turn + 1].user_message if turn + 1 < len(seen.trajectory.turns) else None
         by_user = detected.type in ("rdm", "ccm")
         found.append(

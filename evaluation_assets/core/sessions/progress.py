@@ -131,28 +131,26 @@ def _signal(
 
 
 def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:
-    found = []
-    for index, (part, number, step) in enumerate(places):
-        if step.call is None or step.result is None or step.result.error is None:
-            continue
-        tool = (step.call.server, step.call.name)
-        later = places[index + 1 :]
-        worked = next((other.order for other, _, then in later if _worked(then) and _tool(then) == tool), None)
-        found.append(
-            ErrorPoint(part, number, step.call.name, step.result.error, _is_noticed(part.trajectory, later), worked)
-        )
-    return tuple(found)
+    """Failures in order. The places are gone through from the end, where it is known what followed."""
+    found: list[ErrorPoint] = []
+    worked: dict[tuple[str | None, str] | None, int] = {}
+    noticed = False
+    for part, number, step in reversed(places):
+        tool = _tool(step)
+        if step.call is not None and step.result is not None and step.result.error is not None:
+            found.append(ErrorPoint(part, number, step.call.name, step.result.error, noticed, worked.get(tool)))
+        if _worked(step):
+            worked[tool] = part.order
+        noticed = _is_noticed(part.trajectory, step, noticed)
+    return tuple(reversed(found))
 
 
-def _is_noticed(trajectory: Trajectory, later: Sequence[_Place]) -> bool:
-    """Whether the next written text mentions a problem."""
-    for _, _, step in later:
-        following = "\n".join(trajectory.piece(span) for span in (step.thought, step.message) if span)
-        if following:
-            return _NOTICED.search(following[:1500]) is not None
-        if step.call is not None:
-            return False
-    return False
+def _is_noticed(trajectory: Trajectory, step: Step, later: bool) -> bool:
+    """Whether the next written text, from this step on, mentions a problem; `later` is the same from the next step."""
+    following = "\n".join(trajectory.piece(span) for span in (step.thought, step.message) if span)
+    if following:
+        return _NOTICED.search(following[:1500]) is not None
+    return later and step.call is None
 
 
 def _worked(step: Step) -> bool:

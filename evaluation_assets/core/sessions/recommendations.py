@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from evaluation_assets.core.sessions.analysis import Issue, Recommendation
+from evaluation_assets.core.sessions.interactions import grouped
 from evaluation_assets.core.sessions.session_scores import LOW, ConversationCounts, is_frequent
 from evaluation_assets.core.sessions.tool_chain import ToolChain
 
@@ -39,9 +40,9 @@ def recommend(
     `could_react` is the number of turns that have a next user message.
     """
     found: list[Recommendation] = []
+    of_agents = grouped((issue.agent_id, issue) for issue in issues)
     for agent, own in agents.items():
-        of_agent = [issue for issue in issues if issue.agent_id == agent]
-        found += _for_agent(agent, own, chain.of(agent), of_agent)
+        found += _for_agent(agent, own, chain.of(agent), of_agents.get(agent, []))
     if coordination is not None and coordination < LOW:
         found.append(
             _advice(

@@ -1,7 +1,7 @@
 """Similarity of two texts, by character n-grams or another measure."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from evaluation_assets.core.trajectories.words import share, words
 RE_ASK_COSINE = 0.35
 RE_ASK_WORDS = 0.75
 """Minimum cosine, and minimum share of repeated words, of a message that re-asks the previous one."""
+
+_AT_ONCE = 64
+"""Neighbouring texts that are compared at once: all pairs of a long session do not fit into memory."""
 
 _READ = 8_000
 """Maximum characters of a text that are compared."""
@@ -50,6 +53,14 @@ class Similarity(Protocol):
 
         Raises:
             SimilarityUnavailable: a text could not be searched.
+        """
+        ...
+
+    def neighbours(self, texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the following one.
+
+        Raises:
+            SimilarityUnavailable: the endpoint of the measure does not answer.
         """
         ...
 
@@ -94,14 +105,32 @@ class LexicalSimilarity:
         """The texts as they are: nothing leaves."""
         return list(texts)
 
+    def neighbours(self, texts: Sequence[str]) -> list[float]:
+        """The cosine of each text with the following one; TF-IDF weights are computed from all of them."""
+        vectors = self._vectors(texts)
+        if vectors is None:
+            return [0.0] * (len(texts) - 1)
+        found: list[float] = []
+        for start in range(0, len(texts) - 1, _AT_ONCE):
+            some = vectors[start : start + _AT_ONCE + 1]
+            cosines = np.clip((some @ some.T).toarray(), 0.0, 1.0)
+            found += map(float, np.diagonal(cosines, 1))
+        return found
+
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Cosines of all pairs of texts; TF-IDF weights are computed from these texts."""
+        vectors = self._vectors(texts)
+        if vectors is None:
+            return np.zeros((len(texts), len(texts)))
+        return np.clip((vectors @ vectors.T).toarray(), 0.0, 1.0)
+
+    def _vectors(self, texts: Sequence[str]) -> Any:
+        """One row a text; `None` if no text has an n-gram."""
         # scikit-learn takes two seconds to import; commands without sessions should not wait for it.
         from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
 
         vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
         try:
-            vectors = vectorizer.fit_transform([text[:_READ] for text in texts])
+            return vectorizer.fit_transform([text[:_READ] for text in texts])
         except ValueError:  # no text has an n-gram
-            return np.zeros((len(texts), len(texts)))
-        return np.clip((vectors @ vectors.T).toarray(), 0.0, 1.0)
+            return None

@@ -6,9 +6,10 @@ All other calls count as contributing, although a used result may still have mis
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Self
 
-from evaluation_assets.core.sessions.interactions import SessionInteraction
+from evaluation_assets.core.sessions.interactions import SessionInteraction, grouped
 from evaluation_assets.core.sessions.progress import IgnoredResult
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
 from evaluation_assets.core.trajectories.model import Step, Trajectory
@@ -30,7 +31,7 @@ class WastedCall:
     why: Waste
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolChain:
     """Number of calls per agent, and the wasted calls in order."""
 
@@ -44,8 +45,12 @@ class ToolChain:
 
     def of(self, agent_id: str) -> Self:
         """The tool chain of one agent."""
-        own = tuple(call for call in self.wasted if call.interaction.agent_id == agent_id)
-        return type(self)({agent_id: self.made.get(agent_id, 0)}, own)
+        own = self._wasted_by_agent.get(agent_id, [])
+        return type(self)({agent_id: self.made.get(agent_id, 0)}, tuple(own))
+
+    @cached_property
+    def _wasted_by_agent(self) -> dict[str, list[WastedCall]]:
+        return grouped((call.interaction.agent_id, call) for call in self.wasted)
 
     @property
     def contributed(self) -> float | None:

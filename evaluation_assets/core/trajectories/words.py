@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 _WORD = re.compile(r"[A-Za-zÀ-ɏͰ-ӿ]{3,}|\d+(?:[.,]\d+)*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _STOP = frozenset(
@@ -47,7 +48,12 @@ def script_of(word: str) -> str | None:
 def scripts(of: frozenset[str]) -> frozenset[str]:
     """The scripts a text is written in: those of at least a fifth of its words."""
     found = Counter(script for word in of if (script := script_of(word)) is not None)
-    return frozenset(script for script, count in found.items() if count >= _USED * found.total())
+    return main_scripts(found)
+
+
+def main_scripts(counts: Counter[str]) -> frozenset[str]:
+    """The scripts of at least a fifth of the words, given how many are in each."""
+    return frozenset(script for script, count in counts.items() if count >= _USED * counts.total())
 
 
 def are_comparable(part: frozenset[str], whole: frozenset[str]) -> bool:
@@ -55,7 +61,11 @@ def are_comparable(part: frozenset[str], whole: frozenset[str]) -> bool:
 
     A whole without a word is written in any.
     """
-    known = scripts(whole)
+    return are_written_in(part, scripts(whole))
+
+
+def are_written_in(part: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether most words of `part` are in one of the `known` scripts; no script is any."""
     if not known:
         return True
     judged = [script_of(word) in known for word in part if script_of(word) is not None]
@@ -67,8 +77,15 @@ def comparable_share(part: frozenset[str], whole: frozenset[str]) -> float | Non
 
     `None` when `part` is empty, or most of it cannot be compared.
     """
-    if not are_comparable(part, whole):
+    return share_of_known(part, scripts(whole), whole.__contains__)
+
+
+def share_of_known(
+    part: frozenset[str], known_scripts: frozenset[str], is_known: Callable[[str], bool]
+) -> float | None:
+    """As `comparable_share`, with a whole of which the scripts are known, and whether it has a word."""
+    if not are_written_in(part, known_scripts) or not part:
         return None
-    known = scripts(whole)
-    compared = frozenset(word for word in part if word in whole or script_of(word) in known or script_of(word) is None)
-    return share(compared, whole)
+    known = {word for word in part if is_known(word)}
+    compared = sum(word in known or (script := script_of(word)) is None or script in known_scripts for word in part)
+    return len(known) / compared if compared else None

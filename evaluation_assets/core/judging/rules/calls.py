@@ -129,12 +129,12 @@ def search_depth(call: CallEvidence) -> Finding:
 
 def query_refinement(call: CallEvidence) -> Finding:
     """What changed since the last query to this tool."""
-    if not call.earlier_with_tool:
+    last = call.last_with_tool
+    if last is None:
         return Finding(None, "the first query to this tool: nothing to refine yet")
     if call.twin is not None:
         failed = call.twin.result is not None and call.twin.result.error is not None
         return Finding(5 if failed else 1, "the same query again" + (", after it had failed" if failed else ""))
-    last = call.earlier_with_tool[-1]
     if last.result is not None and last.result.error is not None:
         return Finding(8, "the query was changed after the last one failed")
     return Finding(7, "a query that differs from the last one")

@@ -4,12 +4,25 @@ import ast
 import re
 import unicodedata
 import warnings
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
+from evaluation_assets.core.judging.rules.seen_addresses import SeenAddresses
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
-from evaluation_assets.core.trajectories.model import Step, Trajectory
-from evaluation_assets.core.trajectories.words import are_comparable, comparable_share, words
+from evaluation_assets.core.trajectories.growing_words import GrowingWords, with_more
+from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
+from evaluation_assets.core.trajectories.words import (
+    are_comparable,
+    are_written_in,
+    comparable_share,
+    share_of_known,
+    words,
+)
+
+T = TypeVar("T")
 
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
@@ -80,6 +93,70 @@ class Evidence:
             last.update(dict.fromkeys(written, position))
         last.update(dict.fromkeys(words(self.answer), len(self.steps)))
         return last
+
+    @cached_property
+    def twins(self) -> list[Step | None]:
+        """For each step, the last earlier one that asked for exactly the same."""
+        return _last_same(self.steps, self.call_keys)
+
+    @cached_property
+    def last_with_tool(self) -> list[Step | None]:
+        """For each step, the last earlier call to the same server, or to the same tool where there is no server."""
+        return _last_same(self.steps, [_tool_of(step) for step in self.steps])
+
+    @cached_property
+    def next_calls(self) -> list[int | None]:
+        """For each step, the position of the next one with a call."""
+        return _next([position if step.call else None for position, step in enumerate(self.steps)])
+
+    @cached_property
+    def next_texts(self) -> list[Span | None]:
+        """For each step, what the agent writes next."""
+        return _next([step.thought or step.message for step in self.steps])
+
+    def step_at(self, position: int | None) -> Step | None:
+        """The step at a position; `None` for none."""
+        return None if position is None else self.steps[position]
+
+    @cached_property
+    def last_writing(self) -> int:
+        """The last step in which the agent wrote a word; -1 for none."""
+        return max((position for position, written in enumerate(self.written_words) if written), default=-1)
+
+    @cached_property
+    def later_scripts(self) -> list[frozenset[str]]:
+        """For each step, the scripts of what the agent wrote after it."""
+        later = GrowingWords(words(self.answer))
+        found: list[frozenset[str]] = []
+        for written in reversed(self.written_words):
+            found.append(later.scripts)
+            later.add(written)
+        return found[::-1]
+
+    @cached_property
+    def returned_words(self) -> GrowingWords:
+        """Words of the task, part 0, and of the results: part n + 1 is the result of step n."""
+        return self._returned[0]
+
+    @cached_property
+    def returned_counts(self) -> list[Counter[str]]:
+        """For each step, the words of the task and of the results before it, counted by script."""
+        return self._returned[1]
+
+    @cached_property
+    def _returned(self) -> tuple[GrowingWords, list[Counter[str]]]:
+        known = GrowingWords(words(self.trajectory.task))
+        counts: list[Counter[str]] = []
+        for returned in self.result_words:
+            counts.append(Counter(known.counts))
+            known.add(returned)
+        return known, counts
+
+    @cached_property
+    def addresses(self) -> SeenAddresses:
+        """Where the addresses that calls go to were named."""
+        asked = {url for call in self.calls if (url := call.visited_url) is not None}
+        return SeenAddresses(asked, [self.trajectory.task, *map(self.result_of, self.steps)])
 
     @property
     def answer(self) -> str:
@@ -171,29 +248,26 @@ class CallEvidence:
         """The reasoning before the call."""
         return self.whole.trajectory.piece(self.step.thought)
 
-    @cached_property
+    @property
     def twin(self) -> Step | None:
         """The last earlier step that asked for exactly the same."""
-        keys = self.whole.call_keys
-        earlier = (other for other in reversed(range(self.position)) if keys[other] == keys[self.position])
-        return next((self.whole.steps[other] for other in earlier), None)
+        return self.whole.twins[self.position]
 
-    @cached_property
-    def earlier_with_tool(self) -> list[Step]:
-        """Earlier calls to the same server (or to the same tool, where there is no server)."""
-        return [step for step in self.whole.steps[: self.position] if step.call and _same_tool(step, self.step)]
+    @property
+    def last_with_tool(self) -> Step | None:
+        """The last earlier call to the same server (or to the same tool, where there is no server)."""
+        return self.whole.last_with_tool[self.position]
 
-    @cached_property
+    @property
     def next_call(self) -> Step | None:
         """The call after this one."""
-        return next((step for step in self.whole.steps[self.position + 1 :] if step.call), None)
+        return self.whole.step_at(self.whole.next_calls[self.position])
 
     @property
     def next_repeats(self) -> bool:
         """Whether the next call asks for exactly the same."""
-        keys = self.whole.call_keys
-        following = next((key for key in keys[self.position + 1 :] if key is not None), None)
-        return following == keys[self.position]
+        following = self.whole.next_calls[self.position]
+        return following is not None and self.whole.call_keys[following] == self.whole.call_keys[self.position]
 
     @property
     def next_has_tool(self) -> bool:
@@ -214,9 +288,8 @@ class CallEvidence:
     @cached_property
     def url_was_seen(self) -> bool:
         """Whether an earlier result or the task named the address the call goes to."""
-        earlier = map(self.whole.result_of, self.whole.steps[: self.position])
         url = self.visited_url
-        return url is not None and any(url in text for text in (self.whole.trajectory.task, *earlier))
+        return url is not None and self.whole.addresses.seen_before(url, self.position)
 
     @cached_property
     def new_words(self) -> frozenset[str]:
@@ -233,19 +306,25 @@ class CallEvidence:
     @cached_property
     def can_be_taken_up(self) -> bool:
         """Whether what the agent wrote later is in a script of the result's new words."""
-        later = words(self.whole.answer).union(*self.whole.written_words[self.position + 1 :])
-        return are_comparable(self.new_words, later)
+        return are_written_in(self.new_words, self.whole.later_scripts[self.position])
 
     @property
     def is_followed(self) -> bool:
         """Whether the agent wrote anything afterwards."""
-        return bool(self.whole.answer) or any(self.whole.written_words[self.position + 1 :])
+        return bool(self.whole.answer) or self.whole.last_writing > self.position
 
     @cached_property
     def query_on_topic(self) -> float | None:
         """Share of the query's words that the task, the reasoning or earlier results have."""
-        known = words(self.whole.trajectory.task).union(words(self.thought), *self.whole.result_words[: self.position])
-        return comparable_share(words(self.query), known)
+        first, thought = self.whole.returned_words.first, words(self.thought)
+
+        def is_known(word: str) -> bool:
+            return first.get(word, self.position + 1) <= self.position
+
+        more = [word for word in thought if not is_known(word)]
+        known = with_more(self.whole.returned_counts[self.position], more)
+        query = words(self.query)
+        return share_of_known(query, known, lambda word: word in thought or is_known(word))
 
     @cached_property
     def task_in_result(self) -> float | None:
@@ -255,8 +334,7 @@ class CallEvidence:
     @cached_property
     def failure_noticed(self) -> bool:
         """Whether what the agent writes next speaks of something going wrong."""
-        later = (step.thought or step.message for step in self.whole.steps[self.position + 1 :])
-        following = self.whole.trajectory.piece(next((span for span in later if span), None))
+        following = self.whole.trajectory.piece(self.whole.next_texts[self.position])
         return _CORRECTION.search(following) is not None
 
     @cached_property
@@ -298,9 +376,32 @@ def _figures(text: str) -> frozenset[str]:
     return frozenset(number.replace(",", "") for number in _NUMBER.findall(unicodedata.normalize("NFKC", text)))
 
 
+def _tool_of(step: Step) -> str | None:
+    return step.call and (step.call.server or step.call.name)
+
+
 def _same_tool(one: Step, other: Step) -> bool:
-    a, b = one.call, other.call
-    return a is not None and b is not None and (a.server or a.name) == (b.server or b.name)
+    return one.call is not None and other.call is not None and _tool_of(one) == _tool_of(other)
+
+
+def _last_same(steps: Sequence[Step], keys: Sequence[Hashable]) -> list[Step | None]:
+    """For each step, the last earlier one with the same key; none for steps without one."""
+    last: dict[Hashable, Step] = {}
+    found: list[Step | None] = []
+    for step, key in zip(steps, keys, strict=True):
+        found.append(None if key is None else last.get(key))
+        last[key] = step
+    return found
+
+
+def _next(values: Sequence[T | None]) -> list[T | None]:
+    """For each place, the next value after it."""
+    found: list[T | None] = []
+    following: T | None = None
+    for value in reversed(values):
+        found.append(following)
+        following = following if value is None else value
+    return found[::-1]
 
 
 def _loop_depth(node: ast.AST) -> int:

@@ -55,11 +55,9 @@ def progress(seen: SessionEvidence, turn: int) -> Finding:
         return Finding(1, "there is no answer")
     if is_refusal(response):
         return Finding(None, "the answer declines; whether rightly requires understanding")
-    last = [part.order for part in seen.parts if part.turn == turn][-1]
-    loops = [found for found in seen.repeated if found.is_loop and found.kind != "same_message"]
-    if any(last in found.places[1:] for found in loops):
+    if seen.parts_of_turn(turn)[-1].order in seen.in_loops:
         return Finding(3, "the turn ends in a loop")
-    failed = [error for error in seen.progress.errors if error.interaction.turn == turn]
+    failed = seen.errors_of_turn(turn)
     if failed and failed[-1].recovered_at is None and not failed[-1].noticed:
         return Finding(4, f"the answer ignores a failure: {failed[-1].error}")
     return Finding(7, "there is an answer; whether it is right was not verified")
@@ -98,8 +96,7 @@ def response_quality(seen: SessionEvidence, part: SessionInteraction) -> Finding
     """Whether the agent did something, said something, and does not repeat itself."""
     if not part.messages.strip() and not part.calls:
         return Finding(1, "the agent neither says nor calls anything")
-    again = [found for found in seen.repeated if found.kind == "same_message" and part.order in found.places[1:]]
-    if again:
+    if part.order in seen.says_again:
         return Finding(2, "the agent repeats an earlier message")
     if is_refusal(part.messages):
         return Finding(4, "the agent declines; whether rightly was not judged")
