@@ -43,6 +43,10 @@ _DERIVED = re.compile(
 """Amounts, versions, dates, times, colours and chemical formulas: computed, converted, chosen, or known."""
 
 
+_TOGETHER = 1 << 16
+"""Characters of source texts that are searched together."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UngroundedValue:
     """A value in an argument that occurs nowhere before the call; `step` is its position in the interaction.
@@ -125,11 +129,18 @@ class _Seen:
         for text in self._unread:
             pieces = _PIECE.findall(text.casefold())
             self._pieces.update(pieces)
-            self._joined.append("".join(pieces))
+            self._join("".join(pieces))
         self._unread.clear()
         pieces = _PIECE.findall(identifier.casefold())
         joined = "".join(pieces)
         return self._pieces.issuperset(pieces) or any(joined in text for text in self._joined)
+
+    def _join(self, text: str) -> None:
+        """Short texts are kept together, so that a lookup is a search in a few long ones; a line break parts them."""
+        if self._joined and len(self._joined[-1]) < _TOGETHER:
+            self._joined[-1] += f"\n{text}"
+        else:
+            self._joined.append(text)
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
