@@ -40,7 +40,8 @@ from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
 
-_IN_BATCHES = ("category", "trajectory", "answer", "session")
+IN_BATCHES = ("category", "trajectory", "answer", "session")
+"""Levels whose questions go into batches: few of a conversation hang on each other."""
 
 _SHORTER_WINDOW = 0.5
 """What is tried when an endpoint says that a request is too long: half of it holds at 1.5 bytes a token."""
@@ -87,7 +88,7 @@ class PendingVerdict:
 
 def goes_into_a_batch(subject: Subject) -> bool:
     """Whether a batch is worth its wait: a long conversation of clips would wait for a batch with each of them."""
-    return subject.level in _IN_BATCHES or (subject.is_alone and not subject.later)
+    return subject.level in IN_BATCHES or (subject.is_alone and not subject.later)
 
 
 class ModelJudge:
@@ -108,7 +109,7 @@ class ModelJudge:
         in_batches: bool = False,
     ) -> None:
         self.settings = settings
-        self._in_batches = in_batches
+        self.in_batches = in_batches
         self.samples = samples
         self.selection = selection
         self._connect = connect
@@ -143,7 +144,7 @@ class ModelJudge:
     @property
     def chains_in_flight(self) -> int:
         """More than there are slots: results come in order, and a slow chain must not keep slots empty."""
-        return max(self.settings.max_concurrency * 4, MOST_IN_A_BATCH if self._in_batches else 0)
+        return max(self.settings.max_concurrency * 4, MOST_IN_A_BATCH if self.in_batches else 0)
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
@@ -163,7 +164,7 @@ class ModelJudge:
         dead = self._endpoint_was_dead
         client = Client(self.settings, provider, ledger, self.pricing, run, budget, stopped, suspicious=dead)
         batches = None
-        if self._in_batches and provider is not None and (own := provider.batches()) is not None:
+        if self.in_batches and provider is not None and (own := provider.batches()) is not None:
             batches = Batches(
                 settings=self.settings,
                 client=client,

@@ -6,8 +6,8 @@ conversations that go on from it, and every reply asked for twice more: with twi
 again because it was not valid.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 import orjson
@@ -16,7 +16,7 @@ from evaluation_assets.core.judging.replies import scored_criteria
 from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd, size_of
 from evaluation_assets.core.llm.ledger import Entry
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
-from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.prices import Pricing, batch_price
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.nullable import sum_of
@@ -68,6 +68,16 @@ class Quote:
     expected: Amount
     uncached_usd: float | None
     most: Amount
+
+
+def in_batches(quotes: Mapping[str, Quote], batched: Collection[str]) -> Quote:
+    """The sum of quotes by level, where those of the levels in `batched` are asked in batches, which read no cache."""
+    return in_total(
+        replace(each, expected=replace(each.expected, usd=batch_price(each.uncached_usd), cached_tokens=0))
+        if level in batched
+        else each
+        for level, each in quotes.items()
+    )
 
 
 NOTHING = Quote(Amount(), 0.0, Amount())
