@@ -15,7 +15,7 @@ from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
-from evaluation_assets.core.llm.ledger import LedgerError
+from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.clips.tool_types import ToolTypes
@@ -12,9 +13,8 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
-from evaluation_assets.core.judging.dry_run import dry_run
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
-from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
@@ -30,6 +30,9 @@ from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +96,18 @@ def plan(
             result.subjects.update(subject.level for subject in chain.subjects)
     repeats = canaries.repeats_of(drop.sidecar().suite)
     for judge in judges:
-        if isinstance(judge, ModelJudge):
-            result.calls.append(asyncio.run(_dry_run(judge, drop, settings, rubrics, types, repeats)))
+        if judge.provider not in (EMBEDDED, RECORDED):
+            result.calls.append(
+                asyncio.run(_dry_run(cast("ModelJudge", judge), drop, settings, rubrics, types, repeats))
+            )
     return result
 
 
 async def _dry_run(
-    judge: ModelJudge, drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, canary_repeats: int
+    judge: "ModelJudge", drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, canary_repeats: int
 ) -> Calls:
+    from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
+
     with dry_run(judge) as ready:
         for trajectory, clips in _kept(drop, Preprocessor(settings), types):
             of_clips = await _judged(ready, clip_chain(trajectory, clips, rubrics))

@@ -29,7 +29,7 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
-from evaluation_assets.resources.event_storage import sync_at_checkpoints
+from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import PREPROCESSED_FILES, assets_of, missing_upstream
 from evaluation_assets.runs.stop import Stop
@@ -78,10 +78,9 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     """The Dagster instance of an installation, shared with its UI. Runs with a dead process are marked as failed."""
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     home.dagster.mkdir(parents=True, exist_ok=True)
-    sync_at_checkpoints(Path(str(home.dagster)))
     with (home.dagster / "opening.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
-        instance = dg.DagsterInstance.get()
+        instance = open_instance(Path(str(home.dagster)))
     with instance:
         fail_gone_runs(instance)
         yield instance

@@ -22,8 +22,8 @@ from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Client
-from evaluation_assets.core.llm.errors import ProviderError, Stopped
-from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError
+from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
+from evaluation_assets.core.llm.ledger import Entry, Ledger
 from evaluation_assets.core.llm.messages import Request
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider

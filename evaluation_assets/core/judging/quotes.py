@@ -9,14 +9,17 @@ again because it was not valid.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
-from evaluation_assets.core.llm.ledger import Entry
 from evaluation_assets.core.llm.messages import TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.nullable import sum_of
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.llm.ledger import Entry
 
 BYTES_PER_TOKEN = 3.7
 """Assumed where no reply to this drop's questions tells: between English (4) and code, JSON and tables (3 to 3.5)."""
@@ -63,7 +66,7 @@ class Quote:
     most: Amount
 
 
-def typical_reply(entries: Sequence[Entry]) -> float | None:
+def typical_reply(entries: Sequence["Entry"]) -> float | None:
     """Mean output tokens of a model's verdicts among the replies of a ledger; `None` without any."""
     tokens = [entry.reply.usage.output_tokens for entry in entries if '"scores"' in entry.reply.text]
     known = [count for count in tokens if count is not None]
