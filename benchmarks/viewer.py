@@ -1,10 +1,10 @@
 """Size and response times of a report with 2,000 trajectories, in headless Chromium.
 
-    python -m benchmarks.viewer FILE [--trajectories 2000] [--calls 20] [--home DIR]
+    python -m benchmarks.viewer FILE [--trajectories 2000] [--clips 20] [--home DIR]
 
 The drop is made of the runs in FILE (records with `messages`, for instance of tau-bench, or a list of them), joined
-until each has at least `--calls` tool calls. Every copy is another trajectory with its own IDs. Aims: at most 15 MB,
-first view within 2 s, a trajectory within 200 ms, a search within 300 ms.
+and cut so that each has `--clips` clips. Every copy is another trajectory with its own IDs. Aims: at most 15 MB, first
+view within 2 s, a trajectory within 200 ms, a search within 300 ms.
 """
 
 import argparse
@@ -30,15 +30,21 @@ def messages_of(file: Path) -> list[list[dict[str, Any]]]:
 
 
 def write_drop(path: Path, conversations: list[list[dict[str, Any]]], trajectories: int, calls: int) -> None:
-    """Write a drop in which each trajectory joins conversations until it has enough calls."""
+    """Write a drop in which each trajectory joins conversations until it has so many calls and an answer."""
     place = 0
     with path.open("w") as sink:
         for number in range(trajectories):
             joined: list[dict[str, Any]] = []
-            while sum(len(message.get("tool_calls") or ()) for message in joined) < calls:
+            made = 0
+            while made < calls:
                 part = conversations[place % len(conversations)]
-                joined += [message for message in part if not (joined and message["role"] == "system")]
                 place += 1
+                for message in part[1:] if joined else part:
+                    made += len(message.get("tool_calls") or ())
+                    joined.append(message)
+                    if made >= calls and message["role"] == "tool":
+                        joined.append({"role": "assistant", "content": "That is all."})
+                        break
             text = json.dumps({"task_id": f"task-{number}", "messages": joined})
             sink.write(text.replace('"call_', f'"call_{number}_') + "\n")
 
@@ -48,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--trajectories", type=int, default=2000)
-    parser.add_argument("--calls", type=int, default=20)
+    parser.add_argument("--clips", type=int, default=20)
     parser.add_argument("--home", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +62,7 @@ def main() -> None:
         report = home / "reports" / _DROP / "report.html"
         if not report.exists():
             drop = Path(folder) / f"{_DROP}.jsonl"
-            write_drop(drop, messages_of(options.file), options.trajectories, options.calls)
+            write_drop(drop, messages_of(options.file), options.trajectories, options.clips - 1)
             started = time.perf_counter()
             command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(home)]
             subprocess.run([*command, "--quiet"], check=True, stdout=subprocess.DEVNULL)

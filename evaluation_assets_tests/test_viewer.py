@@ -3,9 +3,12 @@
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +27,7 @@ MARKUP = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'><a href='javascript:window.ran=1'>x</a>"
     "</script><svg onload='window.ran = 1'>{{ 7*7 }} ${7*7} \x1b[31mred\x1b[0m \u202eevil <iframe src='https://evil.example'>"
 )
-MANY, LONG = 3000, 5_000_000
+MANY, LONG = 100_000, 5_000_000
 
 
 def call(number: int, name: str, arguments: str) -> dict[str, Any]:
@@ -232,6 +235,112 @@ def test_thirty_labels_by_keyboard_arrive_in_judge_cards(page: "Page", report: P
     assert card["kappa"] == pytest.approx(kappa([(given[name] == 1.0, verdicts[name]) for name in given]))
 
 
+def test_the_queue_hides_scores_until_the_person_has_answered(page: "Page") -> None:
+    page.goto(page.url.split("#")[0] + "#/review")
+    queue = page.locator("#view-review tbody th a").all_inner_texts()
+    page.keyboard.press("]")
+    page.wait_for_selector("#view-run .item")
+    assert page.locator("#view-run h1").inner_text() == queue[0]
+    shown = page.locator("#view-run")
+    assert shown.locator(".opinion").count() == 0
+    assert "score" not in shown.locator("dl.about").inner_text()
+    page.keyboard.press("f")
+    page.wait_for_selector("#view-run .opinion")
+    assert "score" in shown.locator("dl.about").inner_text()
+    page.keyboard.press("]")
+    page.wait_for_function("(id) => document.querySelector('#view-run h1')?.textContent === id", arg=queue[1])
+    assert shown.locator(".opinion").count() == 0
+    page.keyboard.press("q")
+    page.wait_for_selector("#next-review")
+    assert f"1 of {len(queue)} are labelled" in page.locator("#view-review").inner_text()
+    assert page.locator("#view-review tbody tr").first.locator("td").all_inner_texts()[0] == "fail"
+    assert page.locator("#view-review tbody tr").nth(1).locator("td").all_inner_texts() == ["–", "hidden"]
+
+
+def test_clips_and_scores_are_labelled_by_keyboard(page: "Page", tmp_path: Path) -> None:
+    page.goto(page.url.split("#")[0] + "#/run/task-3?clip=2")
+    page.wait_for_selector("[aria-current=step]")
+    page.keyboard.press("F")
+    page.keyboard.press("s")
+    page.keyboard.type("0.25")
+    page.keyboard.press("Enter")
+    page.keyboard.press("n")
+    page.keyboard.type("too slow")
+    page.keyboard.press("Enter")
+    page.goto(page.url.split("#")[0] + "#/labels")
+    assert "1 of 33 trajectories and 1 clips" in page.locator("#view-labels").inner_text()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download labels").click()
+    download.value.save_as(tmp_path / "labels" / "mine.jsonl")
+    labels = [label for label in read_labels(UPath(tmp_path / "labels")) if isinstance(label, Label)]
+    assert {(label.clip_index, label.label, label.comment) for label in labels} == {
+        (2, 0.0, ""),
+        (None, 0.25, "too slow"),
+    }
+
+
+@contextmanager
+def reviewing(home: Path, *options: str) -> Iterator[str]:
+    """The address of `review` on the hostile drop, which runs in a process of its own."""
+    command = [sys.executable, "-u", "-m", "evaluation_assets.cli", "review", "hostile", "--home", str(home), "--print"]
+    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.send_signal(signal.SIGINT)
+
+
+def test_review_writes_labels_as_they_are_given_and_shows_them_again(browser: "Browser", report: Path) -> None:
+    home = report.parents[2]
+    file = home / "labels" / "hostile-bo.jsonl"
+    with reviewing(home, "--annotator", "bo") as address:
+        opened = browser.new_page()
+        opened.goto(address)
+        opened.wait_for_selector("#next-review")
+        opened.keyboard.press("]")
+        opened.wait_for_selector("#view-run .item")
+        name = opened.locator("#view-run h1").inner_text()
+        opened.keyboard.press("p")
+        opened.wait_for_function("() => /Saved/.test(document.querySelector('#view-run [role=status]').textContent)")
+        (line,) = map(json.loads, file.read_text().splitlines())
+        assert (line["trajectory_id"], line["label"], line["annotator"]) == (name, "pass", "bo")
+        opened.keyboard.press("p")  # taken back
+        opened.wait_for_function("() => /Saved/.test(document.querySelector('#view-run [role=status]').textContent)")
+        assert file.read_text() == ""
+        opened.keyboard.press("f")
+        opened.wait_for_function("() => /Saved/.test(document.querySelector('#view-run [role=status]').textContent)")
+        opened.close()
+        another = browser.new_context().new_page()  # a browser that keeps nothing of the first
+        another.goto(address)
+        another.wait_for_selector("#view-review tbody tr")
+        assert another.locator("#view-review tbody tr").first.locator("td").first.inner_text() == "fail"
+        another.context.close()
+    file.unlink()
+
+
+def test_review_takes_no_label_from_another_page_and_none_that_is_wrong(report: Path) -> None:
+    home = report.parents[2]
+    with reviewing(home, "--annotator", "eve") as address:
+        port = int(address.split(":")[2].split("/")[0])
+        token = address.split("review=")[1].split("#")[0]
+        given = {"trajectory_id": "task-3", "label": "pass"}
+
+        def post(labels: object, used: str) -> tuple[int, str]:
+            connection = HTTPConnection("127.0.0.1", port)
+            connection.request("POST", "/review", json.dumps(labels), {"X-Review-Token": used})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+
+        assert post([given], "guessed")[0] == 403
+        assert post([{**given, "trajectory_id": "none"}], token) == (422, "hostile has no trajectory 'none'")
+        assert post([{**given, "label": 1.5}], token)[0] == 422
+        assert post("x", token)[0] == 422
+        assert not (home / "labels" / "hostile-eve.jsonl").exists()
+        assert post([given], token)[0] == 200
+        (home / "labels" / "hostile-eve.jsonl").unlink()
+
+
 def judged(home: Path) -> dict[str, float]:
     """The embedded judge's mean score of each trajectory, from its stored verdicts."""
     rows = pq.read_table(home / "lake" / "trajectory_verdicts" / "rules" / "hostile.parquet").to_pylist()
@@ -299,15 +408,35 @@ def test_the_comparison_names_the_tasks_that_changed_their_outcome(
     page.goto(f"{report.as_uri()}#/compare")
     page.wait_for_selector("#view-compare table")
     shown: dict[str, bool] = {}
-    for row in page.locator("#view-compare tbody tr").all():
+    for row in page.locator("#view-compare > .scroll tbody tr").all():
         outcome = row.locator("[data-label=Outcome]").inner_text()
         if outcome in ("fail → pass", "pass → fail"):
             shown[row.locator("th a").inner_text()] = outcome == "fail → pass"
     assert shown == changed and len(changed) > 5
+    page.get_by_text(re.compile(r"^All \d+ tasks$")).click()
+    cells = page.locator("#view-compare details tbody tr").all()
+    assert {row.locator("th").inner_text() for row in cells} == set(before) & set(now)
     page.locator("#view-compare tbody th a").first.click()
     page.wait_for_selector(".aligned")
     for side, name in enumerate(("tau2/before", "tau2/now")):
         assert page.locator(".sides > header").nth(side).inner_text().startswith(name)
+    page.close()
+
+
+def test_another_drop_is_chosen_to_compare_with(
+    browser: "Browser", compared: tuple[Path, dict[str, bool], dict[str, bool]]
+) -> None:
+    report, before, now = compared
+    home = report.parents[3]
+    command = [sys.executable, "-m", "evaluation_assets.cli", "open", "tau2/before", "--against", "tau2/now", "--print"]
+    done = subprocess.run([*command, "--home", str(home)], capture_output=True, text=True, check=True)
+    page = browser.new_page()
+    page.goto(done.stdout.strip())
+    page.wait_for_selector("#view-compare table")
+    assert "chosen by hand" in page.locator("#view-compare").inner_text().lower()
+    outcomes = page.locator("#view-compare > .scroll [data-label=Outcome]").all_inner_texts()
+    fell = sum(before[task] < now[task] for task in before)
+    assert outcomes.count("pass → fail") == sum(before[task] < now[task] for task in before) == fell
     page.close()
 
 
@@ -321,7 +450,7 @@ def test_every_view_is_accessible(
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
     page = context.new_page()
     found: list[str] = []
-    for view in ("#", "#/runs", "#/run/29", "#/compare", "#/compare/29", "#/labels"):
+    for view in ("#", "#/runs", "#/run/29", "#/run/29?review=1", "#/compare", "#/compare/29", "#/review", "#/labels"):
         page.goto(compared[0].as_uri() + view)
         page.wait_for_selector("html[data-viewer=ready]")
         page.wait_for_timeout(300)

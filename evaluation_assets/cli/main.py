@@ -25,6 +25,7 @@ COMMANDS = {
     "panel": (f"{_HERE}.panel:panel_commands", "Manage the panel, the judges in use."),
     "plan": (f"{_HERE}.plan:plan", "Dry run of `evaluate` with a cost estimate."),
     "receive": (f"{_HERE}.receive:receive", "Receive traces from agents over OTLP/HTTP."),
+    "review": (f"{_HERE}.review:review", "Label the trajectories of a drop in a browser."),
     "sinks": (f"{_HERE}.sinks:sink_commands", "Send scores to trace stores, pull requests and webhooks."),
     "sources": (f"{_HERE}.sources:source_commands", "List the sources of traces and fetch from them."),
     "suite": (f"{_HERE}.suite:suite_commands", "Check, convert and run test suites."),

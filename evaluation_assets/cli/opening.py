@@ -14,44 +14,49 @@ from upath import UPath
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
 from evaluation_assets.core.regular_files import is_local
+from evaluation_assets.core.reporting.drop_report import write_comparison
 from evaluation_assets.core.reporting.files import report_files
 from evaluation_assets.core.reporting.index import write_index
 from evaluation_assets.core.reporting.viewer.page import DATA_FOLDER
+from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+from evaluation_assets.core.settings import InvalidSettings, load_settings
 
 
 @click.command("open")
 @click.argument("drop", required=False)
 @click.argument("trajectory", required=False)
+@click.option("--against", metavar="DROP", help="Compare with this drop, not with the baseline.")
 @click.option("--print", "only_print", is_flag=True, help="Print the address; open no browser.")
 @with_home
-def open_report(home: Installation, drop: str | None, trajectory: str | None, only_print: bool) -> None:
+def open_report(
+    home: Installation, drop: str | None, trajectory: str | None, against: str | None, only_print: bool
+) -> None:
     """Open the report of a drop in a browser.
 
     Without DROP, the list of all reports opens.
 
     With TRAJECTORY, the report opens at this trajectory.
 
+    With --against, another page of the drop is written that compares it with the drop of choice.
+
     A report whose transcripts are in files beside it is served on this machine until Ctrl-C.
     """
     if drop is None:
         index = write_index(home.root / "reports")
-        _show(Path(index.path).as_uri() if is_local(index) else str(index), only_print)
+        show(Path(index.path).as_uri() if is_local(index) else str(index), only_print)
         return
-    page = report_files(home.reports(drop), drop).html
-    if not page.exists():
-        known = [path.removesuffix("/report.html") for path in _reports(home)]
-        near = get_close_matches(drop, known, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Evaluate it first: evaluation-assets evaluate FILE"
-        refuse(f"{drop!r} has no report in {home.root / 'reports'}. {hint}")
+    page = page_of(home, drop)
     place = "" if trajectory is None else f"#/run/{quote(_known(home, drop, trajectory), safe='')}"
-    if not is_local(page):
-        refuse(f"the report is at {page}; copy the folder, or open it from the web server of the store")
+    if against is not None:
+        page_of(home, against)
+        page, place = _compared(home, drop, against), place or "#/compare"
     if not (page.parent / DATA_FOLDER).exists() or not any((page.parent / DATA_FOLDER).iterdir()):
-        _show(Path(page.path).as_uri() + place, only_print)
+        show(Path(page.path).as_uri() + place, only_print)
         return
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=page.parent.path)) as server:
-        _show(f"http://127.0.0.1:{server.server_port}/report.html{place}", only_print)
+        show(f"http://127.0.0.1:{server.server_port}/{page.name}{place}", only_print)
         echo("Serving the report on this machine; press Ctrl-C to stop.", err=True)
         try:
             server.serve_forever()
@@ -66,7 +71,30 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-def _show(address: str, only_print: bool) -> None:
+def page_of(home: Installation, drop: str) -> UPath:
+    """The page of a drop's report; exits if there is none on this machine."""
+    page = report_files(home.reports(drop), drop).html
+    if not page.exists():
+        known = [path.removesuffix("/report.html") for path in _reports(home)]
+        near = get_close_matches(drop, known, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "Evaluate it first: evaluation-assets evaluate FILE"
+        refuse(f"{drop!r} has no report in {home.root / 'reports'}. {hint}")
+    if not is_local(page):
+        refuse(f"the report is at {page}; copy the folder, or open it from the web server of the store")
+    return page
+
+
+def _compared(home: Installation, drop: str, against: str) -> UPath:
+    try:
+        panel, settings = load_panel(home.panel_file), load_settings(home.gate_file)
+        judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
+    except (InvalidPanel, InvalidRubric, InvalidSettings) as problem:
+        refuse(str(problem))
+    return write_comparison(home, drop, against, judges, rubrics, panel.quorum, settings)
+
+
+def show(address: str, only_print: bool) -> None:
+    """Print an address and open it in a browser."""
     echo(address)
     if not only_print and not webbrowser.open(address):
         echo("evaluation-assets: no browser was found; open the address above", err=True)

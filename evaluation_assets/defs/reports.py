@@ -6,21 +6,18 @@ import dagster as dg
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.pipeline.canaries import canary_judges
-from evaluation_assets.core.reporting.drop_report import drop_report, other_run, report_metadata
-from evaluation_assets.core.reporting.files import write_report
+from evaluation_assets.core.reporting.drop_report import report_metadata, write_drop_report
 from evaluation_assets.core.reporting.preprocessed_files import write_preprocessed_files
 from evaluation_assets.core.reporting.render import as_markdown
-from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "4"
+REPORT_VERSION = "5"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -87,16 +84,12 @@ def report_asset(
     def evaluation_report(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
         """Write the report files."""
         drop = context.partition_key
-        own = DropTables.of(home.home, drop, judges)
-        key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
-        report = drop_report(home.home, drop, own, key, settings)
-        other = other_run(home.home, drop, report.sidecar.suite, judges)
-        paths = write_report(home.home.reports(drop), report, own, other)
+        report, paths = write_drop_report(home.home, drop, judges, rubrics, quorum, settings)
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report)),
                 "path": dg.MetadataValue.path(str(paths.html)),
-                "content": DropFacts.of(own.raw).content,
+                "content": DropFacts.of(home.home.table(drop, "raw_trajectories")).content,
                 "evaluation_key": evaluation_key,
                 **report_metadata(report),
             }

@@ -15,8 +15,11 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.scoring.reliability import effective_judges, table_of
 
 Row = dict[str, Any]
-Subject = tuple[str, str]
-"""Drop and trajectory."""
+Subject = tuple[str, str, int | None]
+"""Drop, trajectory, and the clip where a label is about one."""
+
+CLIP = "clip"
+"""What labels of whole clips are about; labels of a criterion of clips are about `clip.<criterion>`."""
 
 PANEL = "panel"
 
@@ -28,8 +31,9 @@ def card_rows(
 ) -> Iterator[Row]:
     """Rows of `judge_cards`: every judge on every criterion that people labelled."""
     by_criterion = _by_criterion(labels)
-    drops = sorted({drop for subjects in by_criterion.values() for drop, _ in subjects})
-    verdicts = {judge: _verdicts(home, drops, judge) for judge in judges}
+    drops = sorted({drop for subjects in by_criterion.values() for drop, *_ in subjects})
+    has_clips = any(clip is not None for subjects in by_criterion.values() for *_, clip in subjects)
+    verdicts = {judge: _verdicts(home, drops, judge, has_clips) for judge in judges}
     for criterion, truth in sorted(by_criterion.items()):
         samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
         n_eff = _effective(truth, {judge: _means(own) for judge, own in samples.items()})
@@ -40,8 +44,8 @@ def card_rows(
                 for row in verdicts[judge].get(subject, [])
                 if row["cost_usd"] is not None
             ]
-            labelled = {"/".join(subject): value for subject, value in truth.items()}
-            said = {"/".join(subject): values for subject, values in samples[judge].items()}
+            labelled = {_name(subject): value for subject, value in truth.items()}
+            said = {_name(subject): values for subject, values in samples[judge].items()}
             found = asdict(judge_card(judge, criterion, labelled, said, settings, costs))
             for name in ("kappa", "alpha", "sensitivity", "specificity"):
                 found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
@@ -52,29 +56,45 @@ def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:
     """The labels of people, averaged a subject."""
     collected: dict[str, dict[Subject, list[float]]] = {}
     for row in labels:
-        subjects = collected.setdefault(row["criterion"], {})
-        subjects.setdefault((row["drop"], row["trajectory_id"]), []).append(row["label"])
+        clip, criterion = row["clip_index"], row["criterion"]
+        if clip is not None:
+            criterion = CLIP if criterion == PASSED else f"{CLIP}.{criterion.removeprefix(f'{CLIP}.')}"
+        collected.setdefault(criterion, {}).setdefault((row["drop"], row["trajectory_id"], clip), []).append(
+            row["label"]
+        )
     return {
         criterion: {subject: fmean(values) for subject, values in subjects.items()}
         for criterion, subjects in collected.items()
     }
 
 
-def _verdicts(home: Installation, drops: Sequence[str], judge: str) -> dict[Subject, list[Row]]:
+def _name(subject: Subject) -> str:
+    drop, trajectory, clip = subject
+    return f"{drop}/{trajectory}" if clip is None else f"{drop}/{trajectory}/{CLIP}/{clip}"
+
+
+def _verdicts(
+    home: Installation, drops: Sequence[str], judge: str, has_clips: bool = False
+) -> dict[Subject, list[Row]]:
+    """The verdicts of a judge on trajectories, with `has_clips` also those on clips, which have the subject `clip`."""
     found: dict[Subject, list[Row]] = {}
-    columns = ["trajectory_id", "subject", "outcome", "scores", "cost_usd"]
+    columns = ["trajectory_id", "outcome", "scores", "cost_usd"]
 
     def read(drop: str) -> tuple[str, list[Row]]:
-        return drop, list(home.table(drop, "trajectory_verdicts", judge).rows(columns))
+        rows = list(home.table(drop, "trajectory_verdicts", judge).rows([*columns, "subject"]))
+        if has_clips:
+            clips = home.table(drop, "clip_verdicts", judge).rows([*columns, "clip_index"])
+            rows += [{**row, "subject": CLIP} for row in clips]
+        return drop, rows
 
     for drop, rows in without_damaged(drops, read, _log.warning):
         for row in rows:
-            found.setdefault((drop, row["trajectory_id"]), []).append(row)
+            found.setdefault((drop, row["trajectory_id"], row.get("clip_index")), []).append(row)
     return found
 
 
 def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[Subject, list[float]]:
-    """A judge's scores by subject: of one criterion, or for whole trajectories the mean of its criteria.
+    """A judge's scores by subject: of one criterion, or for whole trajectories and clips the mean of their criteria.
 
     Several where the judge repeats itself.
     """
@@ -82,10 +102,10 @@ def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[
     found: dict[Subject, list[float]] = {}
     for subject, rows in verdicts.items():
         for row in rows:
-            if row["outcome"] != "scored" or row["subject"] != (level if dot else "trajectory"):
+            if row["outcome"] != "scored" or row["subject"] != (level if dot or criterion == CLIP else "trajectory"):
                 continue
             given = row["scores"] or {}
-            values = given.values() if criterion == PASSED else [given.get(name if dot else criterion)]
+            values = given.values() if criterion in (PASSED, CLIP) else [given.get(name if dot else criterion)]
             known = [value for value in values if value is not None]
             if known:
                 found.setdefault(subject, []).append(fmean(known))
@@ -119,7 +139,7 @@ def pass_rate_rows(
             for row in home.table(drop, "review_queue").rows(["trajectory_id", "stratum"])
         }
         panel = {
-            (drop, row["trajectory_id"]): row["adjusted_mean"]
+            (drop, row["trajectory_id"], None): row["adjusted_mean"]
             for row in home.table(drop, "trajectory_scores").rows(["trajectory_id", "criterion", "adjusted_mean"])
             if row["criterion"] == "overall" and row["adjusted_mean"] is not None
         }

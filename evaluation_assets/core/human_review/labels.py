@@ -1,4 +1,4 @@
-"""Read human labels of trajectories from the completed files of a review queue, or from other files."""
+"""Read human labels of trajectories and clips from the completed files of a review queue, or from other files."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from upath import UPath
 from evaluation_assets.core.plain_text import from_csv_cell
 
 PASSED = "passed"
-"""The criterion of a label about a trajectory as a whole."""
+"""The criterion of a label about a trajectory or a clip as a whole."""
 
 _WORDS = {"pass": 1.0, "yes": 1.0, "true": 1.0, "good": 1.0, "fail": 0.0, "no": 0.0, "false": 0.0, "bad": 0.0}
 _NEEDED = ("drop", "trajectory_id", "label")
@@ -20,10 +20,11 @@ _NEEDED = ("drop", "trajectory_id", "label")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """One person's word on one trajectory, 0..1. `source` and `line` say where it stands."""
+    """One person's word on one trajectory, or on one of its clips, 0..1. `source` and `line` say where it stands."""
 
     drop: str
     trajectory_id: str
+    clip_index: int | None = None
     criterion: str
     annotator: str
     label: float
@@ -45,24 +46,28 @@ def read_labels(folder: UPath) -> Iterator[Label | UnreadableLabel]:
     """All labels below a folder, file by file in the order of their names.
 
     Files are CSV with a header or JSON Lines, with the columns `drop`, `trajectory_id`, `label` and, optionally,
-    `criterion`, `annotator`, `comment`; others are ignored. A line whose label is empty is not filled in yet.
+    `clip_index`, `criterion`, `annotator`, `comment`; others are ignored. A line whose label is empty is not filled in
+    yet.
     """
     if not folder.exists():
         return
     for path in sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.path):
-        source = path.path.removeprefix(folder.path).strip("/")
-        if path.suffix not in (".csv", ".jsonl"):
-            continue
-        try:
-            text = path.read_text("utf-8-sig")
-        except UnicodeDecodeError:
-            yield UnreadableLabel(source, 0, "the file is not UTF-8")
-            continue
-        lines = _csv_lines(text) if path.suffix == ".csv" else _json_lines(text)
-        for line, fields in lines:
-            found = _label(source, line, fields)
-            if found is not None:
-                yield found
+        if path.suffix in (".csv", ".jsonl"):
+            yield from read_label_file(path, path.path.removeprefix(folder.path).strip("/"))
+
+
+def read_label_file(path: UPath, source: str) -> Iterator[Label | UnreadableLabel]:
+    """The labels of one file, which they name as their `source`."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        yield UnreadableLabel(source, 0, "the file is not UTF-8")
+        return
+    lines = _csv_lines(text) if path.suffix == ".csv" else _json_lines(text)
+    for line, fields in lines:
+        found = _label(source, line, fields)
+        if found is not None:
+            yield found
 
 
 def _csv_lines(text: str) -> Iterator[tuple[int, Any]]:
@@ -99,9 +104,13 @@ def _label(source: str, line: int, fields: Any) -> Label | UnreadableLabel | Non
     value = _value(texts["label"])
     if value is None:
         return UnreadableLabel(source, line, f"label {texts['label'][:40]!r} is neither pass, fail nor 0 to 1")
+    clip = texts.get("clip_index") or None
+    if clip is not None and not (clip.isascii() and clip.isdecimal()):
+        return UnreadableLabel(source, line, f"clip_index {clip[:40]!r} is no number of a clip")
     return Label(
         drop=texts["drop"],
         trajectory_id=texts["trajectory_id"],
+        clip_index=None if clip is None else int(clip),
         criterion=texts.get("criterion") or PASSED,
         annotator=texts.get("annotator") or "unknown",
         label=value,

@@ -2,18 +2,24 @@
 
 from collections.abc import Sequence
 
+from upath import UPath
+
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history
+from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.human_review.judge_cards import disqualified_judges
+from evaluation_assets.core.human_review.queue import queue_rows
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.reporting.files import ReportFiles, write_page, write_report
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.score_history import trends
 from evaluation_assets.core.reporting.session_report import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
 from evaluation_assets.core.reporting.viewer.documents import documents
 from evaluation_assets.core.reporting.viewer.page import OtherRun
+from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
 
 
@@ -21,18 +27,62 @@ def drop_report(
     home: Installation, drop: str, own: DropTables, comparability: dict[str, str], settings: Settings
 ) -> DropReport:
     """Build the report of a drop. Other drops of the suite with damaged tables are named and skipped."""
+    return _with_suite(home, drop, own, comparability, settings)[0]
+
+
+def _with_suite(
+    home: Installation, drop: str, own: DropTables, comparability: dict[str, str], settings: Settings
+) -> tuple[DropReport, list[str]]:
+    """The report, and the drops of the suite that were evaluated, oldest first."""
     disqualified = disqualified_judges(home, settings.review)
     facts = DropFacts.of(own.raw)
     sidecar = facts.sidecar
     damaged: list[str] = []
-    return summarise(drop, facts, comparability, own).model_copy(
+    history = suite_history(home, sidecar.suite, damaged.append)
+    report = summarise(drop, facts, comparability, own).model_copy(
         update={
             "gate": gate_drop(home, drop, settings.gate, disqualified),
-            "history": trends(suite_history(home, sidecar.suite, damaged.append)),
+            "history": trends(history),
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
     )
+    return report, list(dict.fromkeys(row["drop"] for row in history))
+
+
+def write_drop_report(
+    home: Installation, drop: str, judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
+) -> tuple[DropReport, ReportFiles]:
+    """Write the report of a drop with the run that it is compared with and its review queue."""
+    own = DropTables.of(home, drop, judges)
+    key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+    report, evaluated = _with_suite(home, drop, own, key, settings)
+    other = _other_run(home, drop, report.sidecar.suite, evaluated, judges)
+    return report, write_report(home.reports(drop), report, own, other, _queue(drop, own, settings))
+
+
+def write_comparison(
+    home: Installation,
+    drop: str,
+    against: str,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
+) -> UPath:
+    """Write the page of a drop with another run of choice to compare it with; gives the page."""
+    own = DropTables.of(home, drop, judges)
+    key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+    report = drop_report(home, drop, own, key, settings)
+    page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
+    other = OtherRun(against, "chosen by hand", documents(DropTables.of(home, against, judges)))
+    write_page(page, report, own, other, _queue(drop, own, settings))
+    return page
+
+
+def _queue(drop: str, own: DropTables, settings: Settings) -> list[tuple[str, str]]:
+    rows = queue_rows(drop, own.preprocessed, own.trajectory_scores.rows(), settings.review)
+    return [(row["trajectory_id"], row["reason"]) for row in rows]
 
 
 def other_run(home: Installation, drop: str, suite: str | None, judges: Sequence[Judge]) -> OtherRun | None:
@@ -47,6 +97,25 @@ def other_run(home: Installation, drop: str, suite: str | None, judges: Sequence
         rows = suite_history(home, suite, lambda _: None)
         earlier = list(dict.fromkeys(row["drop"] for row in rows))
         before = earlier[: earlier.index(drop)] if drop in earlier else earlier
+        if not before:
+            return None
+        chosen, why = before[-1], "the previous drop of the suite"
+    tables = DropTables.of(home, chosen, judges)
+    return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
+
+
+def _other_run(
+    home: Installation, drop: str, suite: str | None, evaluated: Sequence[str], judges: Sequence[Judge]
+) -> OtherRun | None:
+    """The run that the viewer compares a drop with: the suite's baseline, or else its previous drop.
+
+    `None` if there is neither, or if its tables cannot be read.
+    """
+    baseline = baseline_of(home, suite)
+    if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
+        chosen, why = accepted, "the baseline"
+    else:
+        before = evaluated[: evaluated.index(drop)] if drop in evaluated else evaluated
         if not before:
             return None
         chosen, why = before[-1], "the previous drop of the suite"

@@ -1,6 +1,6 @@
 """The report files of a drop."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -37,15 +37,20 @@ def report_files(folder: UPath, drop: str) -> ReportFiles:
     )
 
 
-def write_report(folder: UPath, report: DropReport, tables: DropTables, other: OtherRun | None = None) -> ReportFiles:
+def write_report(
+    folder: UPath,
+    report: DropReport,
+    tables: DropTables,
+    other: OtherRun | None = None,
+    queue: Sequence[tuple[str, str]] = (),
+) -> ReportFiles:
     """Write all files, each atomically. Files of judges and trajectories that no longer exist are removed.
 
-    `other` is the run that the viewer compares the drop with.
+    `other` is the run that the viewer compares the drop with, `queue` what people are to review.
     """
     paths = report_files(folder, report.drop)
     write_texts(folder, {paths.json.name: as_json(report), paths.markdown.name: as_markdown(report)})
-    viewer = pack(report.drop, documents(tables), folder / DATA_FOLDER, other)
-    publish(paths.html, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
+    write_page(paths.html, report, tables, other, queue)
     written: set[str] = set()
 
     def records() -> Iterator[dict[str, Any]]:
@@ -62,6 +67,14 @@ def write_report(folder: UPath, report: DropReport, tables: DropTables, other: O
             if path.name not in written:
                 path.unlink()
     return paths
+
+
+def write_page(
+    path: UPath, report: DropReport, tables: DropTables, other: OtherRun | None, queue: Sequence[tuple[str, str]]
+) -> None:
+    """Write the page with its viewer, and beside it the data that does not fit in."""
+    viewer = pack(report.drop, documents(tables), path.parent / DATA_FOLDER, other, queue)
+    publish(path, lambda sink: _write_all(sink, with_viewer(as_html(report), viewer)))
 
 
 def write_texts(folder: UPath, texts: Mapping[str, str]) -> None:

@@ -31,11 +31,16 @@ REVIEW_QUEUE = Table(
 )
 LABELS = Table(
     "labels",
-    "what one person said about one trajectory",
+    "what one person said about one trajectory, or about one of its clips",
     (
         DROP,
         TRAJECTORY_ID,
-        Column("criterion", NAME, "What the label is about: `passed` for the whole trajectory, or a criterion."),
+        Column("clip_index", INT, "Number of the clip that the label is about; null for the whole trajectory."),
+        Column(
+            "criterion",
+            NAME,
+            "What the label is about: `passed` for the trajectory or clip as a whole, or a criterion.",
+        ),
         Column("annotator", NAME, "Who labelled it; `unknown` if the file does not say."),
         Column("label", FLOAT, "The label, 0..1: 1 is a pass, 0 is a fail."),
         Column("comment", TEXT, "Comment of the annotator; empty if there is none."),
@@ -49,8 +54,13 @@ JUDGE_CARDS = Table(
     "a judge compared with the labels of people on one criterion",
     (
         Column("judge", NAME, "Name of the judge in the panel."),
-        Column("criterion", NAME, "What was labelled: `passed` for whole trajectories, or a criterion."),
-        Column("n_labels", INT, "Number of trajectories with both a label and a score of the judge."),
+        Column(
+            "criterion",
+            NAME,
+            "What was labelled: `passed` for whole trajectories, `clip` for whole clips, `clip.<name>` for a criterion "
+            "of clips, or a criterion of trajectories.",
+        ),
+        Column("n_labels", INT, "Number of trajectories or clips with both a label and a score of the judge."),
         Column("agreed", INT, "Number of these on which judge and people agree on pass or fail."),
         Column("kappa", FLOAT, "Cohen's kappa of judge and people on pass or fail; null if both always say the same."),
         Column("kappa_low", FLOAT, "Lower end of the 95 % interval of kappa; null below 10 labels."),

@@ -1,5 +1,6 @@
 """What the viewer shows of a trajectory: its transcript, the clips with all verdicts, and a row of the runs table."""
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -72,20 +73,21 @@ def transcript(trajectory: Trajectory, clips: Sequence[Clip]) -> list[JsonObject
     the trajectory, whole and in order.
     """
     items: list[JsonObject] = []
-    clip_ends = [(clip.end, clip.index) for clip in clips]
+    ends = [clip.end for clip in clips]
     reached, number = 0, 0
 
     def add(kind: str, start: int, end: int, **about: Any) -> None:
         nonlocal reached
         if end > start:
-            clip = next((index for last, index in clip_ends if start < last), None)
+            place = bisect_right(ends, start)
+            clip = clips[place].index if place < len(clips) else None
             known = {name: value for name, value in about.items() if value is not None}
             items.append({"kind": kind, "text": trajectory.text[start:end], "clip": clip, **known})
             reached = end
 
     def fill(end: int) -> None:
-        for last in [last for last, _ in clip_ends if reached < last < end]:
-            add("text", reached, last)
+        while (place := bisect_right(ends, reached)) < len(ends) and ends[place] < end:
+            add("text", reached, ends[place])
         add("text", reached, end)
 
     for turn_number, turn in enumerate(trajectory.turns):
@@ -111,7 +113,7 @@ def _parts(step: Step) -> list[tuple[str, Span, JsonObject]]:
     if step.message is not None:
         parts.append(("message", step.message, {}))
     if step.call is not None:
-        parts.append(("call", step.call.raw, {"tool": step.call.name, "server": step.call.server, "id": step.call.id}))
+        parts.append(("call", step.call.raw, {"tool": step.call.name, "server": step.call.server}))
     if step.result is not None:
         parts.append(("result", step.result.content, {"error": step.result.error}))
     parts.sort(key=lambda part: part[1])
@@ -153,6 +155,7 @@ def _row(trajectory: Trajectory, clips: list[JsonObject], scores: JsonObject, pa
         "task_id": trajectory.task_id,
         "task": trajectory.task[:_TASK_SHOWN] + ("…" if len(trajectory.task) > _TASK_SHOWN else ""),
         "agents": [agent.name or agent.id for agent in trajectory.agents],
+        "models": sorted({agent.model for agent in trajectory.agents if agent.model}),
         "success": trajectory.success,
         "passed": passed,
         "score": scores.get(OVERALL),

@@ -1,6 +1,6 @@
 """Put the viewer into the page of a report."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -37,12 +37,16 @@ class OtherRun:
 
 
 def pack(
-    drop: str, documents: Iterable[TrajectoryDocument], folder: UPath, other: OtherRun | None = None
+    drop: str,
+    documents: Iterable[TrajectoryDocument],
+    folder: UPath,
+    other: OtherRun | None = None,
+    queue: Sequence[tuple[str, str]] = (),
 ) -> ViewerData:
     """Compress the documents of a drop and of the run that it is compared with.
 
     Of the other run, only trajectories whose task came out differently can be opened. Blocks that do not fit into a
-    page are written to `folder`.
+    page are written to `folder`. `queue` are the trajectories to review, in order, each with the reason.
     """
     packing = Packing()
     rows: list[JsonObject] = []
@@ -62,7 +66,7 @@ def pack(
             inside = []
     _remove_from(folder, beside)
     compared = None if other is None else {"drop": other.drop, "why": other.why, "rows": other_rows}
-    return ViewerData(compressed({"drop": drop, "rows": rows, "other": compared}), tuple(inside))
+    return ViewerData(compressed({"drop": drop, "rows": rows, "other": compared, "queue": queue}), tuple(inside))
 
 
 def with_viewer(page: str, data: ViewerData) -> Iterator[str]:

@@ -8,23 +8,31 @@ import pytest
 from upath import UPath
 
 from evaluation_assets.core.reporting.viewer import page
-from evaluation_assets.core.reporting.viewer.archive import BLOCK_BYTES, Packing
+from evaluation_assets.core.reporting.viewer.archive import BLOCK_CHARACTERS, Packing
 from evaluation_assets.core.reporting.viewer.documents import TrajectoryDocument
 from evaluation_assets.core.reporting.viewer.page import pack, with_viewer
 from evaluation_assets.core.trajectories.model import JsonObject
 
 
 def documents(count: int, size: int) -> list[TrajectoryDocument]:
-    return [TrajectoryDocument({"id": f"t{n}"}, {"id": f"t{n}", "text": f"{n % 10}" * size}) for n in range(count)]
+    return [TrajectoryDocument({"id": f"t{n}"}, document(f"t{n}", f"{n % 10}" * size)) for n in range(count)]
+
+
+def document(name: str, text: str) -> JsonObject:
+    return {"id": name, "items": [{"kind": "message", "text": text}], "clips": [], "verdicts": []}
+
+
+def names(block: bytes) -> list[str]:
+    return [about["id"] for about in json.loads(gzip.decompress(block))["about"]]
 
 
 def test_every_row_leads_to_its_document() -> None:
     packing = Packing()
     rows: list[JsonObject] = []
-    made = packing.blocks(documents(50, BLOCK_BYTES // 7), rows)
-    blocks = [json.loads(gzip.decompress(block.content)) for block in made]
+    made = packing.blocks(documents(50, BLOCK_CHARACTERS // 7), rows)
+    blocks = [names(block.content) for block in made]
     assert len(blocks) > 5
-    assert [blocks[row["block"]][row["place"]]["id"] for row in rows] == [f"t{n}" for n in range(50)]
+    assert [blocks[row["block"]][row["place"]] for row in rows] == [f"t{n}" for n in range(50)]
 
 
 def test_a_drop_without_trajectories_has_no_blocks(tmp_path: Path) -> None:
@@ -34,10 +42,9 @@ def test_a_drop_without_trajectories_has_no_blocks(tmp_path: Path) -> None:
 def test_blocks_that_do_not_fit_are_files_beside_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "INLINE_BYTES", 1000)
     folder = UPath(tmp_path / "data")
-    data = pack("large", documents(40, BLOCK_BYTES // 3), folder)
-    names = sorted((path.name for path in folder.iterdir()), key=lambda name: int(name.split(".")[0]))
-    found = [gzip.decompress((folder / name).read_bytes()) for name in names]
-    assert [entry["id"] for block in found for entry in json.loads(block)] == [f"t{n}" for n in range(40)]
+    data = pack("large", documents(40, BLOCK_CHARACTERS // 3), folder)
+    files = sorted(folder.iterdir(), key=lambda path: int(path.name.split(".")[0]))
+    assert [name for file in files for name in names(file.read_bytes())] == [f"t{n}" for n in range(40)]
     assert 'id="viewer-block-0"' not in "".join(with_viewer("<body></body>", data))
 
 
@@ -45,7 +52,7 @@ def test_a_smaller_report_removes_the_files_of_a_larger_one(tmp_path: Path, monk
     folder = UPath(tmp_path / "data")
     with monkeypatch.context() as limits:
         limits.setattr(page, "INLINE_BYTES", 1000)
-        pack("large", documents(40, BLOCK_BYTES // 3), folder)
+        pack("large", documents(40, BLOCK_CHARACTERS // 3), folder)
     assert any(folder.iterdir())
     pack("small", documents(2, 10), folder)
     assert not any(folder.iterdir())

@@ -1,12 +1,16 @@
 """The modules of the viewer, run in a browser."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from evaluation_assets.core.reporting.viewer.columns import in_columns
 from evaluation_assets.core.reporting.viewer.script import module, script
 from evaluation_assets_tests.browser import chromium
 
@@ -14,8 +18,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROW = {
-    "id": "trip-1", "task_id": "trip", "task": "Book a trip", "agents": ["planner"], "success": False, "passed": None,
-    "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1, "tools": ["search_flights"],
+    "id": "trip-1", "task_id": "trip", "task": "Book a trip", "agents": ["planner"], "models": ["m"],
+    "success": False, "passed": None,
+    "change": None, "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1, "tools": ["search_flights"],
     "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
 }  # fmt: skip
 
@@ -148,3 +153,73 @@ def test_runs_are_aligned_by_their_calls(page: "Page") -> None:
         page, "compare", "aligned(given[0], given[1]).map((row) => row.map((side) => side?.tool ?? null))", sides
     )
     assert rows == [["find", "find"], ["read", None], [None, "pay"], ["book", "book"], [None, "mail"]]
+
+
+_TEXT = st.sampled_from(["", "a", "hello", "<user>\nhello\n</user>", "x hello y hello z", "null", "\u2028", "é🦀"])
+_VERDICTS = st.lists(
+    st.fixed_dictionaries(
+        {"judge": _TEXT, "scores": st.dictionaries(_TEXT, st.none() | st.floats(0, 1), max_size=2)},
+        optional={"error": _TEXT},
+    ),
+    max_size=2,
+)
+_DOCUMENT = st.fixed_dictionaries(
+    {
+        "id": _TEXT,
+        "success": st.none() | st.booleans(),
+        "items": st.lists(
+            st.fixed_dictionaries(
+                {"kind": st.sampled_from(["user", "text", "call"]), "text": _TEXT},
+                optional={"error": _TEXT, "step": st.integers(0, 9)},
+            ),
+            max_size=6,
+        ),
+        "clips": st.lists(
+            st.fixed_dictionaries(
+                {"index": st.integers(0, 5), "score": st.none() | st.floats(0, 1), "verdicts": _VERDICTS}
+            ),
+            max_size=3,
+        ),
+        "verdicts": _VERDICTS,
+    }
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(documents=st.lists(_DOCUMENT, max_size=4))
+def test_documents_come_out_of_columns_as_they_went_in(page: "Page", documents: list[Any]) -> None:
+    found = run(page, "blocks", "JSON.stringify(documentsOf(JSON.parse(given)))", in_columns(documents).decode())
+    assert json.loads(found) == documents
+
+
+@pytest.mark.parametrize(
+    ("agents", "keys"),
+    [
+        ([["a"], ["b"], ["a"]], ["now", "agent:a", "agent:b"]),
+        ([["a"], ["a"], ["a"]], ["now"]),
+        ([["a"], ["b"], ["b"]], ["now", "agent:a", "agent:b"]),
+    ],
+)
+def test_the_agents_of_a_drop_that_share_a_task_are_sides(
+    page: "Page", agents: list[list[str]], keys: list[str]
+) -> None:
+    rows = [{**ROW, "task_id": "trip", "agents": own} for own in agents]
+    assert (
+        run(page, "pairs", "sidesOf(given).map((side) => side.key)", {"drop": "d", "rows": rows, "other": None}) == keys
+    )
+
+
+def test_agents_without_a_common_task_are_no_sides(page: "Page") -> None:
+    rows = [{**ROW, "task_id": name, "agents": [name]} for name in "ab"]
+    assert run(page, "pairs", "sidesOf(given).map((side) => side.key)", {"drop": "d", "rows": rows, "other": None}) == [
+        "now"
+    ]
+
+
+def test_pictures_in_a_text_are_shown_and_those_behind_addresses_are_links(page: "Page") -> None:
+    picture, page_of_data = f"data:image/png;base64,{'A' * 60}=", f"data:text/html;base64,{'A' * 60}"
+    text = f"see {picture} and https://a.example/x.png?y=1 and {page_of_data} and javascript:x.png"
+    found = run(
+        page, "content", "[...content(given).querySelectorAll('img, a')].map((each) => each.src || each.href)", text
+    )
+    assert found == [picture, "https://a.example/x.png?y=1"]

@@ -1,5 +1,7 @@
 // The data of the page: rows of the runs table, and blocks of trajectories that are decompressed when one is opened.
 
+import { documentsOf } from "./blocks.js";
+
 const opened = new Map();
 
 /** The settings of the page and the rows of the runs table. */
@@ -25,7 +27,7 @@ export function blockOf(number) {
 
 async function load(number) {
   const inline = document.getElementById(`viewer-block-${number}`);
-  if (inline !== null) return unpacked(inline.textContent);
+  if (inline !== null) return documentsOf(await unpacked(inline.textContent));
   let response;
   try {
     response = await fetch(`report_data/${number}.json.gz`);
@@ -33,7 +35,7 @@ async function load(number) {
     throw new Error("The transcripts of this report are in files beside it. Open it with: evaluation-assets open");
   }
   if (!response.ok) throw new Error(`report_data/${number}.json.gz: ${response.status}`);
-  return decompressed(response.body);
+  return documentsOf(await decompressed(response.body));
 }
 
 async function unpacked(base64) {

@@ -1,85 +1,94 @@
-// This drop beside another run of the same tasks: which tasks came out differently, and the two transcripts of a task.
+// Two sides of the same tasks, such as this drop and the baseline: tasks that changed, and the two transcripts of one.
 
 import { address, addressOf } from "./address.js";
 import { trajectoryOf } from "./archive.js";
 import { content } from "./content.js";
 import { count, dollars, element, figure, fill, name, plain } from "./dom.js";
+import { CHANGE, byTask, difference, pairedTasks, rank, sidesOf, taskSummary } from "./pairs.js";
 import { outcomeOf } from "./query.js";
 import { TITLES } from "./transcript.js";
 
-const CHANGE = 0.1;
-
-/** The tasks that both sides have, those that changed first: outcomes that fell, outcomes that rose, then scores. */
-export function pairedTasks(own, other) {
-  const sides = [byTask(own), byTask(other)];
-  const pairs = [...sides[0].keys()]
-    .filter((task) => sides[1].has(task))
-    .map((task) => {
-      const [now, before] = sides.map((side) => summary(side.get(task)));
-      return { task, now, before, outcome: difference(now.passed, before.passed), score: difference(now.score, before.score) };
-    });
-  return pairs.sort((one, two) => rank(one) - rank(two) || (one.outcome ?? 0) - (two.outcome ?? 0) || (one.score ?? 0) - (two.score ?? 0));
-}
-
-function rank(pair) {
-  if (pair.outcome) return pair.outcome < 0 ? 0 : 1;
-  return pair.score !== null && Math.abs(pair.score) >= CHANGE ? 2 : 3;
-}
-
-function byTask(rows) {
-  const groups = new Map();
-  for (const row of rows) groups.set(row.task_id, [...(groups.get(row.task_id) ?? []), row]);
-  return groups;
-}
-
-function summary(rows) {
-  const outcomes = rows.map(outcomeOf).filter((outcome) => outcome !== "unknown");
-  return {
-    rows,
-    passed: mean(outcomes.map((outcome) => (outcome === "pass" ? 1 : 0))),
-    score: mean(rows.map((row) => row.score)),
-    calls: mean(rows.map((row) => row.calls)),
-    cost: mean(rows.map((row) => row.cost)),
-  };
-}
-
-function mean(values) {
-  const known = values.filter((value) => value !== null && value !== undefined);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
-}
-
-function difference(now, before) {
-  return now === null || before === null ? null : now - before;
+/** Give every row its change against the same task in the other run: `change` of the score, `turned` of the outcome. */
+export function attachChanges(index) {
+  const others = new Map([...byTask(index.other?.rows ?? [])].map(([task, rows]) => [task, taskSummary(rows)]));
+  for (const row of index.rows) {
+    const before = others.get(row.task_id);
+    const now = before && taskSummary([row]);
+    row.change = before ? difference(now.score, before.score) : null;
+    row.turned = before ? (difference(now.passed, before.passed) ?? 0) : 0;
+  }
 }
 
 /** Show the tasks, or the two runs that the address names. */
 export async function showComparison(container, index) {
   const { argument, parameters } = address();
-  if (index.other === null) {
-    fill(container, element("h1", {}, "Compare"), element("p", {}, "There is no other run to compare with: the suite has no baseline and no earlier drop."));
+  const sides = sidesOf(index);
+  if (sides.length < 2) {
+    fill(container, element("h1", {}, "Compare"), element("p", {}, "There is nothing to compare with: the suite has no baseline and no earlier drop, and this drop has one agent. Another drop is chosen with: evaluation-assets open DROP --against OTHER"));
     return;
   }
-  const pairs = pairedTasks(index.rows, index.other.rows);
+  const byAgents = index.other === null && sides.length > 2;
+  const chosen = (key, place) => sides.find((side) => side.key === parameters.get(key)) ?? sides[place];
+  const left = chosen("left", byAgents ? 1 : 0);
+  const right = chosen("right", byAgents ? 2 : 1);
+  const pairs = pairedTasks(right.rows, left.rows);
   const pair = argument === null ? undefined : pairs.find((one) => one.task === argument);
-  if (pair === undefined) showTasks(container, index, pairs);
-  else await showPair(container, index, pair, parameters);
+  if (pair === undefined) showTasks(container, index, sides, left, right, pairs);
+  else await showPair(container, left, right, pair, parameters);
+}
+
+/** The parameters of an address that choose the sides. */
+function sidesIn(left, right) {
+  return { left: left.key === "before" ? null : left.key, right: right.key === "now" ? null : right.key };
 }
 
 // --- tasks -------------------------------------------------------------------------------------------------------
 
-function showTasks(container, index, pairs) {
+function showTasks(container, index, sides, left, right, pairs) {
   const changed = pairs.filter((pair) => pair.outcome);
-  const shown = pairs.filter((pair) => rank(pair) < 3);
+  const listed = pairs.filter((pair) => rank(pair) < 3);
   const fell = changed.filter((pair) => pair.outcome < 0).length;
+  const why = left.key === "before" ? `${index.other.why[0].toUpperCase()}${index.other.why.slice(1)}. ` : "";
   fill(
     container,
-    element("h1", {}, "Compare with ", name(index.other.drop)),
-    element("p", { class: "note" }, `${index.other.why[0].toUpperCase()}${index.other.why.slice(1)}. ${count(pairs.length)} tasks are in both runs: `,
-      `${count(fell)} passed less often than before, ${count(changed.length - fell)} more often.`),
-    shown.length === 0
+    element("h1", {}, "Compare ", name(right.title), " with ", name(left.title)),
+    sides.length > 2 && element("p", { class: "quick" }, chooser("left", "Left side", sides, left, { right: right.key }), chooser("right", "Right side", sides, right, { left: left.key })),
+    element("p", { class: "note" }, `${why}${count(pairs.length)} tasks are on both sides: `, `on the right, ${count(fell)} pass less often than on the left, ${count(changed.length - fell)} more often.`),
+    listed.length === 0
       ? element("p", {}, `No task changed its outcome, and no score by ${CHANGE} or more.`)
-      : element("div", { class: "scroll" }, element("table", { class: "runs" }, head(), element("tbody", {}, shown.map(taskRow)))),
-    pairs.length > shown.length && element("p", { class: "note" }, `${count(pairs.length - shown.length)} tasks with the same outcome and a score within ${CHANGE} are not listed.`),
+      : element("div", { class: "scroll" }, element("table", { class: "runs" }, head(), element("tbody", {}, listed.map((pair) => taskRow(pair, left, right))))),
+    pairs.length > listed.length && element("p", { class: "note" }, `${count(pairs.length - listed.length)} tasks with the same outcome and a score within ${CHANGE} are not listed.`),
+    taskMap(sides.filter((side) => side.key !== "now" || sides.length === 2 || index.other !== null)),
+  );
+}
+
+function chooser(key, title, sides, current, others) {
+  return element("label", {}, `${title} `, element("select", { onchange: (event) => (location.hash = addressOf("compare", null, { ...others, [key]: event.target.value })) },
+    sides.map((side) => element("option", { value: side.key, selected: side === current }, plain(side.title)))));
+}
+
+const MAPPED = 500;
+
+/** All tasks by side: the share that passed, or the score where no outcome is known. */
+function taskMap(sides) {
+  const columns = sides.map((side) => byTask(side.rows));
+  const tasks = [...new Set(columns.flatMap((column) => [...column.keys()]))].filter((task) => columns.filter((column) => column.has(task)).length > 1);
+  const cell = (column, side, task) => {
+    const rows = column.get(task);
+    if (rows === undefined) return element("td", { class: "n quiet", "data-label": plain(side.title) }, "–");
+    const { passed, score } = taskSummary(rows);
+    const value = passed ?? score;
+    const text = passed === null ? figure(score) : outcomeText({ passed, rows });
+    return element("td", { class: `n${value === null ? "" : ` heat-${Math.min(4, Math.floor(value * 5))}`}`, "data-label": plain(side.title) }, text);
+  };
+  return element(
+    "details",
+    { class: "more" },
+    element("summary", {}, `All ${count(tasks.length)} tasks`),
+    element("div", { class: "scroll" }, element("table", { class: "runs" },
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Task"), sides.map((side) => element("th", { scope: "col", class: "n" }, name(side.title))))),
+      element("tbody", {}, tasks.slice(0, MAPPED).map((task) => element("tr", {}, element("th", { scope: "row" }, element("a", { href: addressOf("compare", task) }, name(task))), columns.map((column, place) => cell(column, sides[place], task))))))),
+    tasks.length > MAPPED && element("p", { class: "note" }, `${count(tasks.length - MAPPED)} more tasks are not shown here.`),
   );
 }
 
@@ -88,14 +97,14 @@ function head() {
   return element("thead", {}, element("tr", {}, titles.map((title, place) => element("th", { scope: "col", class: place > 1 ? "n" : null }, title))));
 }
 
-function taskRow(pair) {
+function taskRow(pair, left, right) {
   const { before, now } = pair;
   const task = plain(now.rows[0].task);
   const cell = (title, text, isWorse = false) => element("td", { class: title === "Outcome" ? null : "n", "data-label": title }, isWorse ? element("span", { class: "alert" }, text) : text);
   return element(
     "tr",
     {},
-    element("th", { scope: "row" }, element("a", { href: addressOf("compare", pair.task) }, name(pair.task)), task !== pair.task && element("span", { class: "task", dir: "auto" }, task)),
+    element("th", { scope: "row" }, element("a", { href: addressOf("compare", pair.task, sidesIn(left, right)) }, name(pair.task)), task !== pair.task && element("span", { class: "task", dir: "auto" }, task)),
     cell("Outcome", `${outcomeText(before)} → ${outcomeText(now)}`, pair.outcome !== null && pair.outcome < 0),
     cell("Score", `${figure(before.score)} → ${figure(now.score)}`),
     cell("Change", pair.score === null ? "–" : `${pair.score > 0 ? "+" : ""}${figure(pair.score)}`, pair.score !== null && pair.score <= -CHANGE),
@@ -112,15 +121,15 @@ function outcomeText(side) {
 
 // --- two runs ----------------------------------------------------------------------------------------------------
 
-async function showPair(container, index, pair, parameters) {
+async function showPair(container, left, right, pair, parameters) {
   const choose = (side, key) => side.rows.find((row) => row.id === parameters.get(key)) ?? side.rows[0];
   const [before, now] = [choose(pair.before, "before"), choose(pair.now, "now")];
   const sides = [
-    { title: index.other.drop, row: before, key: "before", rows: pair.before.rows },
-    { title: index.drop, row: now, key: "now", rows: pair.now.rows },
+    { title: left.title, row: before, key: "before", rows: pair.before.rows },
+    { title: right.title, row: now, key: "now", rows: pair.now.rows },
   ];
-  const [left, right] = await Promise.all([before, now].map((row) => (row.block === null ? null : trajectoryOf(row))));
-  const chosen = (key, id) => addressOf("compare", pair.task, { before: before.id, now: now.id, [key]: id });
+  const [one, two] = await Promise.all([before, now].map((row) => (row.block === null ? null : trajectoryOf(row))));
+  const chosen = (key, id) => addressOf("compare", pair.task, { ...sidesIn(left, right), before: before.id, now: now.id, [key]: id });
   const heading = (side) =>
     element(
       "header",
@@ -133,13 +142,13 @@ async function showPair(container, index, pair, parameters) {
     );
   fill(
     container,
-    element("p", { class: "kind" }, element("a", { href: addressOf("compare") }, "← all tasks")),
+    element("p", { class: "kind" }, element("a", { href: addressOf("compare", null, sidesIn(left, right)) }, "← all tasks")),
     element("h1", {}, name(pair.task)),
     element("div", { class: "scroll" }, content(now.task)),
     element("div", { class: "sides" }, sides.map(heading)),
-    left === null || right === null
+    one === null || two === null
       ? element("p", {}, "This task came out alike, so the transcript of the other run is only in its own report.")
-      : aligned(left, right).map(([one, two]) => alignedRow(one, two)),
+      : aligned(one, two).map(([before, now]) => alignedRow(before, now)),
   );
 }
 

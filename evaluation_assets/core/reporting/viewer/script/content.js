@@ -26,7 +26,20 @@ export function content(text) {
     more.textContent = `Show ${Math.min(left, STEP).toLocaleString("en-US")} more of ${left.toLocaleString("en-US")} characters`;
   }
   show(FIRST);
-  return element("div", { class: "content" }, block, more.hidden ? null : more);
+  return element("div", { class: "content" }, block, more.hidden ? null : more, images(text));
+}
+
+const PICTURE = /data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]{40,}={0,2}|https?:\/\/[^\s"'<>\\)]+\.(?:png|jpe?g|gif|webp|svg)(?:\?[^\s"'<>\\)]*)?/gi;
+const PICTURES = 20;
+const SEARCHED = 2000000;
+
+/** The pictures that a text holds or names. One behind an address is a link: the page itself requests nothing. */
+function images(text) {
+  const found = [...new Set(text.slice(0, SEARCHED).match(PICTURE) ?? [])].slice(0, PICTURES);
+  if (found.length === 0) return null;
+  return element("div", { class: "pictures" }, found.map((source) => source.startsWith("data:")
+    ? element("img", { src: source, alt: "Picture in this text", loading: "lazy" })
+    : element("a", { href: source, target: "_blank", rel: "noopener noreferrer" }, "Picture at ", plain(source.slice(0, 200)))));
 }
 
 /** JSON with indentation, its numbers as they are written; other texts unchanged. */

@@ -2,22 +2,31 @@
 
 import { address, addressOf } from "./address.js";
 import { isInside, readIndex } from "./archive.js";
-import { showComparison } from "./compare.js";
+import { attachChanges, showComparison } from "./compare.js";
+import { deskState, isServed, readDesk } from "./desk.js";
 import { count, element, fill } from "./dom.js";
-import { asFile, labelled, openLabels } from "./labels.js";
+import { focusField } from "./label_form.js";
+import { asFile, labelled, labelledClips, openLabels } from "./labels.js";
+import { isError } from "./outline.js";
+import { isReview, openReview, queued, reviewAddress, showReview } from "./review.js";
 import { focusSearch, listed, openRuns, showRuns, tableAddress } from "./runs.js";
 import { readTexts } from "./search.js";
-import { isError, labelShown, move, showTrajectory, updateLabel } from "./transcript.js";
+import { labelShown, move, showTrajectory, updateLabels } from "./transcript.js";
 
 const KEYS = {
   "j": ["next step", () => move(1)],
   "k": ["previous step", () => move(-1)],
   "e": ["next failed call", () => move(1, isError)],
   "E": ["previous failed call", () => move(-1, isError)],
-  "]": ["next trajectory of the table", () => beside(1)],
-  "[": ["previous trajectory of the table", () => beside(-1)],
-  "p": ["label: pass (again: remove)", () => labelShown("pass")],
-  "f": ["label: fail (again: remove)", () => labelShown("fail")],
+  "]": ["next trajectory of the table or queue", () => beside(1)],
+  "[": ["previous trajectory of the table or queue", () => beside(-1)],
+  "p": ["label: pass (again: remove)", () => labelShown("pass", false)],
+  "f": ["label: fail (again: remove)", () => labelShown("fail", false)],
+  "P": ["label the clip of this step: pass", () => labelShown("pass", true)],
+  "F": ["label the clip of this step: fail", () => labelShown("fail", true)],
+  "s": ["label: a score of 0 to 1", () => focusField("score")],
+  "n": ["label: a comment", () => focusField("comment")],
+  "q": ["review queue", () => (location.hash = addressOf("review"))],
   "/": ["filter and search", () => searchRuns()],
   "c": ["compare with the other run", () => (location.hash = addressOf("compare"))],
   "r": ["runs table", () => (location.hash = tableAddress())],
@@ -27,19 +36,23 @@ const KEYS = {
 const views = {};
 let index = null;
 let byId = new Map();
+let desk = null;
 
 async function start() {
   index = await readIndex();
+  attachChanges(index);
   byId = new Map(index.rows.map((row) => [row.id, row]));
   views.summary = document.getElementById("summary");
   const host = document.getElementById("viewer");
-  for (const view of ["runs", "run", "compare", "labels"]) {
+  for (const view of ["runs", "run", "compare", "review", "labels"]) {
     views[view] = element("main", { id: `view-${view}`, hidden: true });
     host.append(views[view]);
   }
-  openLabels(index.drop, updateLabel);
+  desk = await readDesk();
+  openLabels(index.drop, desk.labels, labelsChanged);
+  openReview(index, byId);
   openRuns(views.runs, index);
-  fill(document.getElementById("views"), link("Summary", "#"), link("Runs", addressOf("runs")), link("Compare", addressOf("compare")), link("Labels", addressOf("labels")), keysButton());
+  fill(document.getElementById("views"), link("Summary", "#"), link("Runs", addressOf("runs")), link("Compare", addressOf("compare")), link("Review", addressOf("review")), link("Labels", addressOf("labels")), keysButton());
   host.append(keys());
   host.hidden = false;
   addEventListener("hashchange", show);
@@ -54,12 +67,13 @@ function show() {
   const known = view !== null && view in views ? view : "summary";
   for (const [key, place] of Object.entries(views)) place.hidden = key !== known;
   for (const each of document.querySelectorAll("#views a")) {
-    const isShown = each.dataset.view === (known === "run" ? "runs" : known);
+    const isShown = each.dataset.view === (known === "run" ? (isReview() ? "review" : "runs") : known);
     if (isShown) each.setAttribute("aria-current", "page");
     else each.removeAttribute("aria-current");
   }
   if (known === "runs") showRuns();
-  else if (known === "labels") showLabels();
+  else if (known === "review") showReview(views.review);
+  else if (known === "labels") showLabelsView();
   else if (known === "compare") attempt(views.compare, showComparison(views.compare, index));
   else if (known === "run") open(argument);
   else showSection(document.getElementById(location.hash.slice(1)));
@@ -78,7 +92,7 @@ function open(id) {
     fill(views.run, element("p", {}, "This report has no such trajectory. It may have been removed by a rule, or renamed by another run."));
     return;
   }
-  const list = listed().some((one) => one.id === id) ? listed() : index.rows;
+  const list = isReview() ? queued() : listed().some((one) => one.id === id) ? listed() : index.rows;
   attempt(views.run, showTrajectory(views.run, row, list));
 }
 
@@ -89,9 +103,15 @@ function attempt(place, drawing) {
 
 function beside(direction) {
   const { view, argument } = address();
-  const place = view === "run" ? listed().findIndex((row) => row.id === argument) : -1;
-  const next = view === "run" ? listed()[place + direction] : listed()[0];
-  if (next !== undefined) location.hash = addressOf("run", next.id);
+  const inQueue = view === "review" || isReview();
+  const list = inQueue ? queued() : listed();
+  const next = view === "run" ? list[list.findIndex((row) => row.id === argument) + direction] : list[0];
+  if (next !== undefined) location.hash = inQueue ? reviewAddress(next.id) : addressOf("run", next.id);
+}
+
+function labelsChanged() {
+  updateLabels();
+  if (address().view === "labels") showLabelsView();
 }
 
 function searchRuns() {
@@ -102,7 +122,7 @@ function searchRuns() {
 
 function pressed(event) {
   const isTyping = event.target.matches("input, textarea, select");
-  if (event.key === "Escape" && isTyping) event.target.blur();
+  if (isTyping && (event.key === "Escape" || (event.key === "Enter" && event.target.closest(".label-form") !== null))) event.target.blur();
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping || document.getElementById("keys").open) return;
   const key = KEYS[event.key];
   if (key === undefined) return;
@@ -110,8 +130,8 @@ function pressed(event) {
   key[1]();
 }
 
-function showLabels() {
-  const annotator = element("input", { type: "text", id: "annotator", value: "", autocomplete: "name" });
+function showLabelsView() {
+  const annotator = element("input", { type: "text", id: "annotator", value: desk.annotator ?? "", autocomplete: "name" });
   const download = () => {
     const file = new Blob([asFile(index.drop, annotator.value.trim() || "unknown")], { type: "application/x-ndjson" });
     const target = element("a", { href: URL.createObjectURL(file), download: `${index.drop.split("/").at(-1)}-labels.jsonl` });
@@ -121,7 +141,8 @@ function showLabels() {
   fill(
     views.labels,
     element("h1", {}, "Labels"),
-    element("p", {}, `${count(labelled())} of ${count(index.rows.length)} trajectories have a label in this browser.`),
+    element("p", {}, `${count(labelled())} of ${count(index.rows.length)} trajectories${labelledClips() > 0 ? ` and ${count(labelledClips())} clips` : ""} have a label in this browser.`),
+    isServed() && element("p", { role: "status" }, `Labels are written to ${desk.file} as you give them. ${deskState()}`),
     element("p", {}, element("label", { for: "annotator" }, "Your name "), annotator, " ", element("button", { type: "button", id: "download-labels", onclick: download }, "Download labels")),
     element("p", { class: "note" }, "Put the file into the folder labels/ of the installation. The next overview run compares the judges with it."),
   );

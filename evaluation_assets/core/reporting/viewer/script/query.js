@@ -1,6 +1,8 @@
 // The query of the runs table: conditions such as `score<0.5 outcome:fail tool:search`, and words to search for.
 
-const NUMBERS = new Set(["score", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
+import { labelWord } from "./labels.js";
+
+const NUMBERS = new Set(["score", "change", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
 const LISTS = { tool: "tools", flag: "flags", agent: "agents" };
 const TEXTS = { id: "id", task: "task_id" };
 const CONDITION = /^(-?)([a-z]+)(:|<=|>=|<|>|=)(.+)$/;
@@ -44,7 +46,7 @@ function positive(field, operator, value) {
   if (field === "outcome") return (row) => outcomeOf(row) === wanted;
   if (field in LISTS) return (row) => row[LISTS[field]].some((one) => one.toLowerCase().includes(wanted));
   if (field in TEXTS) return (row) => row[TEXTS[field]].toLowerCase().includes(wanted);
-  if (field === "label") return (row) => (row.label ?? "none") === wanted;
+  if (field === "label") return (row) => (labelWord(row.label) ?? "none") === wanted;
   return null;
 }
 

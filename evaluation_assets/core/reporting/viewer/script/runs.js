@@ -2,6 +2,7 @@
 
 import { address, addressOf, replaceAddress } from "./address.js";
 import { count, dollars, element, figure, fill, name, seconds } from "./dom.js";
+import { CHANGE } from "./pairs.js";
 import { labelOf } from "./labels.js";
 import { outcomeOf, parsed } from "./query.js";
 import { search } from "./search.js";
@@ -11,6 +12,7 @@ const SHOWN = 200;
 const COLUMNS = {
   outcome: { title: "Outcome", value: outcomeOf, cell: (row) => outcome(row) },
   score: { title: "Score", number: true, value: (row) => row.score, cell: (row) => figure(row.score) },
+  change: { title: "Change", number: true, value: (row) => row.change, cell: change },
   worst: { title: "Worst clip", number: true, value: (row) => row.worst, cell: worst },
   calls: { title: "Calls", number: true, value: (row) => row.calls, cell: (row) => count(row.calls) },
   errors: { title: "Errors", number: true, value: (row) => row.errors, cell: (row) => (row.errors ? alert(count(row.errors)) : "0") },
@@ -21,9 +23,9 @@ const COLUMNS = {
   agents: { title: "Agents", value: (row) => row.agents.join(", "), cell: (row) => list(row.agents) },
   tools: { title: "Tools", value: (row) => row.tools.join(", "), cell: (row) => list(row.tools) },
   flags: { title: "Flags", value: (row) => row.flags.join(", "), cell: (row) => list(row.flags) },
-  label: { title: "Label", value: (row) => labelOf(row.id).label ?? "", cell: (row) => labelOf(row.id).label ?? "–" },
+  label: { title: "Label", value: (row) => labelOf(row.id).label ?? "", cell: (row) => String(labelOf(row.id).label ?? "–") },
 };
-const DEFAULT_COLUMNS = ["outcome", "score", "worst", "calls", "errors", "cost", "seconds", "flags", "label"];
+const DEFAULT_COLUMNS = ["outcome", "score", "change", "worst", "calls", "errors", "cost", "seconds", "flags", "label"];
 const QUICK = { "failed": "outcome:fail", "with errors": "errors>0", "low score": "score<0.5", "not labelled": "label:none" };
 
 let rows = [];
@@ -55,7 +57,7 @@ export function openRuns(container, index) {
     type: "search",
     "aria-label": "Filter and search",
     placeholder: "Filter and search, e.g. score<0.5 tool:search timeout",
-    oninput: () => change({ query: parts.query.value }),
+    oninput: () => setState({ query: parts.query.value }),
   });
   parts.status = element("p", { class: "note", role: "status" });
   parts.quick = element("div", { class: "quick" });
@@ -85,7 +87,7 @@ export function focusSearch() {
   parts.query.select();
 }
 
-function change(fields) {
+function setState(fields) {
   state = { ...state, ...fields };
   replaceAddress(tableAddress());
   update();
@@ -142,12 +144,12 @@ function drawControls(unknown) {
 
 function quick(query) {
   parts.query.value = state.query === query ? "" : query;
-  change({ query: parts.query.value });
+  setState({ query: parts.query.value });
 }
 
 function toggleColumn(key) {
   const columns = Object.keys(COLUMNS).filter((column) => (column === key) !== state.columns.includes(column));
-  change({ columns: columns.length > 0 ? columns : DEFAULT_COLUMNS });
+  setState({ columns: columns.length > 0 ? columns : DEFAULT_COLUMNS });
 }
 
 function drawTable(shown) {
@@ -178,13 +180,22 @@ function drawTable(shown) {
 }
 
 function sortBy(key) {
-  change(state.sort === key ? { descending: !state.descending } : { sort: key, descending: false });
+  setState(state.sort === key ? { descending: !state.descending } : { sort: key, descending: false });
 }
 
 function outcome(row) {
   const known = outcomeOf(row);
   if (known === "unknown") return "–";
   return known === "pass" ? "pass" : alert("fail");
+}
+
+/** The score less that of the same task in the other run, and a changed outcome. */
+function change(row) {
+  if (row.change === null && !row.turned) return "–";
+  const score = row.change === null ? "" : `${row.change > 0 ? "+" : ""}${figure(row.change)}`;
+  if (!row.turned) return row.change <= -CHANGE ? alert(score) : score;
+  const turned = row.turned < 0 ? alert("now fails") : "now passes";
+  return [element("a", { href: addressOf("compare", row.task_id) }, turned), ` ${score}`];
 }
 
 function worst(row) {

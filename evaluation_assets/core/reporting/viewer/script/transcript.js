@@ -3,35 +3,44 @@
 import { address, addressOf, replaceAddress } from "./address.js";
 import { trajectoryOf } from "./archive.js";
 import { content } from "./content.js";
-import { count, dollars, element, figure, fill, name, plain, seconds } from "./dom.js";
-import { labelOf, setLabel } from "./labels.js";
+import { count, dollars, element, figure, fill, name, seconds } from "./dom.js";
+import { labelForm, showLabels, toggleLabel } from "./label_form.js";
+import { lanes, laneOf } from "./lanes.js";
+import { isError, outline } from "./outline.js";
 import { outcomeOf } from "./query.js";
+import { isBlind, isReview, reviewAddress } from "./review.js";
+import { clipTitle, clipVerdicts, verdictList } from "./verdicts.js";
 
 const PAGE = 150;
-const LOW = 0.5;
 const KINDS = { thought: "reasoning", call: "tools", result: "tools", message: "messages", user: "messages", text: "raw text" };
 const HIDDEN_AT_FIRST = new Set(["raw text"]);
 /** Names of the kinds of items. */
 export const TITLES = { user: "User", thought: "Reasoning", message: "Message", call: "Tool call", result: "Result", text: "Raw text" };
-const OUTCOMES = { scored: "scored", abstained: "abstained", failed: "failed", not_run: "not run" };
 
 let shown = null;
 const hidden = new Set(HIDDEN_AT_FIRST);
 
 /** Show the trajectory of a row; the address may name an item or a clip. */
 export async function showTrajectory(container, row, list) {
+  shown = null;
   fill(container, element("p", { class: "note", role: "status" }, "Opening…"));
   const trajectory = await trajectoryOf(row);
   if (address().argument !== row.id) return; // another one was opened meanwhile
   const items = trajectory.items.map((item, number) => ({ ...item, number }));
-  shown = { row, trajectory, items, current: -1, from: 0, to: 0, body: element("div", { class: "transcript" }) };
-  fill(container, heading(row, trajectory, list), element("div", { class: "desk" }, outline(), shown.body), kept());
+  shown = { container, row, trajectory, items, list, blind: false, current: -1, from: 0, to: 0, body: element("div", { class: "transcript" }) };
+  drawPage();
   const { parameters } = address();
   const item = numberOf(parameters.get("item"));
   const clip = numberOf(parameters.get("clip"));
   if (item !== null && item < items.length) goTo(item);
   else if (clip !== null) goTo(items.findIndex((one) => one.clip === clip && one.kind !== "text"));
   else draw(0, PAGE);
+}
+
+function drawPage() {
+  shown.blind = isBlind(shown.row.id);
+  const side = outline(shown.trajectory, shown.items, shown.blind, itemLink, speaker);
+  fill(shown.container, heading(), element("div", { class: "desk" }, side, shown.body));
 }
 
 /** Go to the next (1) or previous (-1) item that is visible and meets a condition. */
@@ -46,16 +55,22 @@ export function move(direction, condition = () => true) {
   }
 }
 
-/** Whether an item is a failed call's result. */
-export function isError(item) {
-  return item.kind === "result" && item.error !== undefined;
+/** Label the open trajectory, or the clip of the current step. A label given twice is removed. */
+export function labelShown(label, ofClip) {
+  if (shown === null) return;
+  const clip = ofClip ? (shown.items[shown.current]?.clip ?? null) : null;
+  if (!ofClip || clip !== null) toggleLabel(shown.row.id, clip, label);
 }
 
-/** Label the open trajectory. A label given twice is removed. */
-export function labelShown(label) {
+/** Show the labels of the open trajectory as they are now, and what was hidden until there was one. */
+export function updateLabels() {
   if (shown === null) return;
-  const before = labelOf(shown.row.id).label;
-  setLabel(shown.row.id, { label: before === label ? null : label });
+  if (shown.blind !== isBlind(shown.row.id)) {
+    const active = document.activeElement?.dataset?.field;
+    drawPage();
+    draw(shown.from, shown.to);
+    if (active !== undefined) shown.container.querySelector(`.label-form[data-clip=""] [data-field=${active}]`)?.focus();
+  } else showLabels(shown.row.id);
 }
 
 function numberOf(text) {
@@ -64,6 +79,18 @@ function numberOf(text) {
 
 function isVisible(item) {
   return !hidden.has(KINDS[item.kind]);
+}
+
+function itemAddress(number) {
+  return addressOf("run", shown.row.id, { item: number, review: isReview() ? 1 : null });
+}
+
+function itemLink(item, ...text) {
+  const go = (event) => {
+    event.preventDefault();
+    goTo(item.number);
+  };
+  return element("a", { href: itemAddress(item.number), onclick: go }, text);
 }
 
 /** Go to an item, or to the next visible one where it is hidden. */
@@ -77,7 +104,7 @@ function goTo(wanted) {
   shown.body.querySelector("[aria-current]")?.removeAttribute("aria-current");
   shown.current = number;
   const target = document.getElementById(`item-${number}`);
-  replaceAddress(addressOf("run", shown.row.id, { item: number }));
+  replaceAddress(itemAddress(number));
   if (target === null) return;
   target.setAttribute("aria-current", "step");
   target.focus({ preventScroll: true });
@@ -86,43 +113,58 @@ function goTo(wanted) {
 
 // --- heading -----------------------------------------------------------------------------------------------------
 
-function heading(row, trajectory, list) {
+function heading() {
+  const { row, trajectory, list, blind } = shown;
   const place = list.findIndex((one) => one.id === row.id);
   const [before, after] = [list[place - 1], place < 0 ? undefined : list[place + 1]];
-  const outcome = outcomeOf(row);
-  const facts = {
-    outcome: outcome === "unknown" ? "–" : outcome,
-    score: figure(row.score),
-    calls: `${count(row.calls)}${row.errors ? `, ${count(row.errors)} failed` : ""}`,
-    tokens: count(row.tokens),
-    cost: dollars(row.cost),
-    time: seconds(row.seconds),
-    format: trajectory.format,
-    ...(trajectory.trace_id ? { trace: trajectory.trace_id } : {}),
-    ...(row.flags.length > 0 ? { flags: row.flags.join(", ") } : {}),
-  };
+  const beside = (id) => (isReview() ? reviewAddress(id) : addressOf("run", id));
   return element(
     "header",
     { class: "run" },
     element(
       "p",
       { class: "kind" },
-      before && element("a", { href: addressOf("run", before.id), title: "Previous trajectory ([)" }, "← previous "),
-      place >= 0 && `${count(place + 1)} of ${count(list.length)} `,
-      after && element("a", { href: addressOf("run", after.id), title: "Next trajectory (])" }, "next →"),
+      before && element("a", { href: beside(before.id), title: "Previous trajectory ([)" }, "← previous "),
+      place >= 0 && `${count(place + 1)} of ${count(list.length)} ${isReview() ? "in the review queue " : ""}`,
+      after && element("a", { href: beside(after.id), title: "Next trajectory (])" }, "next →"),
     ),
     element("h1", {}, name(row.id)),
-    element("dl", { class: "about" }, Object.entries(facts).map(([title, value]) => element("div", {}, element("dt", {}, title), " ", element("dd", {}, name(value))))),
+    element("dl", { class: "about" }, Object.entries(facts()).map(([title, value]) => element("div", {}, element("dt", {}, title), " ", element("dd", {}, name(value))))),
     trajectory.task && element("details", { class: "given", open: trajectory.task.length < 600 }, element("summary", {}, "Task"), content(trajectory.task)),
     trajectory.reference_answer && element("details", { class: "given" }, element("summary", {}, "Expected answer"), content(trajectory.reference_answer)),
     trajectory.final_answer && element("details", { class: "given" }, element("summary", {}, "Final answer"), content(trajectory.final_answer)),
     trajectory.agents.filter((agent) => agent.system).map((agent) =>
       element("details", { class: "given" }, element("summary", {}, "System prompt of ", name(agent.name ?? agent.id)), content(agent.system)),
     ),
-    verdictsOf("Verdicts on the whole trajectory", trajectory.verdicts),
+    blind ? element("p", { class: "note" }, "Outcome, scores and verdicts appear once you have labelled this trajectory.") : verdictList("Verdicts on the whole trajectory", trajectory.verdicts),
+    source(trajectory),
+    lanes(trajectory, shown.items),
     element("fieldset", { class: "shown" }, element("legend", {}, "Show"), [...new Set(Object.values(KINDS))].map(toggleKind)),
-    labelForm(row),
+    labelForm(row.id, null, ["p", "f"]),
   );
+}
+
+function facts() {
+  const { row, trajectory, blind } = shown;
+  const outcome = outcomeOf(row);
+  return {
+    ...(blind ? {} : { outcome: outcome === "unknown" ? "–" : outcome, score: figure(row.score) }),
+    calls: `${count(row.calls)}${row.errors ? `, ${count(row.errors)} failed` : ""}`,
+    tokens: count(row.tokens),
+    cost: dollars(row.cost),
+    time: seconds(row.seconds),
+    format: trajectory.format,
+    ...(trajectory.trace_id ? { trace: trajectory.trace_id } : {}),
+    ...(row.flags.length > 0 && !blind ? { flags: row.flags.join(", ") } : {}),
+  };
+}
+
+/** Where the trajectory stands in the files of the drop. */
+function source(trajectory) {
+  const from = trajectory.source;
+  if (!from) return null;
+  const range = from.start === null || from.start === undefined ? "" : `, bytes ${count(from.start)} to ${count(from.end)}`;
+  return element("details", { class: "given" }, element("summary", {}, "Source"), element("p", {}, name(from.file), range), from.sha256 && element("p", { class: "note" }, "SHA-256 ", element("code", {}, from.sha256)));
 }
 
 function toggleKind(group) {
@@ -133,53 +175,13 @@ function toggleKind(group) {
   return element("label", {}, element("input", { type: "checkbox", checked: !hidden.has(group), onchange: flip }), ` ${group}`);
 }
 
-function labelForm(row) {
-  const label = labelOf(row.id);
-  const choice = (value, key) =>
-    element("button", { type: "button", "data-label": value, "aria-pressed": label.label === value, title: `${value} (${key})`, onclick: () => labelShown(value) }, value);
-  return element(
-    "div",
-    { class: "label-form", id: "label-form" },
-    element("span", {}, "Your label: "),
-    choice("pass", "p"),
-    choice("fail", "f"),
-    element("input", { type: "text", "aria-label": "Comment", placeholder: "Comment", value: label.comment, onchange: (event) => setLabel(row.id, { comment: event.target.value }) }),
-  );
-}
-
-/** Show the label of the open trajectory as it is now. */
-export function updateLabel() {
-  if (shown === null) return;
-  for (const button of document.querySelectorAll("#label-form [data-label]")) {
-    button.setAttribute("aria-pressed", String(labelOf(shown.row.id).label === button.dataset.label));
-  }
-}
-
-// --- outline -----------------------------------------------------------------------------------------------------
-
-const OUTLINE = 400;
-
-function outline() {
-  const entries = shown.items.filter((item) => item.kind === "user" || item.kind === "call" || item.kind === "message" || isError(item));
-  const clips = shown.trajectory.clips;
-  const lines = entries.slice(0, OUTLINE).map((item) => {
-    const score = item.kind === "call" && item.clip !== null && item.clip !== undefined ? clips[item.clip]?.score : null;
-    const isLow = score !== null && score !== undefined && score < LOW;
-    return element(
-      "li",
-      { class: `${item.kind}${isError(item) || isLow ? " alert" : ""}` },
-      element("a", { href: addressOf("run", shown.row.id, { item: item.number }), onclick: (event) => { event.preventDefault(); goTo(item.number); } },
-        isError(item) ? "✕ failed" : item.kind === "call" ? name(item.tool) : speaker(item)),
-      item.kind === "call" && score !== null && score !== undefined && element("span", { class: "n" }, figure(score)),
-    );
-  });
-  const left = entries.length - lines.length;
-  return element("nav", { class: "outline", "aria-label": "Outline" }, element("ol", {}, lines), left > 0 && element("p", { class: "note" }, `${count(left)} more are not listed here.`));
-}
-
 function speaker(item) {
-  const isOneOfSeveral = item.agent && shown.trajectory.agents.length > 1;
-  return isOneOfSeveral ? name(agentName(item.agent)) : TITLES[item.kind];
+  return item.agent && shown.trajectory.agents.length > 1 ? name(agentName(item.agent)) : TITLES[item.kind];
+}
+
+function agentName(id) {
+  const agent = shown.trajectory.agents.find((one) => one.id === id);
+  return agent?.name ?? id;
 }
 
 // --- transcript --------------------------------------------------------------------------------------------------
@@ -212,72 +214,37 @@ function clipSection(group) {
     "section",
     { class: "clip-section" },
     element("div", { class: "items" }, items.map(itemBlock)),
-    clip && element("aside", { "aria-label": `Verdicts on clip ${clip.index}` }, judged(clip)),
+    clip &&
+      element(
+        "aside",
+        { "aria-label": `Verdicts on clip ${clip.index}` },
+        shown.blind ? element("h2", {}, clipTitle(clip)) : clipVerdicts(clip),
+        labelForm(shown.row.id, clip.index, ["P", "F"]),
+      ),
   );
 }
 
 function itemBlock(item) {
   const usage = item.usage ?? {};
+  const tokens = usage.input ?? usage.output ?? null;
   const figures = [
     item.ms !== undefined && seconds(item.ms / 1000),
-    (usage.input ?? usage.output) !== undefined && (usage.input ?? usage.output) !== null && `${count((usage.input ?? 0) + (usage.output ?? 0))} tokens`,
+    tokens !== null && `${count((usage.input ?? 0) + (usage.output ?? 0))} tokens`,
     usage.cost !== undefined && usage.cost !== null && dollars(usage.cost),
   ].filter(Boolean);
+  const isOneOfSeveral = item.agent && shown.trajectory.agents.length > 1;
   return element(
     "article",
-    { id: `item-${item.number}`, class: `item ${item.kind}${isError(item) ? " failed" : ""}`, tabindex: "-1" },
+    { id: `item-${item.number}`, class: `item ${item.kind}${isError(item) ? " failed" : isOneOfSeveral ? ` ${laneOf(shown.trajectory, item.agent)}` : ""}`, tabindex: "-1" },
     element(
       "p",
       { class: "item-head" },
-      element("a", { href: addressOf("run", shown.row.id, { item: item.number }), title: "Link to this step" }, TITLES[item.kind]),
+      element("a", { href: itemAddress(item.number), title: "Link to this step" }, TITLES[item.kind]),
       item.tool && element("b", {}, " ", name(item.server ? `${item.server}.${item.tool}` : item.tool)),
-      item.agent && shown.trajectory.agents.length > 1 && element("span", { class: "quiet" }, " ", name(agentName(item.agent))),
+      isOneOfSeveral && element("span", { class: "quiet" }, " ", name(agentName(item.agent))),
       isError(item) && element("span", { class: "alert" }, " failed: ", name(item.error.slice(0, 300))),
       figures.length > 0 && element("span", { class: "quiet figures" }, ` ${figures.join(", ")}`),
     ),
     content(item.text),
   );
-}
-
-function agentName(id) {
-  const agent = shown.trajectory.agents.find((one) => one.id === id);
-  return agent?.name ?? id;
-}
-
-function judged(clip) {
-  return [
-    element("h2", {}, `Clip ${clip.index} `, element("small", {}, name(clip.tool_type)), element("b", { class: clip.score !== null && clip.score < LOW ? "alert" : null }, ` ${figure(clip.score)}`)),
-    clip.verdicts.map((verdict, index) => verdictBlock(verdict, index === 0 || verdict.outcome !== "scored")),
-  ];
-}
-
-function verdictsOf(title, verdicts) {
-  if (verdicts.length === 0) return null;
-  return element(
-    "details",
-    { class: "given" },
-    element("summary", {}, `${title} (${count(verdicts.length)})`),
-    verdicts.map((verdict) => element("div", {}, element("p", { class: "item-head" }, name(verdict.level === verdict.subject ? verdict.level : `${verdict.level}: ${verdict.subject}`)), verdictBlock(verdict, true))),
-  );
-}
-
-function verdictBlock(verdict, open) {
-  const sample = verdict.sample ? `, sample ${verdict.sample + 1}` : "";
-  const scores = Object.entries(verdict.scores);
-  return element(
-    "details",
-    { class: "opinion", open },
-    element("summary", {}, element("b", {}, name(`${verdict.judge}${sample}`)), element("small", {}, ` ${OUTCOMES[verdict.outcome] ?? verdict.outcome}`)),
-    scores.length > 0 && element("ul", { class: "scores" }, scores.map(([criterion, score]) => element("li", {}, element("span", {}, name(criterion)), element("b", {}, figure(score))))),
-    [verdict.error, verdict.summary, verdict.reasoning].filter(Boolean).map((text, index) => element("p", { class: `said${index === 0 && verdict.error ? " alert" : ""}`, dir: "auto" }, plain(text))),
-    element("p", { class: "note" }, [
-      verdict.share_seen !== undefined && verdict.share_seen < 1 && `saw ${Math.round(verdict.share_seen * 100)} % of the text`,
-      verdict.cost_usd !== undefined && dollars(verdict.cost_usd),
-      verdict.ledger_key && `reply ${verdict.ledger_key.slice(0, 12)}`,
-    ].filter(Boolean).join(", ")),
-  );
-}
-
-function kept() {
-  return element("p", { class: "note" }, "Labels are kept in this browser until you download them in the view Labels.");
 }
