@@ -40,6 +40,8 @@ from evaluation_assets.defs.jobs import (
 from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
+from evaluation_assets.defs.one_step import one_step
+from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import gate_check, regression_assets
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
@@ -79,20 +81,27 @@ def build_definitions(
     urls = {"lake_url": str(home.lake)}
     return dg.Definitions(
         assets=[
-            ingest.read_drop,
-            ingest.preprocess,
-            ingest.clips,
+            one_step("preprocess", [ingest.read_drop, ingest.preprocess, ingest.clips], ingest.PreprocessConfig),
             *judging_assets(judges, rubrics),
             *canary_assets(judges, rubrics, settings.canaries),
-            *scores.scores_assets(judges, panel.quorum),
-            tool_use.tool_use_results(settings.gate.min_pass_rates),
-            tool_use.failure_patterns,
-            coding_work.coding_work,
-            sessions.session_analyses(judges, panel, home.ledger_url),
-            sessions.session_agents,
+            one_step(
+                "measure",
+                [
+                    *scores.scores_assets(judges, panel.quorum),
+                    tool_use.tool_use_results(settings.gate.min_pass_rates),
+                    tool_use.failure_patterns,
+                    coding_work.coding_work,
+                    sessions.session_analyses(judges, panel, home.ledger_url),
+                    regression.task_metrics(judges, rubrics, panel.quorum, settings),
+                    regression.score_history,
+                    sessions.session_agents,
+                    reviewing.review_queue(settings.review),
+                ],
+                JudgingConfig,
+            ),
             sessions.session_agent_ranks,
             reports.preprocessed_files,
-            *regression_assets(judges, rubrics, panel.quorum, settings),
+            *regression_assets(settings),
             *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
             reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
             *sink_assets(sinks, judges, rubrics, panel.quorum, settings),

@@ -13,6 +13,7 @@ from evaluation_assets.core.reporting.preprocessed_files import write_preprocess
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.resources.installation import HomeResource
@@ -46,7 +47,7 @@ class FilesConfig(dg.Config):
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="reports",
+    group_name=groups.INGEST,
     deps=["preprocessed_trajectories"],
     code_version=REPORT_VERSION,
     kinds={"json"},
@@ -71,7 +72,7 @@ def report_asset(
 
     @dg.asset(
         partitions_def=DROPS,
-        group_name="reports",
+        group_name=groups.REPORT,
         code_version=f"{REPORT_VERSION}|{settings.gate.model_dump_json()}|{settings.review.model_dump_json()}",
         deps=[
             *map(dg.AssetKey, REPORTED),

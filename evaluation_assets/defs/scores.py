@@ -13,6 +13,7 @@ from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.core.tables import Table
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import PANEL_AGREEMENT
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
@@ -43,7 +44,7 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
         @dg.asset(
             name=table.name,
             partitions_def=DROPS,
-            group_name="scores",
+            group_name=groups.group_of_verdicts(verdicts),
             code_version=f"{SCORING_VERSION}|quorum {quorum}",
             deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
             kinds={"parquet"},
@@ -89,7 +90,7 @@ def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
 
     @dg.asset(
         partitions_def=DROPS,
-        group_name="scores",
+        group_name=groups.TRAJECTORIES,
         code_version=SCORING_VERSION,
         deps=judge_keys(list(levels.values()), judges),
         kinds={"parquet"},

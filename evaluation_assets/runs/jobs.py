@@ -320,7 +320,7 @@ def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, 
         for level in ("clip", "category", "trajectory", "session")
     }
     configs["judge_canaries"] = (dg.AssetKey(["canary_verdicts"]), {"budget_usd": options.budget_usd})
-    configs["session_analyses"] = (dg.AssetKey("session_analyses"), {"budget_usd": options.budget_usd})
+    configs["measure"] = (dg.AssetKey("session_analyses"), {"budget_usd": options.budget_usd})
     running = set(job.asset_layer.selected_asset_keys if selection is None else selection)
     ops = {
         step: {"config": config}

@@ -12,10 +12,11 @@ import yaml
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import Workspace, failed_checks, record
 from evaluation_assets_tests.http_server import Reply, Request, http_server
 
-DELIVERIES = dg.AssetKey(["deliveries", "chat"])
+DELIVERIES = owned_key("deliveries", "chat")
 
 
 @dataclass
