@@ -135,14 +135,14 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert {"trajectory_scores", "failure_patterns", "task_metrics", "score_history"} <= parents("evaluation_report")
     group_of = {key: graph.get(key).group_name or "" for key in graph.get_all_asset_keys()}
     assert set(group_of.values()) == {
-        "stage_1_ingest",
-        "stage_2_clips",
-        "stage_3_categories",
-        "stage_4_trajectories",
-        "stage_5_sessions_and_suites",
-        "stage_6_gate",
-        "stage_7_report",
-        "stage_9_overview",
+        "1_ingest",
+        "2_clips",
+        "3_categories",
+        "4_trajectories",
+        "5_sessions_suites",
+        "6_gate",
+        "7_report",
+        "9_overview",
     }
     for key, group in group_of.items():
         assert all(group_of[parent] <= group for parent in graph.get(key).parent_keys), f"{key} reads a later group"

@@ -2,22 +2,22 @@
 
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 
-AGENTS = "stage_0_agents"
+AGENTS = "0_agents"
 """Agents that are run on suites. They write the drops that the other stages read."""
 
-INGEST = "stage_1_ingest"
-CLIPS = "stage_2_clips"
-CATEGORIES = "stage_3_categories"
-TRAJECTORIES = "stage_4_trajectories"
-SESSIONS_AND_SUITES = "stage_5_sessions_and_suites"
+INGEST = "1_ingest"
+CLIPS = "2_clips"
+CATEGORIES = "3_categories"
+TRAJECTORIES = "4_trajectories"
+SESSIONS_AND_SUITES = "5_sessions_suites"
 
-GATE = "stage_6_gate"
+GATE = "6_gate"
 """Metrics and baseline, and what decides which judges count: canary clips, labels, judge cards."""
 
-REPORT = "stage_7_report"
-SINKS = "stage_8_sinks"
+REPORT = "7_report"
+SINKS = "8_sinks"
 
-OVERVIEW = "stage_9_overview"
+OVERVIEW = "9_overview"
 """Tables over all drops."""
 
 _OF_VERDICTS = {
