@@ -67,6 +67,7 @@ def build_definitions(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
         settings.gate.model_dump_json(),
+        settings.headline.model_dump_json(),
         settings.review.model_dump_json(),
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
@@ -87,7 +88,7 @@ def build_definitions(
             one_step(
                 "measure",
                 [
-                    *scores.scores_assets(judges, panel.quorum),
+                    *scores.scores_assets(judges, rubrics, panel.quorum),
                     tool_use.tool_use_results(settings.gate.min_pass_rates),
                     tool_use.failure_patterns,
                     coding_work.coding_work,

@@ -213,11 +213,17 @@ def _print_scores(home: Installation, drop: Drop) -> None:
 
 
 def _print_headline(report: DropReport) -> None:
-    """Print the success rates first, then the named score."""
-    for rate in report.headline.rates:
-        echo(f"  {rate.text}")
-    name = report.headline.score_name
-    echo(f"  {name:<18} {_score(report.overall.mean)} over {counted(report.overall.n_scored, 'trajectory')}")
+    """Print the headline first, then the other measures, and how many independent judges the score is worth."""
+    by_score = report.headline.measure == "score"
+    name, overall = report.headline.score_name, report.overall
+    interval = "" if overall.ci_low is None else f", 95 % CI {_score(overall.ci_low)} to {_score(overall.ci_high)}"
+    change = "" if report.headline.change is None else f"; {report.headline.change.text}"
+    score = f"  {name:<18} {_score(overall.mean)} over {counted(overall.n_scored, 'trajectory')}{interval}{change}"
+    rates = [f"  {rate.text}" for rate in report.headline.rates]
+    for line in [score, *rates] if by_score else [*rates, score]:
+        echo(line)
+    if report.panel is not None and (effective := report.panel.overall) is not None:
+        echo(f"  effective judges   {effective.text}")
 
 
 def _score(value: float | None) -> str:

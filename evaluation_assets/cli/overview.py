@@ -13,8 +13,12 @@ from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.reporting.panels import panel_rows
 from evaluation_assets.core.reporting.render import plain
 from evaluation_assets.defs.names import OVERVIEW
+
+PANELS = "panels"
+"""Not a table of its own: `panel_reliability` of every drop that several judges scored."""
 
 SHOWN = {
     "leaderboard": (
@@ -42,9 +46,11 @@ SHOWN = {
         "bias",
         "coverage",
         "cost_usd",
+        "effective_judges",
         "may_gate",
     ),
     "pass_rates": ("drop", "judge", "raw", "corrected", "ci_low", "ci_high", "n_subjects", "n_labels"),
+    PANELS: ("drop", "level", "criterion", "n_judges", "effective_judges", "alpha", "n_subjects"),
     "drift": ("suite", "metric", "night", "z", "cusum", "e_value", "alarm"),
 }
 """Columns on the terminal; JSON has all."""
@@ -66,7 +72,9 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
         if not home.drops_with("task_metrics"):
             refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
         blocked = _materialise(home, panel, tables)
-        rows = {table: list(home.whole_table(table).rows()) for table in tables}
+        rows = {
+            table: list(panel_rows(home) if table == PANELS else home.whole_table(table).rows()) for table in tables
+        }
         if form == "json":
             click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
         else:
@@ -78,7 +86,7 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     return show
 
 
-overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates and drift.")
+overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pass rates, panels and drift.")
 leaderboard = _command("leaderboard", ["leaderboard"], "Rank agents and versions on the tasks that all of them did.")
 judges = _command("judges", ["judge_cards"], "Compare each judge with human labels.")
 drift = _command("drift", ["drift"], "Test for a lasting decrease since each suite's baseline.")

@@ -4,7 +4,7 @@ from upath import UPath
 
 from evaluation_assets.core.automation import NightlyRunSettings, NotificationSettings, ScheduleSettings
 from evaluation_assets.core.configuration import Section, read_settings
-from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.gating.settings import GateSettings, HeadlineSettings
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.canaries import CanarySettings
 
@@ -17,6 +17,7 @@ class Settings(Section):
     """All of `gate.yaml`."""
 
     gate: GateSettings = GateSettings()
+    headline: HeadlineSettings = HeadlineSettings()
     canaries: CanarySettings = CanarySettings()
     review: ReviewSettings = ReviewSettings()
     schedules: ScheduleSettings = ScheduleSettings()

@@ -34,10 +34,21 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
         run = context.dagster_run
         checks = failed_checks(context.instance, run.run_id)
         drop, problem = run.tags.get(PARTITION_TAG), context.failure_event.message
-        post(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE), PATIENCE)
+        headline = report_headline(context.instance, run.run_id)
+        post(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE, headline), PATIENCE)
         return None
 
     return notify_failures
+
+
+def report_headline(instance: dg.DagsterInstance, run_id: str) -> str | None:
+    """The headline of the report that a run wrote; `None` if it wrote none."""
+    for record in instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION):
+        event = record.dagster_event
+        materialization = None if event is None else event.step_materialization_data.materialization
+        if materialization is not None and "headline" in materialization.metadata:
+            return str(materialization.metadata["headline"].value)
+    return None
 
 
 def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[FailedCheck]:

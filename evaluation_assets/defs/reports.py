@@ -73,7 +73,9 @@ def report_asset(
     @dg.asset(
         partitions_def=DROPS,
         group_name=groups.REPORT,
-        code_version=f"{REPORT_VERSION}|{settings.gate.model_dump_json()}|{settings.review.model_dump_json()}",
+        code_version="|".join(
+            [REPORT_VERSION, *(part.model_dump_json() for part in (settings.gate, settings.headline, settings.review))]
+        ),
         deps=[
             *map(dg.AssetKey, REPORTED),
             *judge_keys(LEVELS, judges),

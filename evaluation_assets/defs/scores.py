@@ -1,6 +1,7 @@
 """[scores] What the panel's verdicts average to."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import dagster as dg
 
@@ -9,6 +10,7 @@ from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.checks.judging import MIN_ALPHA, panel_agreement
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.rubrics.model import Rubrics, Ties
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
@@ -23,15 +25,8 @@ from evaluation_assets.resources.installation import HomeResource
 SCORING_VERSION = "1"
 """Increment when the same verdicts would give different scores."""
 
-AGREEMENT = {
-    PANEL_AGREEMENT: (
-        f"Where several judges score, Krippendorff's alpha of no criterion is below {MIN_ALPHA}.",
-        panel_agreement,
-    )
-}
 
-
-def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinition]:
+def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> list[dg.AssetsDefinition]:
     """Scores of clips, categories and trajectories, and how far the judges agree."""
 
     def asset(
@@ -40,12 +35,13 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
         verdicts: Table,
         rows_of: Callable[..., Iterator[panel_scores.Row]],
         checks: Mapping[str, tuple[str, Callable[[Stored], Finding]]],
+        majorities: Mapping[str, Ties],
     ) -> dg.AssetsDefinition:
         @dg.asset(
             name=table.name,
             partitions_def=DROPS,
             group_name=groups.group_of_verdicts(verdicts),
-            code_version=f"{SCORING_VERSION}|quorum {quorum}",
+            code_version="|".join([SCORING_VERSION, f"quorum {quorum}", *(f"majority {name}" for name in majorities)]),
             deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
             kinds={"parquet"},
             check_specs=[
@@ -56,7 +52,9 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
         )
         def panel_scores(context: dg.AssetExecutionContext, home: HomeResource):  # Dagster refuses an annotation
             drop, summary = context.partition_key, ScoreSummary()
-            rows = rows_of(drop, *home.tables(drop, *inputs), by_judge(home.home, drop, verdicts, judges), quorum)
+            rows = rows_of(
+                drop, *home.tables(drop, *inputs), by_judge(home.home, drop, verdicts, judges), quorum, majorities
+            )
             yield dg.Output(
                 Stream(
                     table,
@@ -69,17 +67,44 @@ def scores_assets(judges: Sequence[Judge], quorum: int) -> list[dg.AssetsDefinit
 
         return panel_scores
 
+    by_majority = {
+        criterion.key
+        for rubric in rubrics.of_level("clip")
+        if rubric.scale.aggregate == "majority"
+        for criterion in rubric.criteria
+    }
+    agreement = {
+        PANEL_AGREEMENT: (
+            f"Where several judges score, Krippendorff's alpha of no criterion is below {MIN_ALPHA}.",
+            partial(panel_agreement, by_majority=by_majority),
+        )
+    }
     return [
-        asset(tables.CLIP_SCORES, ["clips"], tables.CLIP_VERDICTS, panel_scores.clip_scores, AGREEMENT),
-        asset(tables.CATEGORY_ASSESSMENTS, ["clips"], tables.CATEGORY_VERDICTS, panel_scores.category_assessments, {}),
+        asset(
+            tables.CLIP_SCORES,
+            ["clips"],
+            tables.CLIP_VERDICTS,
+            panel_scores.clip_scores,
+            agreement,
+            rubrics.majorities("clip"),
+        ),
+        asset(
+            tables.CATEGORY_ASSESSMENTS,
+            ["clips"],
+            tables.CATEGORY_VERDICTS,
+            panel_scores.category_assessments,
+            {},
+            rubrics.majorities("category"),
+        ),
         asset(
             tables.TRAJECTORY_SCORES,
             ["preprocessed_trajectories", "clip_scores"],
             tables.TRAJECTORY_VERDICTS,
-            lambda drop, trajectories, clip_scores, verdicts, quorum: panel_scores.trajectory_scores(
-                drop, trajectories, clip_scores.rows(), verdicts, quorum
+            lambda drop, trajectories, clip_scores, verdicts, quorum, majorities: panel_scores.trajectory_scores(
+                drop, trajectories, clip_scores.rows(), verdicts, quorum, majorities
             ),
             {},
+            rubrics.majorities("trajectory", "answer"),
         ),
         _panel_reliability(judges),
     ]
@@ -91,7 +116,7 @@ def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
     @dg.asset(
         partitions_def=DROPS,
         group_name=groups.TRAJECTORIES,
-        code_version=SCORING_VERSION,
+        code_version=f"{SCORING_VERSION}|effective judges",
         deps=judge_keys(list(levels.values()), judges),
         kinds={"parquet"},
         description="Inter-rater agreement and reliability of the panel. Agreement is not validity.",

@@ -1,6 +1,6 @@
 """Whether the judges answered enough, were shown enough, and agree."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED
@@ -59,9 +59,13 @@ def canaries_answered(canaries: CanaryTable) -> Finding:
     )
 
 
-def panel_agreement(clip_scores: Stored) -> Finding:
-    """Whether alpha is high enough. Agreement says that judges see the same, not that they are right."""
-    found = agreement(clip_scores.rows(["criterion", "mean", "std", "n_scored"]))
+def panel_agreement(clip_scores: Stored, by_majority: Collection[str] = ()) -> Finding:
+    """Whether alpha is high enough. Agreement says that judges see the same, not that they are right.
+
+    Criteria in `by_majority` are left out: their stored mean is a majority, from which alpha does not follow.
+    """
+    rows = clip_scores.rows(["criterion", "mean", "std", "n_scored"])
+    found = agreement(row for row in rows if row["criterion"] not in by_majority)
     alphas = {criterion: each.alpha for criterion, each in found.items() if each.alpha is not None}
     poor = sorted(criterion for criterion, alpha in alphas.items() if alpha < MIN_ALPHA)
     return Finding(

@@ -115,9 +115,16 @@ class MeasuredDrop:
             {judge: verdicts[judge] for judge in trusted}
             for verdicts in (tables.clip_verdicts, tables.trajectory_verdicts)
         )
-        clip_scores = panel_scores.clip_scores(self._drop, tables.clips, clip_verdicts, self._quorum)
+        clip_scores = panel_scores.clip_scores(
+            self._drop, tables.clips, clip_verdicts, self._quorum, self._rubrics.majorities("clip")
+        )
         return panel_scores.trajectory_scores(
-            self._drop, tables.preprocessed, clip_scores, trajectory_verdicts, self._quorum
+            self._drop,
+            tables.preprocessed,
+            clip_scores,
+            trajectory_verdicts,
+            self._quorum,
+            self._rubrics.majorities("trajectory", "answer"),
         )
 
     def _comparability(self) -> dict[str, str]:

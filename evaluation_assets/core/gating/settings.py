@@ -1,4 +1,4 @@
-"""The section `gate` of gate.yaml: gating metrics, margins and error rates."""
+"""The sections `gate` and `headline` of gate.yaml: gating metrics, margins, error rates; what a report counts."""
 
 from typing import Literal
 
@@ -7,6 +7,21 @@ from pydantic import Field
 from evaluation_assets.core.configuration import Section, Share
 
 GateVerdict = Literal["pass", "warn", "fail", "inconclusive", "incomparable"]
+
+
+class HeadlineSettings(Section):
+    """What the headline of a report counts. Process quality stands beside it.
+
+    Attributes:
+        by: `outcome` (success as the source recorded it), `suite` (cases that passed), `criterion` (runs that reach
+            `threshold` on a criterion), or `overall` (the score). Default: the first of these that the drop has.
+        criterion: the criterion of whole trajectories that measures correctness; `answer.<key>` for one of the answer.
+        threshold: a run is correct from this score of the criterion on.
+    """
+
+    by: Literal["outcome", "suite", "criterion", "overall"] | None = None
+    criterion: str = "answer_correctness"
+    threshold: Share = 0.5
 
 
 class GateSettings(Section):

@@ -52,6 +52,12 @@ def card_rows(
             yield {**found, "effective_judges": n_eff}
 
 
+def labels_of_trajectories(home: Installation, drop: str) -> dict[str, float]:
+    """People's labels of a drop's whole trajectories, averaged, from the stored `labels`."""
+    rows = (row for row in home.whole_table("labels").rows() if row["drop"] == drop)
+    return {trajectory: label for (_, trajectory), label in _by_criterion(rows).get(PASSED, {}).items()}
+
+
 def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:
     """The labels of people, averaged a subject."""
     collected: dict[str, dict[Subject, list[float]]] = {}

@@ -177,8 +177,8 @@ def _figures(drop: str, report: AgentReport) -> AgentFigures:
     )
 
 
-def _best_first(figures: AgentFigures) -> tuple[float, str]:
-    return -(figures.passed.rate or 0.0), figures.agent
+def _best_first(figures: AgentFigures) -> tuple[float, float, str]:
+    return -(figures.passed.rate or 0.0), -(figures.right.rate or 0.0), figures.agent
 
 
 def _rate(attempts_by_case: Iterable[Sequence[bool]]) -> Rate:

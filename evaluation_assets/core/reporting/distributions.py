@@ -1,13 +1,19 @@
 """Descriptive statistics of scores over subjects."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from statistics import fmean, median, pstdev
 
 from pydantic import BaseModel, ConfigDict
 
+from evaluation_assets.core.scoring.intervals import interval_of_mean
+
 
 class Statistic(BaseModel):
-    """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score."""
+    """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score.
+
+    `ci_low` and `ci_high` are the 95 % interval of the mean over the `n_tasks` tasks of the subjects; `None` with fewer
+    than five tasks, and if the scores do not vary.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -18,13 +24,25 @@ class Statistic(BaseModel):
     max: float | None
     n_scored: int
     n_total: int
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_tasks: int | None = None
 
 
-def statistic(values: Sequence[float | None]) -> Statistic:
-    """Describe the values that are not missing; all figures are `None` if all are missing."""
+def statistic(values: Sequence[float | None], tasks: Sequence[Hashable] | None = None) -> Statistic:
+    """Describe the values that are not missing; all figures are `None` if all are missing.
+
+    Args:
+        values: one per subject.
+        tasks: the task of each value, for the interval; without it there is none.
+    """
     known = [value for value in values if value is not None]
     if not known:
         return Statistic(mean=None, std=None, min=None, median=None, max=None, n_scored=0, n_total=len(values))
+    interval = None
+    if tasks is not None:
+        own = [task for value, task in zip(values, tasks, strict=True) if value is not None]
+        interval = interval_of_mean([(known, own)])
     return Statistic(
         mean=fmean(known),
         std=pstdev(known),
@@ -33,4 +51,7 @@ def statistic(values: Sequence[float | None]) -> Statistic:
         max=max(known),
         n_scored=len(known),
         n_total=len(values),
+        ci_low=None if interval is None else interval.low,
+        ci_high=None if interval is None else interval.high,
+        n_tasks=None if interval is None else interval.n,
     )

@@ -9,6 +9,7 @@ from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop
 from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.human_review.judge_cards import disqualified_judges
+from evaluation_assets.core.human_review.judged_labels import labels_of_trajectories
 from evaluation_assets.core.human_review.queue import queue_rows
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
@@ -39,9 +40,10 @@ def _with_suite(
     sidecar = facts.sidecar
     damaged: list[str] = []
     history = suite_history(home, sidecar.suite, damaged.append)
-    report = summarise(drop, facts, comparability, own).model_copy(
+    gate = gate_drop(home, drop, settings.gate, disqualified)
+    labels = labels_of_trajectories(home, drop)
+    report = summarise(drop, facts, comparability, own, settings.headline, gate, labels).model_copy(
         update={
-            "gate": gate_drop(home, drop, settings.gate, disqualified),
             "history": trends(history),
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),

@@ -1,24 +1,59 @@
-"""The headline of a report: success or pass rate if outcomes are known, else the score."""
+"""The headline of a report: the share of correct runs if that is known, with process quality beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from evaluation_assets.core.gating.figures import signed
+from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.settings import HeadlineSettings
+from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS
 from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.scoring.intervals import wilson
+from evaluation_assets.core.scoring.panel_scores import OVERALL
 
-Measure = Literal["success", "passed", "right_answer"]
-"""The outcome recorded by the source; the suite's verdict on cases; the judged agreement with the reference."""
+Measure = Literal["success", "passed", "right_answer", "criterion"]
+"""The outcome recorded by the source; the suite's verdict on cases; the judged agreement with the reference; any other
+criterion from its threshold on."""
 
-_WORDS: Mapping[Measure, str] = {"success": "success", "passed": "passed", "right_answer": "right answer"}
+RIGHT_ANSWER = "answer_correctness"
+"""The criterion of the measure `right_answer`."""
+
+_BY = {"outcome": ("success",), "suite": ("passed",), "criterion": ("right_answer", "criterion")}
+_METRICS: Mapping[str, str] = {"success": SUCCESS, "passed": PASS_RATE, "score": OVERALL}
+"""Metrics of the gate that are the same figure."""
+
+
+class Change(BaseModel):
+    """How the headline differs from the suite's baseline, on the `n_tasks` tasks of both, as the gate computes it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    baseline: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+    confidence: float
+    n_tasks: int
+
+    @property
+    def text(self) -> str:
+        """The change as text: `-0.050 against the baseline (90 % CI -0.120 to +0.020, 50 tasks)`."""
+        tasks = f"{self.n_tasks} {'task' if self.n_tasks == 1 else 'tasks'}"
+        interval = ""
+        if self.ci_low is not None and self.ci_high is not None:
+            confidence = f"{self.confidence:.0%}".replace("%", " %")
+            interval = f"{confidence} CI {signed(self.ci_low)} to {signed(self.ci_high)}, "
+        return f"{signed(self.difference)} against the baseline ({interval}{tasks})"
 
 
 class Rate(BaseModel):
     """`count` of the `n` runs with a known outcome; `n_unknown` more have none.
 
-    The 95 % Wilson interval is over tasks: trials of a task are averaged first.
+    The 95 % Wilson interval is over tasks: trials of a task are averaged first. `criterion` and `threshold` are those
+    of the measure `criterion`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -31,6 +66,16 @@ class Rate(BaseModel):
     rate: float
     ci_low: float
     ci_high: float
+    criterion: str | None = None
+    threshold: float | None = None
+    change: Change | None = None
+
+    @property
+    def name(self) -> str:
+        """What is counted: `success`, `passed`, `right answer`, or a criterion with its threshold."""
+        if self.measure == "criterion":
+            return f"{self.criterion} at least {self.threshold:g}"
+        return self.measure.replace("_", " ")
 
     @property
     def text(self) -> str:
@@ -38,14 +83,15 @@ class Rate(BaseModel):
         interval = f"95 % CI {_percent(self.ci_low)} to {_percent(self.ci_high)}"
         tasks = "" if self.n_tasks == self.n else f" over {self.n_tasks} tasks"
         unknown = f"; {self.n_unknown} more without a known outcome" if self.n_unknown else ""
-        return f"{_WORDS[self.measure]} {self.count} of {self.n} ({_percent(self.rate)}, {interval}{tasks}){unknown}"
+        change = "" if self.change is None else f"; {self.change.text}"
+        return f"{self.name} {self.count} of {self.n} ({_percent(self.rate)}, {interval}{tasks}){unknown}{change}"
 
 
 class Headline(BaseModel):
-    """The headline of a report: `text` is the first of the `rates`, or the score if no outcome is known.
+    """The headline of a report: `text` is the first of the `rates`, or the score if `measure` is `score`.
 
     `score_name` is the name of `overall` in the report. Rules alone measure how the work was done, not whether it
-    succeeded.
+    succeeded. `change` is that of the score.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,24 +101,51 @@ class Headline(BaseModel):
     rates: list[Rate]
     score_name: str
     score: float | None
+    change: Change | None = None
 
 
-def headline(rates: Sequence[Rate | None], overall: Statistic, *, by_rules_only: bool) -> Headline:
-    """Build the headline. `rates` are in order of preference, `None` if the outcome is unknown."""
-    known = [rate for rate in rates if rate is not None]
+def headline(
+    rates: Sequence[Rate | None],
+    overall: Statistic,
+    *,
+    by_rules_only: bool,
+    settings: HeadlineSettings = HeadlineSettings(),
+    gate: GateOutcome | None = None,
+) -> Headline:
+    """Build the headline.
+
+    Args:
+        rates: in the default order of preference, `None` if the outcome is unknown.
+        overall: the process or overall score.
+        by_rules_only: whether no model is among the judges.
+        settings: which of the measures comes first.
+        gate: the comparison with the baseline, for the change.
+    """
+    known = [_with_change(rate, gate) for rate in rates if rate is not None]
+    known.sort(key=lambda rate: rate.measure not in _BY.get(settings.by or "", ()))
     name = "process score (rules)" if by_rules_only else "overall score"
     mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
-    score = f"{name} {mean} over {overall.n_scored} trajectories; no outcome is known"
+    change = _change(_METRICS["score"], gate)
+    by_score = settings.by == "overall" or not known
+    score = f"{name} {mean} over {overall.n_scored} trajectories"
+    score += "" if change is None else f"; {change.text}"
+    score += "" if known else "; no outcome is known"
     return Headline(
-        measure=known[0].measure if known else "score",
-        text=known[0].text if known else score,
+        measure="score" if by_score else known[0].measure,
+        text=score if by_score else known[0].text,
         rates=known,
         score_name=name,
         score=overall.mean,
+        change=change,
     )
 
 
-def rate(measure: Measure, outcomes_by_task: Mapping[str, Sequence[bool]], runs: int | None = None) -> Rate | None:
+def rate(
+    measure: Measure,
+    outcomes_by_task: Mapping[str, Sequence[bool]],
+    runs: int | None = None,
+    settings: HeadlineSettings | None = None,
+) -> Rate | None:
     """The rate of a measure over `runs`; `None` if no run has a known outcome."""
     tasks = [outcomes for outcomes in outcomes_by_task.values() if outcomes]
     if not tasks:
@@ -89,7 +162,40 @@ def rate(measure: Measure, outcomes_by_task: Mapping[str, Sequence[bool]], runs:
         rate=share,
         ci_low=min(low, share),
         ci_high=max(high, share),
+        criterion=None if settings is None else settings.criterion,
+        threshold=None if settings is None else settings.threshold,
     )
+
+
+def criterion_rate(scores: Iterable[tuple[str, float | None]], runs: int, settings: HeadlineSettings) -> Rate | None:
+    """The share of runs that reach the threshold of the configured criterion. `scores` are pairs of task and score."""
+    by_task: dict[str, list[bool]] = {}
+    for task, score in scores:
+        if score is not None:
+            by_task.setdefault(task, []).append(score >= settings.threshold)
+    measure: Measure = "right_answer" if settings.criterion == RIGHT_ANSWER else "criterion"
+    return rate(measure, by_task, runs, settings)
+
+
+def _with_change(found: Rate, gate: GateOutcome | None) -> Rate:
+    change = _change(_METRICS.get(found.measure), gate)
+    return found if change is None else found.model_copy(update={"change": change})
+
+
+def _change(metric: str | None, gate: GateOutcome | None) -> Change | None:
+    if gate is None:
+        return None
+    for found in gate.metrics:
+        if found.metric == metric and found.baseline is not None and found.difference is not None:
+            return Change(
+                baseline=found.baseline,
+                difference=found.difference,
+                ci_low=found.ci_low,
+                ci_high=found.ci_high,
+                confidence=gate.confidence,
+                n_tasks=found.n_tasks,
+            )
+    return None
 
 
 def _percent(value: float) -> str:

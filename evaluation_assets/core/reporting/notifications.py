@@ -17,18 +17,29 @@ class FailedCheck:
 
 
 def message(
-    job: str, drop: str | None, run_id: str, checks: Sequence[FailedCheck], problem: str | None, gate: str
+    job: str,
+    drop: str | None,
+    run_id: str,
+    checks: Sequence[FailedCheck],
+    problem: str | None,
+    gate: str,
+    headline: str | None = None,
 ) -> dict[str, Any]:
-    """Build the JSON to send. `kind` is `regression` if the check named `gate` failed the run."""
+    """Build the JSON to send. `kind` is `regression` if the check named `gate` failed the run.
+
+    `headline` is that of the report, if the run wrote one.
+    """
     regressed = any(check.check == gate for check in checks)
     words = "; ".join(f"{check.check}: {check.description or 'failed'}" for check in checks) or problem or "failed"
     where = f" of {drop}" if drop else ""
     head = f"Regression in {drop}" if regressed else f"Run {job}{where} failed"
+    first = f" ({headline})" if headline else ""
     return {
-        "text": f"{head}: {words}"[:_MAX_TEXT],
+        "text": f"{head}{first}: {words}"[:_MAX_TEXT],
         "kind": "regression" if regressed else "failure",
         "job": job,
         "drop": drop,
+        "headline": headline,
         "run_id": run_id,
         "checks": [asdict(check) for check in checks],
     }

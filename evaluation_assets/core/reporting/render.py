@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import cache
+from typing import Protocol
 
 import jinja2
 
@@ -13,6 +14,13 @@ from evaluation_assets.core.reporting.attention import look_at_first
 from evaluation_assets.core.reporting.coding_report import dollars, duration
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
+
+
+class _Interval(Protocol):
+    @property
+    def ci_low(self) -> float | None: ...
+    @property
+    def ci_high(self) -> float | None: ...
 
 
 def as_json(report: DropReport) -> str:
@@ -51,7 +59,14 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
-    environment.filters |= {"precise": precise, "signed": signed, "p_value": p_value, "change": change, "size": size}
+    environment.filters |= {
+        "precise": precise,
+        "signed": signed,
+        "interval": _interval,
+        "p_value": p_value,
+        "change": change,
+        "size": size,
+    }
     environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
     return environment
 
@@ -64,6 +79,13 @@ def _with_dash(written: Callable[[float | None], str]) -> Callable[[float | None
 def _score(value: float | None) -> str:
     """A score with two decimals; a dash for `None`."""
     return "–" if value is None else f"{value:.2f}"
+
+
+def _interval(figures: _Interval) -> str:
+    """A 95 % interval with two decimals; empty if there is none."""
+    if figures.ci_low is None or figures.ci_high is None:
+        return ""
+    return f"[{figures.ci_low:.2f}, {figures.ci_high:.2f}]"
 
 
 def precise(value: float | None) -> str:

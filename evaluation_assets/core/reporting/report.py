@@ -8,6 +8,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.reporting.coding_report import CodingSummary
 from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.reporting.headline import Headline
+from evaluation_assets.core.reporting.judges_report import EffectiveNumber, PanelSummary
 from evaluation_assets.core.reporting.session_report import AgentRank, SessionsSummary
 
 
@@ -16,20 +17,27 @@ class _Model(BaseModel):
 
 
 class CriterionSummary(_Model):
-    """Statistics of one criterion at one level."""
+    """Statistics of one criterion at one level, and the effective number of judges if there are several."""
 
     level: str
     criterion: str
     statistic: Statistic
+    effective_judges: EffectiveNumber | None = None
 
 
 class ToolSummary(_Model):
-    """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none."""
+    """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
+
+    `overall` is the mean of the criteria's means, with its 95 % interval over the `n_tasks` tasks.
+    """
 
     tool_type: str
     clip_count: int
     scored_clips: int
     overall: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n_tasks: int | None = None
     criteria: dict[str, Statistic]
     calls: dict[str, int]
 
@@ -87,12 +95,16 @@ class ClipSummary(_Model):
 
 
 class TrajectorySummary(_Model):
-    """One trajectory: its scores by criterion (`overall` is the clip-weighted mean) and its flags."""
+    """One trajectory: its scores by criterion (`overall` is the clip-weighted mean) and its flags.
+
+    `correct`: by the recorded outcome, the suite or the criterion that the headline counts; `None` if unknown.
+    """
 
     trajectory_id: str
     task_id: str
     task: str
     success: bool | None
+    correct: bool | None = None
     n_tool_calls: int
     overall: float | None
     scores: dict[str, float | None]
@@ -149,7 +161,7 @@ class CaseSummary(_Model):
 
 
 class CategorySummary(_Model):
-    """The runs of one category of cases."""
+    """The runs of one category of cases. `pass_rate` and `score` have 95 % intervals over cases."""
 
     category: str | None
     cases: int
@@ -161,6 +173,10 @@ class CategorySummary(_Model):
     recall: float | None
     parameter_accuracy: float | None
     flagged: bool
+    pass_rate_low: float | None = None
+    pass_rate_high: float | None = None
+    score_low: float | None = None
+    score_high: float | None = None
 
 
 class ToolUseOfTool(_Model):
@@ -279,6 +295,7 @@ class DropReport(_Model):
     criteria: list[CriterionSummary]
     tools: list[ToolSummary]
     judges: list[JudgeSummary]
+    panel: PanelSummary | None = None
     worst_clips: list[ClipSummary]
     trajectories: list[TrajectorySummary]
     trajectories_total: int

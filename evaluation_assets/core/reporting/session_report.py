@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,11 +115,13 @@ class SessionsSummary(_Model):
 @dataclass(slots=True)
 class _Agent:
     scores: dict[str, list[float | None]] = field(default_factory=dict)
+    tasks: list[str] = field(default_factory=list)
     sums: Counter[str] = field(default_factory=Counter)
     latency_ms: float | None = None
     cost_usd: float | None = None
 
-    def add(self, own: AgentScores) -> None:
+    def add(self, own: AgentScores, task: str) -> None:
+        self.tasks.append(task)
         for name in ("overall", "tool_use", "reasoning", "handoff", "response_quality"):
             self.scores.setdefault(name, []).append(getattr(own, name))
         self.sums.update(
@@ -135,8 +137,8 @@ class _Agent:
         self.cost_usd = sum_of((self.cost_usd, own.cost_usd.value))
 
 
-def sessions_summary(analyses: Stored) -> SessionsSummary | None:
-    """Summarise `session_analyses`; `None` for a drop without sessions."""
+def sessions_summary(analyses: Stored, task_of: Mapping[str, str]) -> SessionsSummary | None:
+    """Summarise `session_analyses`; `None` for a drop without sessions. `task_of` names each trajectory's task."""
     agents: dict[str, _Agent] = {}
     scores: dict[str, list[float | None]] = {}
     courses: Counter[str] = Counter()
@@ -144,7 +146,9 @@ def sessions_summary(analyses: Stored) -> SessionsSummary | None:
     completed: list[bool] = []
     worst: list[tuple[float, int, SessionAnalysis, dict[str, float | None]]] = []
     total = 0
-    for _, rows in grouped(analyses.rows(), "session_id"):
+    tasks: list[str] = []
+    for session, rows in grouped(analyses.rows(), "session_id"):
+        tasks.append(task_of.get(session, session))
         panel = next(row for row in rows if row["analyst"] == PANEL)
         total += 1
         analysis = analysis_of(panel)
@@ -155,7 +159,7 @@ def sessions_summary(analyses: Stored) -> SessionsSummary | None:
         if analysis.task_completion is not None:
             completed.append(analysis.task_completion)
         for agent, own in analysis.per_agent_scores.items():
-            agents.setdefault(agent, _Agent()).add(own)
+            agents.setdefault(agent, _Agent()).add(own, tasks[-1])
         by_judge = {row["analyst"]: row["overall_score"] for row in rows if row["analyst"] != PANEL}
         overall = 2.0 if analysis.overall_score is None else analysis.overall_score
         entry = (-overall, -total, analysis, by_judge)
@@ -166,7 +170,7 @@ def sessions_summary(analyses: Stored) -> SessionsSummary | None:
     return SessionsSummary(
         total=total,
         conversation=Conversation(**counts),
-        scores={name: statistic(values) for name, values in scores.items()},
+        scores={name: statistic(values, tasks) for name, values in scores.items()},
         courses=dict(sorted(courses.items())),
         task_completion=sum(completed),
         task_completion_judged=len(completed),
@@ -196,7 +200,7 @@ def agent_ranks(rows: Sequence[Row], drop: str) -> list[AgentRank]:
 
 
 def _comparison(agent: str, own: _Agent) -> AgentComparison:
-    scores: dict[str, Any] = {name: statistic(values) for name, values in own.scores.items()}
+    scores: dict[str, Any] = {name: statistic(values, own.tasks) for name, values in own.scores.items()}
     counts: dict[str, Any] = dict(own.sums)
     return AgentComparison(agent_id=agent, latency_ms=own.latency_ms, cost_usd=own.cost_usd, **scores, **counts)
 

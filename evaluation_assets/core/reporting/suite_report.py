@@ -1,6 +1,7 @@
 """The tool use section of a report: the drop's runs measured by the test suite."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from math import fsum
 from typing import Any
@@ -16,6 +17,7 @@ from evaluation_assets.core.reporting.report import (
     ToolUseOfTool,
     TrialRate,
 )
+from evaluation_assets.core.scoring.intervals import interval_of_mean
 from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.failure_patterns import by_category, by_tool, is_low
 
@@ -69,7 +71,9 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         runs=len(runs),
         passed=passed,
         pass_rate=passed / len(runs) if runs else None,
-        metrics={metric: statistic([row[metric] for row in runs]) for metric in METRICS},
+        metrics={
+            metric: statistic([row[metric] for row in runs], [row["case_id"] for row in runs]) for metric in METRICS
+        },
         completed=sum(row["completed"] for row in runs),
         answers=dict(sorted(Counter(row["answer_outcome"] for row in runs if row["answer_outcome"]).items())),
         calls=sum(row["n_calls"] for row in runs),
@@ -78,7 +82,12 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         unpriced_runs=len(runs) - len(prices),
         trials=[TrialRate(**asdict(rate)) for rate in trial_rates(trials)],
         categories=[
-            CategorySummary(**asdict(figures), pass_rate=figures.pass_rate, flagged=figures.is_flagged)
+            CategorySummary(
+                **asdict(figures),
+                pass_rate=figures.pass_rate,
+                flagged=figures.is_flagged,
+                **_intervals([row for row in runs if row["category"] == figures.category]),
+            )
             for figures in by_category(rows)
         ],
         tools=[
@@ -98,6 +107,16 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
         incomplete=list(facts.incomplete[:LISTED]),
         incomplete_total=len(facts.incomplete),
     )
+
+
+def _intervals(runs: Sequence[Row]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, column in (("pass_rate", "passed"), ("score", "score")):
+        known = [row for row in runs if row[column] is not None]
+        if known:
+            interval = interval_of_mean([([float(row[column]) for row in known], [row["case_id"] for row in known])])
+            found |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return found
 
 
 def _worst_first(row: Row) -> tuple[bool, float, str, str]:

@@ -1,33 +1,32 @@
 """Build the report of a drop from its tables, read as streams."""
 
-import heapq
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from math import fsum
 from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.excerpts import without_middle
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.measured_drop import MeasuredTables
+from evaluation_assets.core.gating.outcome import GateOutcome
+from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
-from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.preprocessing.repair import changes_text
+from evaluation_assets.core.reporting.clip_summaries import Lowest, Values, clip_summaries, excerpt
 from evaluation_assets.core.reporting.coding_report import CodingSummary, coding_summary
 from evaluation_assets.core.reporting.distributions import statistic
-from evaluation_assets.core.reporting.headline import headline, rate
+from evaluation_assets.core.reporting.headline import criterion_rate, headline, rate
+from evaluation_assets.core.reporting.judges_report import labels_of, panel_summary
 from evaluation_assets.core.reporting.report import (
-    ClipSummary,
-    ClipVerdict,
     CriterionSummary,
     DropReport,
     JudgeSummary,
     Records,
     RejectedRecord,
     RepairedTag,
-    ToolSummary,
     TrajectorySummary,
 )
 from evaluation_assets.core.reporting.session_report import sessions_summary
@@ -36,16 +35,12 @@ from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Row = dict[str, Any]
 
-WORST_CLIPS = 20
 LISTED = 200
 """Rejected records and trajectories listed in a report; the tables have all."""
 
-EXCERPT = 1200
-
 _LONGEST_TASK = 400
 
-RIGHT_ANSWER = 0.5
-"""An answer counts as right from this judged agreement with the reference on: its main point is right."""
+_DEFAULT = HeadlineSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,53 +56,101 @@ class DropTables(MeasuredTables):
     session_verdicts: Mapping[str, Stored]
 
 
-def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables: DropTables) -> DropReport:
-    """Build the report of a drop. Tables are read as streams; only figures and listed rows are kept in memory."""
+def summarise(
+    drop: str,
+    facts: DropFacts,
+    comparability: dict[str, str],
+    tables: DropTables,
+    settings: HeadlineSettings = _DEFAULT,
+    gate: GateOutcome | None = None,
+    labels: Mapping[str, float] | None = None,
+) -> DropReport:
+    """Build the report of a drop. Tables are read as streams; only figures and listed rows are kept in memory.
+
+    Args:
+        drop: key of the drop.
+        facts: what is known about its file.
+        comparability: the parts of its comparability key.
+        tables: its tables.
+        settings: what the headline counts.
+        gate: the comparison with the baseline.
+        labels: people's labels of whole trajectories, by trajectory.
+    """
     records, repairs, repairs_total = _records(tables)
-    trajectories = _Best(LISTED)
-    outcomes: list[bool] = []
-    right: dict[str, list[bool]] = {}
+    trajectories = Lowest(LISTED)
+    outcomes: dict[str, bool] = {}
+    correctness: list[float | None] = []
     overall: list[float | None] = []
+    task_of: dict[str, str] = {}
+    tasks: list[str] = []
+    cases = {row["trajectory_id"]: row["passed"] for row in tables.tool_use_results.rows(["trajectory_id", "passed"])}
     scores = Aligned(tables.trajectory_scores.rows())
-    by_criterion: dict[tuple[str, str], list[float | None]] = {}
+    by_criterion: dict[tuple[str, str], Values] = {}
     columns = ["trajectory_id", "task_id", "task", "success", "n_tool_calls", "repairs", "flags"]
     total = 0
     for total, row in enumerate(tables.preprocessed.rows(columns), 1):
         own = {score["criterion"]: score["mean"] for score in scores.at(row["trajectory_id"])}
         for criterion, mean in own.items():
             if criterion != OVERALL:
-                by_criterion.setdefault(_level(criterion), []).append(mean)
+                by_criterion.setdefault(_level(criterion), Values()).add(mean, row["task_id"])
+        task_of[row["trajectory_id"]] = row["task_id"]
+        tasks.append(row["task_id"])
         overall.append(own.get(OVERALL))
+        correctness.append(own.get(settings.criterion))
         if row["success"] is not None:
-            outcomes.append(row["success"])
-        if (agreement := own.get("answer_correctness")) is not None:
-            right.setdefault(row["task_id"], []).append(agreement >= RIGHT_ANSWER)
-        trajectories.offer(2.0 if own.get(OVERALL) is None else own[OVERALL], total, _trajectory(row, own))
-    for row in tables.category_assessments.rows(["criterion", "mean"]):
-        by_criterion.setdefault(("category", row["criterion"]), []).append(row["mean"])
-    tools, clip_criteria, worst, total_clips, scored_clips = _clips(tables)
+            outcomes[row["trajectory_id"]] = row["success"]
+        correct = _correct(row["success"], cases.get(row["trajectory_id"]), correctness[-1], settings)
+        rank = (0.0 if correct is False else 4.0) + (2.0 if own.get(OVERALL) is None else own[OVERALL])
+        trajectories.offer(rank, total, _trajectory(row, own, correct))
+    for row in tables.category_assessments.rows(["trajectory_id", "criterion", "mean"]):
+        values = by_criterion.setdefault(("category", row["criterion"]), Values())
+        values.add(row["mean"], task_of.get(row["trajectory_id"], ""))
+    tools, clip_criteria, worst, total_clips, scored_clips = clip_summaries(tables, task_of)
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
-    described, use = statistic(overall), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
+    described, use = statistic(overall, tasks), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
     judges = [_judge(judge, tables) for judge in tables.clip_verdicts]
     rates = [
         rate("success", _by_task(tables.raw, "task_id", "success"), tables.raw.count),
         rate("passed", _by_task(tables.tool_use_results, "case_id", "passed")),
-        rate("right_answer", right, total),
+        criterion_rate(zip(tasks, correctness, strict=True), total, settings),
     ]
+    panel = panel_summary(
+        tables.preprocessed,
+        {
+            "clip": tables.clip_verdicts,
+            "category": tables.category_verdicts,
+            "trajectory": tables.trajectory_verdicts,
+            "session": tables.session_verdicts,
+        },
+        labels_of(labels or {}, outcomes),
+    )
     return DropReport(
         drop=drop,
-        headline=headline(rates, described, by_rules_only=all(judge.provider == "rules" for judge in judges)),
+        headline=headline(
+            rates,
+            described,
+            by_rules_only=all(judge.provider == "rules" for judge in judges),
+            settings=settings,
+            gate=gate,
+        ),
+        gate=gate,
+        panel=panel,
         sidecar=facts.sidecar,
         reading=facts.reading,
         comparability=comparability,
         records=records,
-        recorded_success=sum(outcomes),
+        recorded_success=sum(outcomes.values()),
         recorded_outcomes=len(outcomes),
         overall=described,
         total_clips=total_clips,
         scored_clips=scored_clips,
         criteria=[
-            CriterionSummary(level=level, criterion=criterion, statistic=statistic(values))
+            CriterionSummary(
+                level=level,
+                criterion=criterion,
+                statistic=statistic(values.values, values.tasks),
+                effective_judges=None if panel is None else panel.effective(level, criterion),
+            )
             for (level, criterion), values in [*sorted(by_criterion.items()), *clip_criteria]
         ],
         tools=tools,
@@ -115,7 +158,7 @@ def summarise(drop: str, facts: DropFacts, comparability: dict[str, str], tables
         worst_clips=worst,
         trajectories=trajectories.items(),
         trajectories_total=total,
-        sessions=sessions_summary(tables.session_analyses),
+        sessions=sessions_summary(tables.session_analyses, task_of),
         coding=_coding(tables),
         rejected=rejected,
         rejected_total=tables.rejected.count,
@@ -139,25 +182,6 @@ def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
         if row[outcome] is not None:
             found.setdefault(row[task], []).append(row[outcome])
     return found
-
-
-class _Best:
-    """Keeps only the items with the lowest values. Ties go to the earlier item."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._heap: list[tuple[float, int, Any]] = []
-
-    def offer(self, value: float, position: int, item: Any) -> None:
-        entry = (-value, -position, item)
-        if len(self._heap) < self._size:
-            heapq.heappush(self._heap, entry)
-        elif entry[:2] > self._heap[0][:2]:
-            heapq.heapreplace(self._heap, entry)
-
-    def items(self) -> list[Any]:
-        """The kept items, lowest value first."""
-        return [item for _, _, item in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1]))]
 
 
 def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:
@@ -187,93 +211,6 @@ def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:
         kept_share=kept / total if total else None,
     )
     return records, repairs, repairs_total
-
-
-@dataclass(slots=True)
-class _Tool:
-    clips: int = 0
-    scored: int = 0
-    calls: Counter[str] = field(default_factory=Counter)
-    criteria: dict[str, list[float | None]] = field(default_factory=dict)
-
-
-def _clips(
-    tables: DropTables,
-) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], list[float | None]]], list[ClipSummary], int, int]:
-    """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
-    tools: dict[str, _Tool] = {}
-    worst = _Best(WORST_CLIPS)
-    scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
-    position = 0
-    for trajectory_id, clips in grouped(
-        tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
-    ):
-        by_clip = dict(grouped(scores.at(trajectory_id), "clip_index"))
-        for clip in clips:
-            position += 1
-            tool = tools.setdefault(clip["tool_type"], _Tool())
-            tool.clips += 1
-            if not clip["is_final"]:
-                tool.calls[clip["call_status"]] += 1
-            own = by_clip.get(clip["clip_index"], [])
-            for score in own:
-                tool.criteria.setdefault(score["criterion"], []).append(score["mean"])
-            known = [score["mean"] for score in own if score["mean"] is not None]
-            if known:
-                tool.scored += 1
-                worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
-    summaries = [
-        ToolSummary(
-            tool_type=name,
-            clip_count=tool.clips,
-            scored_clips=tool.scored,
-            overall=_overall(tool),
-            criteria={criterion: statistic(values) for criterion, values in sorted(tool.criteria.items())},
-            calls=dict(sorted(tool.calls.items())),
-        )
-        for name, tool in sorted(tools.items())
-    ]
-    merged: dict[str, list[float | None]] = {}
-    for _, tool in sorted(tools.items()):
-        for criterion, values in tool.criteria.items():
-            merged.setdefault(criterion, []).extend(values)
-    criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
-    total, scored = position, sum(tool.scored for tool in tools.values())
-    return summaries, criteria, _with_verdicts(worst.items(), tables), total, scored
-
-
-def _overall(tool: _Tool) -> float | None:
-    means = [fmean(known) for values in tool.criteria.values() if (known := [v for v in values if v is not None])]
-    return fmean(means) if means else None
-
-
-def _with_verdicts(worst: list[tuple[str, int, Row, float]], tables: DropTables) -> list[ClipSummary]:
-    wanted = {(trajectory_id, index) for trajectory_id, index, _, _ in worst}
-    contents = {
-        (row["trajectory_id"], row["clip_index"]): excerpt(row["content"])
-        for row in tables.clips.rows(["trajectory_id", "clip_index", "content"])
-        if (row["trajectory_id"], row["clip_index"]) in wanted
-    }
-    opinions: dict[tuple[str, int], list[ClipVerdict]] = {}
-    columns = ["trajectory_id", "clip_index", "judge", "sample", "outcome", "scores", "summary", "reasoning", "error"]
-    for table in tables.clip_verdicts.values():
-        for row in table.rows(columns):
-            place = (row.pop("trajectory_id"), row.pop("clip_index"))
-            if place in wanted:
-                opinions.setdefault(place, []).append(ClipVerdict.model_validate(row))
-    return [
-        ClipSummary(
-            trajectory_id=trajectory_id,
-            clip_index=index,
-            tool_type=clip["tool_type"],
-            tool_name=clip["tool_name"],
-            call_status=clip["call_status"],
-            score=score,
-            excerpt=contents[trajectory_id, index],
-            opinions=opinions.get((trajectory_id, index), []),
-        )
-        for trajectory_id, index, clip, score in worst
-    ]
 
 
 def _judge(judge: str, tables: DropTables) -> JudgeSummary:
@@ -325,12 +262,23 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     )
 
 
-def _trajectory(row: Row, scores: dict[str, float | None]) -> TrajectorySummary:
+def _correct(
+    success: bool | None, passed: bool | None, correctness: float | None, settings: HeadlineSettings
+) -> bool | None:
+    """Whether a run is correct by the first measure that is known for it, in the order of the headline."""
+    reached = None if correctness is None else correctness >= settings.threshold
+    found = {"outcome": success, "suite": passed, "criterion": reached}
+    ordered = [found.get(settings.by or ""), *found.values()]
+    return next((value for value in ordered if value is not None), None)
+
+
+def _trajectory(row: Row, scores: dict[str, float | None], correct: bool | None) -> TrajectorySummary:
     return TrajectorySummary(
         trajectory_id=row["trajectory_id"],
         task_id=row["task_id"],
         task=excerpt(row["task"], 300),
         success=row["success"],
+        correct=correct,
         n_tool_calls=row["n_tool_calls"],
         overall=scores.get(OVERALL),
         scores={criterion: mean for criterion, mean in scores.items() if criterion != OVERALL},
@@ -353,10 +301,3 @@ def _rejected(row: Row) -> RejectedRecord:
 def _level(criterion: str) -> tuple[str, str]:
     level, dot, name = criterion.partition(".")
     return (level, name) if dot else ("trajectory", criterion)
-
-
-def excerpt(text: str, limit: int = EXCERPT) -> str:
-    """The text, cut in the middle with a visible mark if it is longer than `limit` characters."""
-    if len(text) <= limit:
-        return text
-    return without_middle(text, limit // 2, limit // 2, "[… {} characters left out …]")

@@ -4,10 +4,10 @@ import hashlib
 from collections.abc import Collection
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
 from upath import UPath
 
 from evaluation_assets.core.configuration import read_settings
@@ -22,13 +22,29 @@ _TYPED_LEVELS: tuple[Level, ...] = ("clip", "category")
 """Levels with a rubric for each tool type."""
 
 
-class Scale(BaseModel):
-    """The whole numbers a judge may give; stored scores are these mapped to 0..1."""
+Ties = Literal["abstain", "lowest"]
+"""What a majority without a winner counts as: nothing, or the lowest of the most frequent scores."""
 
-    model_config = ConfigDict(frozen=True)
+
+class Scale(BaseModel):
+    """The whole numbers a judge may give; stored scores are these mapped to 0..1.
+
+    The scores of several judges are averaged, or with `aggregate: majority` the most frequent one counts: for scales
+    whose numbers are verdicts or categories. A tie abstains, or with `ties: lowest` the lowest of the tied ones counts.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     min: int
     max: int
+    aggregate: Literal["mean", "majority"] = "mean"
+    ties: Ties = "abstain"
+
+    @model_serializer(mode="wrap")
+    def _without_the_default(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Rubrics that are averaged keep the version that they had before there was a choice."""
+        fields = serialize(self)
+        return fields if self.aggregate == "majority" else {"min": self.min, "max": self.max}
 
     def to_share(self, points: float) -> float:
         """A number on the scale as 0..1."""
@@ -108,6 +124,14 @@ class Rubrics:
                 if wanted in rubric.covers:
                     return rubric
         raise LookupError(f"no rubric of level {level} applies to {tool_type}")
+
+    def majorities(self, *levels: Level) -> dict[str, Ties]:
+        """The rubrics of some levels whose scores are aggregated by majority, by name, with their rule for ties."""
+        return {
+            rubric.name: rubric.scale.ties
+            for rubric in self._all
+            if rubric.level in levels and rubric.scale.aggregate == "majority"
+        }
 
     def versions(self, level: Level | None = None) -> dict[str, str]:
         """Version of each rubric, by `level/name`."""

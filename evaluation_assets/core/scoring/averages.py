@@ -1,11 +1,14 @@
 """Averages of verdicts. Every mean states how many judges it is based on; missing values stay missing."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median, pstdev
 from typing import Any
 
 import numpy as np
+
+from evaluation_assets.core.rubrics.model import Ties
 
 Row = dict[str, Any]
 
@@ -44,6 +47,28 @@ def average(scores: Mapping[str, float], n_judges: int, quorum: int, leniency: M
         n_scored=len(values),
         n_judges=n_judges,
     )
+
+
+def majority(votes: Mapping[str, float], n_judges: int, quorum: int, ties: Ties) -> Average:
+    """Aggregate the judges' votes on one criterion: `mean` and `adjusted_mean` are the most frequent vote.
+
+    Both are `None` if there is a tie that abstains. The other statistics describe the votes as `average` does.
+    """
+    found = average(votes, n_judges, quorum, {})
+    if found.mean is None:
+        return found
+    winner = most_frequent(list(votes.values()), ties)
+    return replace(found, mean=winner, adjusted_mean=winner)
+
+
+def most_frequent(votes: Sequence[float], ties: Ties) -> float | None:
+    """The most frequent vote; on a tie the lowest of the tied ones, or `None` if ties abstain."""
+    counts = Counter(votes)
+    most = max(counts.values(), default=0)
+    winners = [vote for vote, count in counts.items() if count == most]
+    if len(winners) == 1 or (winners and ties == "lowest"):
+        return min(winners)
+    return None
 
 
 class Leniency:
@@ -101,6 +126,17 @@ def panel_scores(verdicts: Mapping[str, Iterable[Row]]) -> dict[str, dict[str, f
             by_judge = found.setdefault(criterion, {})
             if samples:
                 by_judge[judge] = fmean(samples)
+    return found
+
+
+def panel_votes(verdicts: Mapping[str, Iterable[Row]], ties: Ties) -> dict[str, dict[str, float]]:
+    """Votes on one subject by criterion and judge: the most frequent of each judge's samples; none on a tie."""
+    found: dict[str, dict[str, float]] = {}
+    for judge, rows in verdicts.items():
+        for criterion, samples in samples_of(rows).items():
+            by_judge = found.setdefault(criterion, {})
+            if (vote := most_frequent(samples, ties)) is not None:
+                by_judge[judge] = vote
     return found
 
 

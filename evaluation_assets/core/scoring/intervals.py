@@ -3,11 +3,17 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from statistics import fmean
 
 import numpy as np
 from scipy import special
 
 CONFIDENCE = 0.95
+
+MIN_CLUSTERS = 5
+"""Means over fewer tasks are reported without an interval: their standard error is itself a guess."""
+
+_NO_VARIATION = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +43,74 @@ def clustered(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]
     `SE = sqrt(G / (G - 1) * sum_g (sum_i (x_gi - mean))^2) / n` with `G` clusters. Source: Miller, Adding Error Bars
     to Evals (2024), section 2.2, with the finite-sample factor of the CR1 estimator.
     """
-    numbers = np.asarray(values, float)
-    position = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
-    mean = float(numbers.mean())
-    if len(position) < 2:
+    return mean_of_clustered_means([(values, clusters)])
+
+
+Clustered = tuple[Sequence[float] | np.ndarray, Sequence[Hashable]]
+"""Values, and the cluster of each."""
+
+
+def mean_of_clustered_means(groups: Sequence[Clustered]) -> tuple[float, float, int]:
+    """Mean of the groups' means, with standard error and degrees of freedom as `clustered`.
+
+    Groups share clusters, for instance criteria of the same clips. The deviations of values from the mean of their
+    group, divided by the size of the group, are summed by cluster over all groups.
+    """
+    position: dict[Hashable, int] = {}
+    for _, clusters in groups:
+        for cluster in clusters:
+            position.setdefault(cluster, len(position))
+    sums, means = np.zeros(len(position)), []
+    for values, clusters in groups:
+        numbers = np.asarray(values, float)
+        means.append(float(numbers.mean()))
+        members = np.fromiter((position[cluster] for cluster in clusters), int, len(clusters))
+        sums += np.bincount(members, (numbers - means[-1]) / len(numbers), len(position))
+    mean, size = fmean(means), len(position)
+    if size < 2:
         return mean, float("nan"), 0
-    members = np.fromiter((position[cluster] for cluster in clusters), int, len(clusters))
-    sums = np.bincount(members, numbers - mean)
-    size = len(position)
-    return mean, sqrt(size / (size - 1) * float((sums**2).sum())) / len(numbers), size - 1
+    return mean, sqrt(size / (size - 1) * float((sums**2).sum())) / len(groups), size - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A two-sided 95 % interval of a mean, 0..1, over `n` clusters; ends are `None` if there is none to give."""
+
+    low: float | None
+    high: float | None
+    n: int
+
+
+def interval_of_mean(groups: Sequence[Clustered]) -> Interval:
+    """The interval of a mean of scores, or of a mean of groups' means, over tasks.
+
+    Student's t with cluster-robust standard errors, clipped to 0..1. If the values of every task are all 0 or all 1,
+    Wilson's interval over tasks, extended to the mean where tasks differ in size. None below `MIN_CLUSTERS` tasks, and
+    none for scores that do not vary: a width of 0 would claim certainty.
+    """
+    mean, error, degrees = mean_of_clustered_means(groups)
+    n = degrees + 1 if degrees else len({cluster for _, clusters in groups for cluster in clusters})
+    if n < MIN_CLUSTERS:
+        return Interval(None, None, n)
+    outcomes = _outcomes(*groups[0]) if len(groups) == 1 else None
+    if outcomes is not None:
+        low, high = wilson(sum(outcomes), n)
+        return Interval(min(low, mean), max(high, mean), n)
+    if error < _NO_VARIATION:
+        return Interval(None, None, n)
+    half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    return Interval(max(0.0, mean - half), min(1.0, mean + half), n)
+
+
+def _outcomes(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]) -> list[float] | None:
+    """The outcome of each cluster if all its values are 0, or all are 1; `None` if any cluster is neither."""
+    if not set(np.unique(values)) <= {0.0, 1.0}:
+        return None
+    by_cluster: dict[Hashable, float] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        if by_cluster.setdefault(cluster, float(value)) != value:
+            return None
+    return list(by_cluster.values())
 
 
 def mean_of_tasks(values: Sequence[float]) -> Estimate:

@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluation_assets.core.lake import Stored, grouped
 from evaluation_assets.core.scoring.averages import Leniency, samples_of
+from evaluation_assets.core.scoring.effective_number import VerdictCorrelations
 from evaluation_assets.core.scoring.reliability import alpha_of, components, influence, retest_std, table_of
 
 Row = dict[str, Any]
@@ -35,6 +36,10 @@ def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) ->
                 leniency.add(criterion, own)
             effects, moves = leniency.effects(criterion), influence(scores)
             reliability = components(table)
+            correlations = VerdictCorrelations()
+            for own in means:
+                correlations.add(own)
+            effective = correlations.effective()
             for judge in tables:
                 yield {
                     "drop": drop,
@@ -45,6 +50,7 @@ def reliability_rows(drop: str, verdicts: Mapping[str, Mapping[str, Stored]]) ->
                     "alpha": alpha_of(table),
                     "icc_single": reliability.icc_single,
                     "icc_panel": reliability.icc_panel,
+                    "effective_judges": None if effective is None else effective.value,
                     "leniency": effects.get(judge),
                     "influence": moves[judge],
                     "retest_std": retest_std(repeated[judge]),

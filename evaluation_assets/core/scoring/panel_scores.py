@@ -7,7 +7,16 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.lake import Aligned, Stored, grouped
-from evaluation_assets.core.scoring.averages import Average, Leniency, average, by_subject, panel_scores
+from evaluation_assets.core.rubrics.model import Ties
+from evaluation_assets.core.scoring.averages import (
+    Average,
+    Leniency,
+    average,
+    by_subject,
+    majority,
+    panel_scores,
+    panel_votes,
+)
 
 Row = dict[str, Any]
 Key = tuple[Any, ...]
@@ -15,6 +24,8 @@ Subject = tuple[Key, Row]
 """A subject: the key of its verdicts, and its identifying columns."""
 
 OVERALL = "overall"
+
+_NONE: Mapping[str, Ties] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +58,22 @@ def clip_weighted_overall(averages: Mapping[str, ToolAverage]) -> float | None:
     return sum(tool.overall * tool.clip_count for tool in averages.values()) / weight if weight else None
 
 
-def clip_scores(drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int) -> Iterator[Row]:
-    """Rows of `clip_scores`."""
+def clip_scores(
+    drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int, majorities: Mapping[str, Ties] = _NONE
+) -> Iterator[Row]:
+    """Rows of `clip_scores`. `majorities` are the rubrics aggregated by majority, with their rule for ties."""
 
     def order() -> Iterator[Subject]:
         for row in clips.rows(["trajectory_id", "clip_index", "tool_type"]):
             yield (row["trajectory_id"], row["clip_index"]), row
 
-    for row, criterion, result in _averages(verdicts, ["clip_index"], order, quorum):
+    for row, criterion, result in _averages(verdicts, ["clip_index"], order, quorum, majorities):
         yield {"drop": drop, **row, "criterion": criterion, **asdict(result)}
 
 
-def category_assessments(drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int) -> Iterator[Row]:
+def category_assessments(
+    drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int, majorities: Mapping[str, Ties] = _NONE
+) -> Iterator[Row]:
     """Rows of `category_assessments`."""
 
     def order() -> Iterator[Subject]:
@@ -71,12 +86,17 @@ def category_assessments(drop: str, clips: Stored, verdicts: Mapping[str, Stored
                 place = {"trajectory_id": trajectory_id, "category": category, "clip_count": count}
                 yield (trajectory_id, category), place
 
-    for place, criterion, result in _averages(verdicts, ["subject"], order, quorum):
+    for place, criterion, result in _averages(verdicts, ["subject"], order, quorum, majorities):
         yield {"drop": drop, **place, "criterion": criterion, **_core(result)}
 
 
 def trajectory_scores(
-    drop: str, trajectories: Stored, clip_score_rows: Iterable[Row], verdicts: Mapping[str, Stored], quorum: int
+    drop: str,
+    trajectories: Stored,
+    clip_score_rows: Iterable[Row],
+    verdicts: Mapping[str, Stored],
+    quorum: int,
+    majorities: Mapping[str, Ties] = _NONE,
 ) -> Iterator[Row]:
     """Rows of `trajectory_scores`: `overall` first, then the criteria; those of the answer as `answer.<criterion>`."""
     columns = ["trajectory_id", "task_id", "final_answer"]
@@ -88,7 +108,7 @@ def trajectory_scores(
 
     judged = (
         {**place, "criterion": criterion, "result": result}
-        for place, criterion, result in _averages(verdicts, ["subject"], order, quorum)
+        for place, criterion, result in _averages(verdicts, ["subject"], order, quorum, majorities)
     )
     by_trajectory, clips = Aligned(judged), Aligned(iter(clip_score_rows))
     for row in trajectories.rows(columns):
@@ -111,32 +131,51 @@ def _overall(clip_rows: list[Row], n_judges: int) -> Row:
 
 
 def _averages(
-    tables: Mapping[str, Stored], key: Sequence[str], order: Callable[[], Iterator[Subject]], quorum: int
+    tables: Mapping[str, Stored],
+    key: Sequence[str],
+    order: Callable[[], Iterator[Subject]],
+    quorum: int,
+    majorities: Mapping[str, Ties],
 ) -> Iterator[tuple[Row, str, Average]]:
-    """Average every criterion of every subject. Subjects without verdicts have no rows.
+    """Average every criterion of every subject; those of the rubrics in `majorities` are aggregated by majority.
+
+    Subjects without verdicts have no rows.
 
     The tables are read twice: once for leniency, once for the averages.
     """
     columns = ["trajectory_id", *key]
 
-    def side_by_side() -> Iterator[tuple[Row, dict[str, dict[str, float]]]]:
-        rows = {judge: table.rows([*columns, "outcome", "scores"]) for judge, table in tables.items()}
+    def side_by_side() -> Iterator[tuple[Row, Ties | None, dict[str, dict[str, float]]]]:
+        rows = {judge: table.rows([*columns, "rubric", "outcome", "scores"]) for judge, table in tables.items()}
         places, subjects = tee(order())
         found = by_subject(rows, (subject for subject, _ in subjects), columns)
         for (_, place), (_, verdicts) in zip(places, found, strict=True):
-            yield place, panel_scores(verdicts)
+            ties = _ties(verdicts, majorities)
+            yield place, ties, panel_scores(verdicts) if ties is None else panel_votes(verdicts, ties)
 
     leniency = Leniency(list(tables))
     if len(tables) > 1:
-        for _, criteria in side_by_side():
-            for criterion, scores in criteria.items():
+        for _, ties, criteria in side_by_side():
+            for criterion, scores in criteria.items() if ties is None else ():
                 leniency.add(criterion, scores)
     effects: dict[str, dict[str, float]] = {}
-    for place, criteria in side_by_side():
+    for place, ties, criteria in side_by_side():
         for criterion, scores in criteria.items():
+            if ties is not None:
+                yield place, criterion, majority(scores, len(tables), quorum, ties)
+                continue
             if criterion not in effects:
                 effects[criterion] = leniency.effects(criterion)
             yield place, criterion, average(scores, len(tables), quorum, effects[criterion])
+
+
+def _ties(verdicts: Mapping[str, Sequence[Row]], majorities: Mapping[str, Ties]) -> Ties | None:
+    """The rule for ties of a subject's rubric; `None` if its scores are averaged."""
+    for rows in verdicts.values():
+        for row in rows:
+            if row["rubric"] in majorities:
+                return majorities[row["rubric"]]
+    return None
 
 
 def _core(result: Average) -> Row:

@@ -4,7 +4,12 @@ from evaluation_assets.core.tables.model import FLOAT, INT, NAME, Column, Table
 from evaluation_assets.core.tables.shared_columns import DROP, TASK_ID, TRAJECTORY_ID
 
 _CRITERION = Column("criterion", NAME, "Key of the criterion in its rubric.")
-_MEAN = Column("mean", FLOAT, "Mean over the judges that scored it, 0..1; null if these are fewer than the quorum.")
+_MEAN = Column(
+    "mean",
+    FLOAT,
+    "Mean over the judges that scored it, 0..1; null if these are fewer than the quorum. The majority "
+    "of their scores if the rubric's scale says so; then null on a tie, too.",
+)
 _ADJUSTED_MEAN = Column(
     "adjusted_mean",
     FLOAT,
@@ -99,6 +104,12 @@ PANEL_RELIABILITY = Table(
         ),
         Column("icc_single", FLOAT, "ICC(2,1), the reliability of a single judge; null if it is undefined."),
         Column("icc_panel", FLOAT, "ICC(2,k), the reliability of the panel's mean; null if it is undefined."),
+        Column(
+            "effective_judges",
+            FLOAT,
+            "Lower bound of the number of independent judges that the panel is worth, from the correlation of their "
+            "verdicts; null if no two judges share ten subjects, or their scores do not vary.",
+        ),
         Column(
             "leniency",
             FLOAT,

@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from upath import UPath
 
+from evaluation_assets.core.gating.outcome import GateOutcome, MetricComparison
+from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.reporting.distributions import statistic
-from evaluation_assets.core.reporting.headline import headline, rate
+from evaluation_assets.core.reporting.headline import criterion_rate, headline, rate
+from evaluation_assets.core.settings import InvalidSettings, load_settings
 from evaluation_assets_tests.conftest import command
 
 
@@ -38,6 +42,46 @@ def test_a_rate_lies_in_its_interval(outcomes: dict[str, list[bool]]) -> None:
     assert (found is None) == (not any(outcomes.values()))
     if found is not None:
         assert 0 <= found.ci_low <= found.rate <= found.ci_high <= 1
+
+
+def test_gate_yaml_says_what_the_headline_counts(tmp_path: Path) -> None:
+    (tmp_path / "gate.yaml").write_text("headline: {by: criterion, criterion: answer.correctness, threshold: 0.75}")
+    settings = load_settings(UPath(tmp_path / "gate.yaml")).headline
+    success = rate("success", {"a": [True]})
+    reached = criterion_rate([("a", 0.8), ("a", 0.7), ("b", None)], 3, settings)
+    assert reached is not None
+    assert reached.text.startswith("answer.correctness at least 0.75 1 of 2 (50.0 %, ")
+    assert reached.text.endswith("over 1 tasks); 1 more without a known outcome")
+    found = headline([success, None, reached], statistic([0.9]), by_rules_only=False, settings=settings)
+    assert (found.measure, [known.measure for known in found.rates]) == ("criterion", ["criterion", "success"])
+    default = headline([success, None, reached], statistic([0.9]), by_rules_only=False)
+    assert default.measure == "success"
+    overall = HeadlineSettings(by="overall")
+    by_score = headline([success, None, None], statistic([0.9]), by_rules_only=False, settings=overall)
+    assert (by_score.measure, by_score.text) == ("score", "overall score 0.900 over 1 trajectories")
+    (tmp_path / "gate.yaml").write_text("headline: {by: luck}")
+    with pytest.raises(InvalidSettings, match=r"headline\.by"):
+        load_settings(UPath(tmp_path / "gate.yaml"))
+
+
+def test_the_change_against_the_baseline_stands_in_the_headline() -> None:
+    compared = MetricComparison(
+        metric="success",
+        gates=True,
+        baseline=0.5,
+        current=0.4,
+        difference=-0.1,
+        ci_low=-0.2,
+        ci_high=0.0,
+        n_tasks=50,
+        verdict="fail",
+        reason="",
+    )
+    gate = GateOutcome.model_construct(metrics=[compared], confidence=0.9)
+    success = rate("success", {str(task): [task < 20] for task in range(50)})
+    found = headline([success], statistic([0.9]), by_rules_only=True, gate=gate)
+    assert found.text.endswith("; -0.100 against the baseline (90 % CI -0.200 to 0.000, 50 tasks)")
+    assert found.change is None
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +130,7 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
     assert data["overall"]["mean"] == data["headline"]["score"]
     markdown = (reports / "report.md").read_text()
     assert markdown.splitlines()[2] == "**Success 1 of 10 (10.0 %, 95 % CI 1.8 % to 40.4 %)**"
+    assert [row["correct"] for row in data["trajectories"]] == [False] * 9 + [True]
     page = (reports / "report.html").read_text()
     assert page.index("Recorded success rate") < page.index("Process score (rules)")
     assert '<p class="figure">10.0%</p>' in page

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation_assets.core.scoring.intervals import clustered, mean_of_tasks, wilson
+from evaluation_assets.core.scoring.intervals import (
+    Interval,
+    clustered,
+    interval_of_mean,
+    mean_of_clustered_means,
+    mean_of_tasks,
+    wilson,
+)
 
 shares = st.floats(0, 1, width=32)
 
@@ -37,3 +44,38 @@ def test_repeating_every_value_in_its_cluster_makes_nothing_surer(values: list[f
 def test_outcomes_get_wilsons_interval_and_one_task_none() -> None:
     assert mean_of_tasks([1.0, 0.0, 1.0, 1.0]).low == pytest.approx(wilson(3, 4)[0])
     assert mean_of_tasks([0.7]).low is None
+
+
+def _by_task(values: list[float], tasks: int) -> list[int]:
+    return [index % tasks for index in range(len(values))]
+
+
+@given(st.lists(shares, min_size=5, max_size=40))
+def test_the_interval_of_a_mean_holds_it_and_stays_a_share(values: list[float]) -> None:
+    found = interval_of_mean([(values, _by_task(values, 5))])
+    assert found.n == 5
+    if found.low is not None and found.high is not None:
+        assert 0 <= found.low <= np.mean(values) + 1e-9
+        assert np.mean(values) - 1e-9 <= found.high <= 1
+
+
+@given(st.lists(shares, min_size=6, max_size=30), st.lists(shares, min_size=6, max_size=30))
+def test_the_mean_of_means_weighs_groups_equally_and_knows_that_they_share_tasks(
+    one: list[float], other: list[float]
+) -> None:
+    mean, error, degrees = mean_of_clustered_means([(one, _by_task(one, 6)), (other, _by_task(other, 6))])
+    assert mean == pytest.approx((np.mean(one) + np.mean(other)) / 2, abs=1e-9)
+    assert degrees == 5
+    same = mean_of_clustered_means([(one, _by_task(one, 6))] * 2)
+    assert same[1] == pytest.approx(clustered(one, _by_task(one, 6))[1], abs=1e-9)
+    assert error <= (clustered(one, _by_task(one, 6))[1] + clustered(other, _by_task(other, 6))[1]) / 2 + 1e-9
+
+
+def test_few_tasks_and_equal_scores_have_no_interval_and_outcomes_have_wilsons() -> None:
+    assert interval_of_mean([([0.1, 0.5, 0.9, 0.4], range(4))]) == Interval(None, None, 4)
+    assert interval_of_mean([([0.1, 0.5, 0.9, 0.4] * 9, [*range(4)] * 9)]) == Interval(None, None, 4)
+    assert interval_of_mean([([0.7] * 8, range(8))]) == Interval(None, None, 8)
+    low, high = wilson(8, 8)
+    assert interval_of_mean([([1.0] * 16, [*range(8)] * 2)]) == Interval(low, high, 8)
+    mixed = interval_of_mean([([1.0, 0.0] * 8, [index // 4 for index in range(16)])])
+    assert mixed == Interval(None, None, 4)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 ROW = {
     "id": "trip-1", "task_id": "trip", "task": "Book a trip", "agents": ["planner"], "models": ["m"],
     "success": False, "passed": None,
-    "change": None, "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1, "tools": ["search_flights"],
-    "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
+    "change": None, "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1,
+    "tools": ["search_flights"], "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
 }  # fmt: skip
 
 

@@ -68,6 +68,7 @@ function chooser(key, title, sides, current, others) {
 }
 
 const MAPPED = 500;
+const OPEN = 30;
 
 /** All tasks by side: the share that passed, or the score where no outcome is known. */
 function taskMap(sides) {
@@ -83,7 +84,7 @@ function taskMap(sides) {
   };
   return element(
     "details",
-    { class: "more" },
+    { class: "more", open: tasks.length <= OPEN },
     element("summary", {}, `All ${count(tasks.length)} tasks`),
     element("div", { class: "scroll" }, element("table", { class: "runs" },
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Task"), sides.map((side) => element("th", { scope: "col", class: "n" }, name(side.title))))),

@@ -1,0 +1,168 @@
+"""The clips of a report: summaries of tool types and of clip criteria, and the worst clips with their verdicts."""
+
+import heapq
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, Protocol
+
+from evaluation_assets.core.excerpts import without_middle
+from evaluation_assets.core.lake import Aligned, Stored, grouped
+from evaluation_assets.core.reporting.distributions import statistic
+from evaluation_assets.core.reporting.report import ClipSummary, ClipVerdict, ToolSummary
+from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean
+
+Row = dict[str, Any]
+
+WORST_CLIPS = 20
+
+EXCERPT = 1200
+
+
+class ClipTables(Protocol):
+    """The tables that the clips of a report are read from."""
+
+    @property
+    def clips(self) -> Stored: ...
+    @property
+    def clip_scores(self) -> Stored: ...
+    @property
+    def clip_verdicts(self) -> Mapping[str, Stored]: ...
+
+
+class Lowest:
+    """Keeps only the items with the lowest values. Ties go to the earlier item."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._heap: list[tuple[float, int, Any]] = []
+
+    def offer(self, value: float, position: int, item: Any) -> None:
+        entry = (-value, -position, item)
+        if len(self._heap) < self._size:
+            heapq.heappush(self._heap, entry)
+        elif entry[:2] > self._heap[0][:2]:
+            heapq.heapreplace(self._heap, entry)
+
+    def items(self) -> list[Any]:
+        """The kept items, lowest value first."""
+        return [item for _, _, item in sorted(self._heap, key=lambda entry: (-entry[0], -entry[1]))]
+
+
+@dataclass(slots=True)
+class Values:
+    """Scores that may be missing, and the task of each."""
+
+    values: list[float | None] = field(default_factory=list)
+    tasks: list[str] = field(default_factory=list)
+
+    def add(self, value: float | None, task: str) -> None:
+        self.values.append(value)
+        self.tasks.append(task)
+
+    def known(self) -> tuple[list[float], list[str]]:
+        pairs = [(value, task) for value, task in zip(self.values, self.tasks, strict=True) if value is not None]
+        return [value for value, _ in pairs], [task for _, task in pairs]
+
+
+@dataclass(slots=True)
+class _Tool:
+    clips: int = 0
+    scored: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    criteria: dict[str, Values] = field(default_factory=dict)
+
+
+def clip_summaries(
+    tables: ClipTables, task_of: Mapping[str, str]
+) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], Values]], list[ClipSummary], int, int]:
+    """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
+    tools: dict[str, _Tool] = {}
+    worst = Lowest(WORST_CLIPS)
+    scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
+    position = 0
+    for trajectory_id, clips in grouped(
+        tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
+    ):
+        by_clip = dict(grouped(scores.at(trajectory_id), "clip_index"))
+        for clip in clips:
+            position += 1
+            tool = tools.setdefault(clip["tool_type"], _Tool())
+            tool.clips += 1
+            if not clip["is_final"]:
+                tool.calls[clip["call_status"]] += 1
+            own = by_clip.get(clip["clip_index"], [])
+            for score in own:
+                values = tool.criteria.setdefault(score["criterion"], Values())
+                values.add(score["mean"], task_of.get(trajectory_id, trajectory_id))
+            known = [score["mean"] for score in own if score["mean"] is not None]
+            if known:
+                tool.scored += 1
+                worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
+    summaries = [
+        ToolSummary(
+            tool_type=name,
+            clip_count=tool.clips,
+            scored_clips=tool.scored,
+            **_overall(tool),
+            criteria={
+                criterion: statistic(values.values, values.tasks) for criterion, values in sorted(tool.criteria.items())
+            },
+            calls=dict(sorted(tool.calls.items())),
+        )
+        for name, tool in sorted(tools.items())
+    ]
+    merged: dict[str, Values] = {}
+    for _, tool in sorted(tools.items()):
+        for criterion, values in tool.criteria.items():
+            every = merged.setdefault(criterion, Values())
+            every.values += values.values
+            every.tasks += values.tasks
+    criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
+    total, scored = position, sum(tool.scored for tool in tools.values())
+    return summaries, criteria, _with_verdicts(worst.items(), tables), total, scored
+
+
+def _overall(tool: _Tool) -> Row:
+    """The mean of the criteria's means, with its interval over tasks."""
+    groups = [known for values in tool.criteria.values() if (known := values.known())[0]]
+    found = interval_of_mean(groups) if groups else Interval(None, None, 0)
+    overall = fmean(fmean(values) for values, _ in groups) if groups else None
+    return {"overall": overall, "ci_low": found.low, "ci_high": found.high, "n_tasks": found.n}
+
+
+def _with_verdicts(worst: list[tuple[str, int, Row, float]], tables: ClipTables) -> list[ClipSummary]:
+    wanted = {(trajectory_id, index) for trajectory_id, index, _, _ in worst}
+    contents = {
+        (row["trajectory_id"], row["clip_index"]): excerpt(row["content"])
+        for row in tables.clips.rows(["trajectory_id", "clip_index", "content"])
+        if (row["trajectory_id"], row["clip_index"]) in wanted
+    }
+    opinions: dict[tuple[str, int], list[ClipVerdict]] = {}
+    columns = ["trajectory_id", "clip_index", "judge", "sample", "outcome", "scores", "summary", "reasoning", "error"]
+    for table in tables.clip_verdicts.values():
+        for row in table.rows(columns):
+            place = (row.pop("trajectory_id"), row.pop("clip_index"))
+            if place in wanted:
+                opinions.setdefault(place, []).append(ClipVerdict.model_validate(row))
+    return [
+        ClipSummary(
+            trajectory_id=trajectory_id,
+            clip_index=index,
+            tool_type=clip["tool_type"],
+            tool_name=clip["tool_name"],
+            call_status=clip["call_status"],
+            score=score,
+            excerpt=contents[trajectory_id, index],
+            opinions=opinions.get((trajectory_id, index), []),
+        )
+        for trajectory_id, index, clip, score in worst
+    ]
+
+
+def excerpt(text: str, limit: int = EXCERPT) -> str:
+    """The text, cut in the middle with a visible mark if it is longer than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    return without_middle(text, limit // 2, limit // 2, "[… {} characters left out …]")
