@@ -83,7 +83,7 @@ def build_definitions(
     return dg.Definitions(
         assets=[
             one_step("preprocess", [ingest.read_drop, ingest.preprocess, ingest.clips], ingest.PreprocessConfig),
-            *judging_assets(judges, rubrics),
+            one_step("judge", judging_assets(judges, rubrics), JudgingConfig),
             *canary_assets(judges, rubrics, settings.canaries),
             one_step(
                 "measure",

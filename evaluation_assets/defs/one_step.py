@@ -1,7 +1,7 @@
 """Several assets as one step: every step costs events, queries and a start of its own, whatever it computes."""
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import dagster as dg
@@ -21,37 +21,65 @@ def one_step(
 
     Parts are assets as they would be as steps of their own: functions of `context`, `home` and, for those that have
     settings, `config`. A part of which nothing is selected does not run. Tables are written as soon as they are
-    yielded, so that later parts and checks can read them.
+    yielded, so that later parts and checks can read them. The functions of all parts, or none, are asynchronous.
     """
-
-    @dg.multi_asset(
+    step = dg.multi_asset(
         name=name,
         partitions_def=DROPS,
         can_subset=True,
         specs=[spec.replace_attributes(skippable=True) for part in parts for spec in part.specs],
         check_specs=[spec for part in parts for spec in part.check_specs],
     )
-    def step(context: dg.AssetExecutionContext, config: config_type, home: HomeResource) -> Iterator[Result]:
-        for part in parts:
-            if part.keys & context.selected_asset_keys:
-                for each in _yielded(part, {"context": context, "config": config, "home": home}):
-                    result = _result(part, each, home, context.partition_key)
-                    if _is_selected(result, context):
+
+    def results(
+        part: dg.AssetsDefinition, each: Any, context: dg.AssetExecutionContext, home: HomeResource
+    ) -> list[Result]:
+        result = _result(part, each, home, context.partition_key)
+        return [result] if _is_selected(result, context) else []
+
+    if any(inspect.isasyncgenfunction(_function(part)) for part in parts):
+
+        @step
+        async def run_concurrently(
+            context: dg.AssetExecutionContext,
+            config: config_type,  # pyright: ignore[reportInvalidTypeForm]  (Dagster reads the annotation)
+            home: HomeResource,
+        ):  # Dagster refuses an async annotation
+            for part in _chosen(parts, context):
+                async for each in _called(part, context, config, home):
+                    for result in results(part, each, context, home):
                         yield result
 
-    return step
+        return run_concurrently
+
+    @step
+    def run(
+        context: dg.AssetExecutionContext,
+        config: config_type,  # pyright: ignore[reportInvalidTypeForm]  (see above)
+        home: HomeResource,
+    ) -> Iterator[Result]:
+        for part in _chosen(parts, context):
+            produced = _called(part, context, config, home)
+            for each in produced if isinstance(produced, Iterator) else [produced]:
+                yield from results(part, each, context, home)
+
+    return run
 
 
-def _yielded(part: dg.AssetsDefinition, available: dict[str, Any]) -> Iterator[Any]:
-    """What the function of a part yields or returns."""
-    function: Any = part.op.compute_fn
-    function = function.decorated_fn
-    given = {name: available[name] for name in inspect.signature(function).parameters}
-    produced = function(**given)
-    if isinstance(produced, Iterator):
-        yield from produced
-    else:
-        yield produced
+def _chosen(parts: Sequence[dg.AssetsDefinition], context: dg.AssetExecutionContext) -> list[dg.AssetsDefinition]:
+    return [part for part in parts if part.keys & context.selected_asset_keys]
+
+
+def _function(part: dg.AssetsDefinition) -> Callable[..., Any]:
+    decorated: Any = part.op.compute_fn
+    return decorated.decorated_fn
+
+
+def _called(part: dg.AssetsDefinition, context: dg.AssetExecutionContext, config: dg.Config, home: HomeResource) -> Any:
+    """What the function of a part returns; the functions of parts without settings take no config."""
+    available = {"context": context, "config": config, "home": home}
+    function = _function(part)
+    return function(**{name: available[name] for name in inspect.signature(function).parameters})
 
 
 def _result(part: dg.AssetsDefinition, each: Any, home: HomeResource, drop: str) -> Result:

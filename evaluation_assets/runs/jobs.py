@@ -29,6 +29,7 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
+from evaluation_assets.defs.per_judge import LEVELS
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import PREPROCESSED_FILES, assets_of, missing_upstream
@@ -315,10 +316,6 @@ def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, 
         ),
         "preprocessed_files": (PREPROCESSED_FILES, {"split_size": options.split_size or 0}),
     }
-    configs |= {
-        f"judge_{level}": (dg.AssetKey([f"{level}_verdicts"]), {"budget_usd": options.budget_usd})
-        for level in ("clip", "category", "trajectory", "session")
-    }
     configs["judge_canaries"] = (dg.AssetKey(["canary_verdicts"]), {"budget_usd": options.budget_usd})
     configs["measure"] = (dg.AssetKey("session_analyses"), {"budget_usd": options.budget_usd})
     running = set(job.asset_layer.selected_asset_keys if selection is None else selection)
@@ -327,4 +324,6 @@ def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, 
         for step, (asset, config) in configs.items()
         if any(key.path[: len(asset.path)] == asset.path for key in running)
     }
+    if any(key.path[0] == level.name for key in running for level in LEVELS):
+        ops["judge"] = {"config": {"budget_usd": options.budget_usd}}
     return {"loggers": {"console": {}}, "ops": ops}
