@@ -16,6 +16,7 @@ from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.triggers.run_tags import run_tags
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.agents import run_key
 from evaluation_assets.defs.lost_runs import fail_gone_runs
@@ -209,6 +210,7 @@ def _execute(
     run_config: Mapping[str, Any],
     progress: RunProgress,
     stop: Stop,
+    tags: Mapping[str, str] | None = None,
 ) -> dg.ExecuteInProcessResult:
     """Execute a run. On a signal to stop it is canceled; it is never left in the state STARTED."""
     run_id = str(uuid.uuid4())
@@ -229,6 +231,7 @@ def _execute(
             run_config=run_config,
             raise_on_error=False,
             run_id=run_id,
+            tags=dict(tags or {}),
         )
     finally:
         if stop.settled():
@@ -251,7 +254,7 @@ def _run(
     if missing := missing_upstream(definitions, home, drop.key, selection or ()):
         return RunOutcome(drop, "unusable", _without_upstream(missing), (), {})
     run_config = _run_config(job, selection, options)
-    result = _execute(job, instance, drop.key, selection, run_config, progress, stop)
+    result = _execute(job, instance, drop.key, selection, run_config, progress, stop, run_tags(drop))
     failed = tuple(
         FailedCheck(
             check.asset_key.to_user_string(),
