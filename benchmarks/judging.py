@@ -1,6 +1,6 @@
 """What judging costs over a bare loop: CPU, waiting, refused and cached requests, memory, events.
 
-    python -m benchmarks.judging [--rounds 3] [--verdicts 100000] [--only cpu,wait,refused,cache,memory]
+    python -m benchmarks.judging [--rounds 3] [--verdicts 100000] [--only cpu,wait,refused,shared,cache,memory]
 
 Everything is measured against a model server in a process of its own. The bare loop is what one would write by hand:
 the OpenAI SDK as it comes, a semaphore, the same conversations, ready made; no ledger, no validation. Each
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,12 @@ class Load:
     characters: int
     in_flight: int
     protocol: str = "openai"
+    judges: int = 1
+    a_minute: int | None = None
 
     @property
     def verdicts(self) -> int:
-        return self.trajectories * self.clips
+        return self.trajectories * self.clips * self.judges
 
 
 @dataclass(slots=True)
@@ -67,11 +69,14 @@ class Row:
 
 
 def panel(url: str, load: Load) -> dict[str, Any]:
-    """A panel of one model judge behind the server."""
+    """A panel of model judges behind the server, with one limit for all of them."""
     address = {"openai": "/v1", "anthropic": "/anthropic"}[load.protocol]
-    judge = {"name": "one", "provider": f"{load.protocol}_compatible", "model": MODELS[load.protocol]}
+    judge = {"provider": f"{load.protocol}_compatible", "model": MODELS[load.protocol]}
     judge |= {"base_url": url + address, "api_key_env": KEY, "max_concurrency": load.in_flight}
-    return {"judges": [judge | {"price": {"input": 1.0, "output": 4.0}}]}
+    judge |= {"price": {"input": 1.0, "output": 4.0}, "requests_per_minute": load.a_minute}
+    names = ("one", "two", "three")[: load.judges]
+    # Different models, because the same question to the same model is asked once.
+    return {"judges": [judge | {"name": name} | ({"model": name} if load.judges > 1 else {}) for name in names]}
 
 
 async def bare(url: str, load: Load) -> dict[str, float]:
@@ -123,7 +128,7 @@ async def engine(url: str, load: Load) -> dict[str, float]:
     from evaluation_assets.core.pipeline.verdicts import PanelRun
     from evaluation_assets.core.tables import CLIP_VERDICTS
 
-    async def judge(which: slice, folder: str) -> Tally:
+    async def judge(which: slice, folder: str) -> list[Tally]:
         judges = judges_of(panel_of(panel(url, load), "benchmark"), f"sqlite:///{folder}/ledger.sqlite")
         run = PanelRun(CLIP_VERDICTS, "drop", "run", None, lambda _: None)
         tallies = []
@@ -131,23 +136,22 @@ async def engine(url: str, load: Load) -> dict[str, float]:
             with done.verdicts as spool:
                 assert sum(batch.num_rows for batch in spool.batches()) == done.tally.outcomes.total()
             tallies.append(done.tally)
-        return tallies[0]
+        return tallies
 
     given = list(chains(load.trajectories, load.clips, load.characters))
     with tempfile.TemporaryDirectory() as folder:
         await judge(slice(-1, None), folder)  # the first call imports and connects
         started, before = time.perf_counter(), time.process_time()
-        tally = await judge(slice(0, -1), folder)
+        tallies = await judge(slice(0, -1), folder)
         seconds, cpu = time.perf_counter() - started, time.process_time() - before
-    lost = tally.outcomes["failed"] + tally.outcomes["not_run"]
     return {
         "seconds": seconds,
         "cpu": cpu,
-        "verdicts": tally.outcomes.total(),
-        "lost": lost,
-        "input": tally.input_tokens,
-        "cached": tally.cached_tokens,
-        "output": tally.output_tokens,
+        "verdicts": sum(tally.outcomes.total() for tally in tallies),
+        "lost": sum(tally.outcomes["failed"] + tally.outcomes["not_run"] for tally in tallies),
+        "input": sum(tally.input_tokens or 0 for tally in tallies),
+        "cached": sum(tally.cached_tokens or 0 for tally in tallies),
+        "output": sum(tally.output_tokens or 0 for tally in tallies),
     }
 
 
@@ -191,7 +195,7 @@ MEASUREMENTS = {"bare": bare, "engine": engine, "run": whole_run}
 def measured(what: str, server: ModelServer, load: Load) -> dict[str, float]:
     """Run one measurement in a process of its own; with its peak memory in MiB."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.judging", "--measure", what, "--server", server.url]
-    command += ["--load", *map(str, (load.trajectories, load.clips, load.characters, load.in_flight, load.protocol))]
+    command += ["--load", json.dumps(asdict(load))]
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ | {KEY: "any"})
     return json.loads(found.stdout.splitlines()[-1])
 
@@ -255,6 +259,26 @@ def refused(rounds: int) -> list[Row]:
     ]
 
 
+def shared(rounds: int) -> list[Row]:
+    """Judges at one endpoint that takes 2,400 requests a minute: told so, or finding out."""
+    per_second, rows = 40, []
+    for judges, told in ((1, True), (3, True), (3, False)):
+        load = Load(121 // judges, 5, 1500, 64, judges=judges, a_minute=60 * per_second if told else None)
+        over, lost = [], []
+        for _ in range(rounds):
+            with model_server(keep_bodies=False, latency=0.2) as server:
+                server.script({"rate_limit": {"requests_per_minute": 60 * per_second, "burst": 20}})
+                judged = measured("engine", server, load)
+            over.append(judged["seconds"] / (judged["verdicts"] / per_second))
+            lost.append(judged["lost"])
+        where = f"{judges} judge{'s'[: judges - 1]} at one endpoint, {'limit set' if told else 'limit unknown'}"
+        rows += [
+            Row(f"(g) time over the ideal, {where}", "<= 1.15", lambda ratio: ratio <= 1.15, over),
+            Row(f"(g) verdicts lost, {where}", "0", lambda count: count == 0, lost),
+        ]
+    return rows
+
+
 def cached(rounds: int) -> list[Row]:
     """What a prefix cache serves. Counts of tokens have no noise: one round."""
     from evaluation_assets.core.llm.messages import TokenUsage
@@ -295,15 +319,13 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--verdicts", type=int, default=100_000, help="for memory and events")
-    arguments.add_argument("--only", default="cpu,wait,refused,cache,memory", help="some of these, by comma")
+    arguments.add_argument("--only", default="cpu,wait,refused,shared,cache,memory", help="some of these, by comma")
     arguments.add_argument("--measure", choices=MEASUREMENTS)
     arguments.add_argument("--server")
-    arguments.add_argument("--load", nargs=5)
+    arguments.add_argument("--load")
     options = arguments.parse_args()
     if options.measure:
-        trajectories, clips, characters, in_flight, protocol = options.load
-        load = Load(int(trajectories), int(clips), int(characters), int(in_flight), protocol)
-        found = asyncio.run(MEASUREMENTS[options.measure](options.server, load))
+        found = asyncio.run(MEASUREMENTS[options.measure](options.server, Load(**json.loads(options.load))))
         print(json.dumps(found | {"peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
         return
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start, {options.rounds} rounds")
@@ -312,6 +334,7 @@ def main() -> None:
         "cpu": lambda: cpu(options.rounds),
         "wait": lambda: waiting(options.rounds),
         "refused": lambda: refused(options.rounds),
+        "shared": lambda: shared(options.rounds),
         "cache": lambda: cached(options.rounds),
         "memory": lambda: memory(options.verdicts),
     }

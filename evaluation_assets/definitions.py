@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import dagster as dg
 
 from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
+from evaluation_assets.core.cascade.fitted import read_cascade
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
@@ -27,6 +28,7 @@ from evaluation_assets.defs import (
 )
 from evaluation_assets.defs.agents import agent_assets
 from evaluation_assets.defs.canaries import canary_assets
+from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.jobs import (
     evaluate_job,
     gate_job,
@@ -63,12 +65,14 @@ def build_definitions(
     rubrics = load_rubrics(home.rubrics)
     settings = load_settings(home.gate_file)
     sinks = load_sinks(home.sinks_file)
+    cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
     evaluation_key = digest(
         json.dumps(comparability(judges, rubrics, panel.quorum, {})),
         home.tool_types.read_text("utf-8") if home.tool_types.exists() else "",
         settings.gate.model_dump_json(),
         settings.headline.model_dump_json(),
         settings.review.model_dump_json(),
+        cascading.fingerprint,
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
         scores.SCORING_VERSION,
@@ -83,7 +87,7 @@ def build_definitions(
     return dg.Definitions(
         assets=[
             one_step("preprocess", [ingest.read_drop, ingest.preprocess, ingest.clips], ingest.PreprocessConfig),
-            one_step("judge", judging_assets(judges, rubrics), JudgingConfig),
+            one_step("judge", judging_assets(judges, rubrics, cascading), JudgingConfig),
             *canary_assets(judges, rubrics, settings.canaries),
             one_step(
                 "measure",
@@ -96,7 +100,7 @@ def build_definitions(
                     regression.task_metrics(judges, rubrics, panel.quorum, settings),
                     regression.score_history,
                     sessions.session_agents,
-                    reviewing.review_queue(settings.review),
+                    reviewing.review_queue(judges, settings.review, cascading),
                 ],
                 JudgingConfig,
             ),

@@ -63,5 +63,4 @@ def test_the_workflow_asks_for_the_address_where_it_is_not_set(tmp_path: Path) -
 
 
 def test_the_scope_of_rate_limits_is_documented() -> None:
-    """Until processes share a limiter, whoever runs two of them has to know."""
-    assert "**Rate limits are per process and per judge.**" in (ROOT / "docs" / "judging.md").read_text("utf-8")
+    assert "**Rate limits belong to the endpoint.**" in (ROOT / "docs" / "judging.md").read_text("utf-8")

@@ -167,10 +167,30 @@ def test_a_dropped_file_is_scored_and_a_changed_one_scored_again(server: Server)
     assert json.loads(report.read_text())["records"]["kept"] == 17
 
 
-def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) -> None:
+def with_sample(server: Server) -> None:
+    """Evaluate the sample, unless a test before has done so."""
     if not (server.home / "reports" / "assistants" / "report.html").exists():
         shutil.copy(SAMPLE, server.home / "drops" / "assistants.jsonl")
         wait_for(lambda: server.finished("assistants", 1), 180)
+
+
+def test_the_ui_links_to_the_reports_that_it_serves(server: Server) -> None:
+    with_sample(server)
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1600, "height": 1000})
+        page.goto(f"{server.url}/assets/evaluation_report?partition=assistants")
+        link = page.locator("a[href$='/assistants/report.html']").first
+        link.wait_for(timeout=60_000)
+        page.goto(str(link.get_attribute("href")))
+        assert page.locator("#summary h1").inner_text() == "assistants"
+        page.get_by_role("link", name="Runs", exact=True).click()  # the script runs under the server's policy
+        page.locator("table.runs tbody tr").nth(15).wait_for(timeout=60_000)
+        page.goto("/".join(page.url.split("/")[:3]))
+        page.get_by_role("link", name="assistants").wait_for(timeout=60_000)
+
+
+def test_the_browser_shows_lineage_and_metadata(server: Server, tmp_path: Path) -> None:
+    with_sample(server)
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1600, "height": 1000})
         page.goto(f"{server.url}/asset-groups")

@@ -9,6 +9,7 @@ import click
 import orjson
 from upath import UPath
 
+from evaluation_assets.cli.inspect_export import write_inspect_log
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.formats.writers import atif, openai_messages
@@ -27,24 +28,27 @@ from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, t
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(["atif", "openai_messages", "otel_evaluations", "session_agents"]),
+    type=click.Choice(["atif", "openai_messages", "otel_evaluations", "session_agents", "inspect"]),
     required=True,
-    help="ATIF documents, OpenAI chat messages, scores as OpenTelemetry gen_ai.evaluation.result events (OTLP), or the "
-    "agents in sessions with their ranks over the suite.",
+    help="ATIF documents, OpenAI chat messages, scores as OpenTelemetry gen_ai.evaluation.result events (OTLP), the "
+    "agents in sessions with their ranks over the suite, or an Inspect AI log with scores (extra `inspect`).",
 )
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="JSON Lines file to write, one line per trajectory or agent.",
+    help="JSON Lines file to write, one line per trajectory or agent; for `inspect`, an .eval or .json file.",
 )
 @with_home
 def export(home: Installation, drop: str, format_name: str, output: Path) -> None:
-    """Export an evaluated drop as JSON Lines."""
+    """Export an evaluated drop as JSON Lines, or as a log of Inspect AI."""
     stored = home.table(drop, "preprocessed_trajectories")
     if not stored.exists:
         refuse(f"{drop!r} has no trajectories in {home.lake}. Evaluate it first: evaluation-assets evaluate FILE")
     trajectories = (trajectory_of(row) for row in stored.rows(TREE_AND_TEXT))
+    if format_name == "inspect":
+        echo(f"{output}: {write_inspect_log(home, drop, output)} trajectories")
+        return
     count = 0
 
     def pour(sink: IO[bytes]) -> None:

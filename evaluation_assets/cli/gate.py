@@ -69,7 +69,7 @@ def gate(drop: str | None, home: Installation, panel: Panel, baseline: Path | No
         refuse("give a drop, or use --calibrate")
     _known(home, drop)
     outcome = _outcome(home, panel, drop, baseline)
-    click.echo(FORMATS[form](outcome))
+    click.echo(FORMATS[form](outcome, home.report_address(drop)))
     sys.exit(1 if outcome.verdict in settings.gate.blocks or outcome.judges_changed else 0)
 
 

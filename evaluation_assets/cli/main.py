@@ -12,8 +12,10 @@ _HERE = "evaluation_assets.cli"
 
 COMMANDS = {
     "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
+    "cascade": (f"{_HERE}.cascade:cascade_commands", "Fit and show the cascade of judges."),
     "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
     "evaluate": (f"{_HERE}.evaluate:evaluate", "Evaluate files of trajectories."),
+    "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),
     "export": (f"{_HERE}.export:export", "Export an evaluated drop as JSON Lines."),
     "formats": (f"{_HERE}.formats:formats", "List the supported formats and how each is detected."),
     "gate": (f"{_HERE}.gate:gate", "Compare an evaluated drop with its suite's baseline."),

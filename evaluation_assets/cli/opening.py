@@ -1,21 +1,20 @@
 """`open`: show the report of a drop in a browser."""
 
+import threading
 import webbrowser
 from difflib import get_close_matches
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 import click
 from upath import UPath
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.report_server import serving
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
 from evaluation_assets.core.regular_files import is_local
+from evaluation_assets.core.report_addresses import trajectory_place
 from evaluation_assets.core.reporting.drop_report import write_comparison
 from evaluation_assets.core.reporting.files import report_files
 from evaluation_assets.core.reporting.index import write_index
@@ -48,27 +47,20 @@ def open_report(
         show(Path(index.path).as_uri() if is_local(index) else str(index), only_print)
         return
     page = page_of(home, drop)
-    place = "" if trajectory is None else f"#/run/{quote(_known(home, drop, trajectory), safe='')}"
+    place = "" if trajectory is None else trajectory_place(_known(home, drop, trajectory))
     if against is not None:
         page_of(home, against)
         page, place = _compared(home, drop, against), place or "#/compare"
     if not (page.parent / DATA_FOLDER).exists() or not any((page.parent / DATA_FOLDER).iterdir()):
         show(Path(page.path).as_uri() + place, only_print)
         return
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=page.parent.path)) as server:
-        show(f"http://127.0.0.1:{server.server_port}/{page.name}{place}", only_print)
+    with serving(Path(page.parent.path), "127.0.0.1", 0) as port:
+        show(f"http://127.0.0.1:{port}/{page.name}{place}", only_print)
         echo("Serving the report on this machine; press Ctrl-C to stop.", err=True)
         try:
-            server.serve_forever()
+            threading.Event().wait()
         except KeyboardInterrupt:
             return
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    """Serves the files of one report, without a line per request."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
 
 def page_of(home: Installation, drop: str) -> UPath:

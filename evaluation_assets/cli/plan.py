@@ -16,6 +16,7 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
 from evaluation_assets.core.llm.errors import LedgerError
+from evaluation_assets.core.llm.strictest_limits import overruled_limits
 from evaluation_assets.core.planning import Calls
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
@@ -47,6 +48,8 @@ def plan(
     try:
         canaries = load_settings(home.gate_file).canaries
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
+        for line in overruled_limits(panel.judges):
+            echo(line)
         for drop in inspected(inputs, sessions, one_drop=one_drop):
             drop = replace(drop, forced_format=format_name)
             rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)

@@ -104,7 +104,11 @@ def _preview(home: Installation, drop: str, name: str, settings: SinkSettings) -
         file = report_files(home.reports(drop), drop).json
         if not file.exists():
             refuse(f"{drop} has no report; evaluate it again")
-        return drop_outcome(DropReport.model_validate_json(file.read_text("utf-8")), load_settings(home.gate_file).gate)
+        return drop_outcome(
+            DropReport.model_validate_json(file.read_text("utf-8")),
+            load_settings(home.gate_file).gate,
+            home.public_report_address(drop),
+        )
 
     noun = "score" if isinstance(settings, ScoreSinkSettings) else "outcome"
     try:

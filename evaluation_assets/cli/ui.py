@@ -9,24 +9,36 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.report_server import serving
 from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
+from evaluation_assets.core.regular_files import is_local
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+
+_ALL_INTERFACES = ("0.0.0.0", "::")  # noqa: S104
 
 
 @click.command()
 @with_home
 @click.option("--port", default=3000, show_default=True, help="Port of the UI.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-def ui(home: Installation, port: int, host: str) -> None:
-    """Start the Dagster UI and daemon.
+@click.option(
+    "--report-port",
+    type=int,
+    help="Port that the reports are served on (default: the one after --port, if it is free).",
+)
+def ui(home: Installation, port: int, host: str, report_port: int | None) -> None:
+    """Start the Dagster UI and daemon, and serve the reports.
 
     The daemon evaluates new and changed files in the drops folder.
     """
@@ -39,6 +51,40 @@ def ui(home: Installation, port: int, host: str) -> None:
         refuse(str(problem))
     if _is_taken(host, port):  # Dagster would silently choose another port
         refuse(f"port {port} of {host} is in use; choose another with --port")
+    if report_port is not None and _is_taken(host, report_port):
+        refuse(f"port {report_port} of {host} is in use; choose another with --report-port")
+    with _reports_served(home, host, _report_port(host, port) if report_port is None else report_port):
+        status = _run_dagster(home, port, host)
+    sys.exit(status)
+
+
+def _report_port(host: str, port: int) -> int:
+    """The port after that of the UI; any other that is free where it is taken."""
+    return 0 if _is_taken(host, port + 1) else port + 1
+
+
+@contextmanager
+def _reports_served(home: Installation, host: str, port: int) -> Iterator[None]:
+    """Serve the reports of a local home, and keep their URL where runs of this installation find it."""
+    if not is_local(home.root):
+        yield
+        return
+    folder = Path(home.root.path) / "reports"
+    folder.mkdir(parents=True, exist_ok=True)
+    with serving(folder, host, port) as found:
+        name = "localhost" if host in _ALL_INTERFACES else f"[{host}]" if ":" in host else host
+        url = f"http://{name}:{found}"
+        home.served_reports.parent.mkdir(parents=True, exist_ok=True)
+        home.served_reports.write_text(url, "utf-8")
+        echo(f"The reports are at {url}", err=True)
+        try:
+            yield
+        finally:
+            home.served_reports.unlink(missing_ok=True)
+
+
+def _run_dagster(home: Installation, port: int, host: str) -> int:
+    """Run the webserver and the daemon until they end; gives the exit status."""
     warnings.simplefilter("ignore")  # Dagster's previews
     from evaluation_assets.runs.jobs import instance_of  # noqa: PLC0415  (a second to import)
 
@@ -81,7 +127,7 @@ def ui(home: Installation, port: int, host: str) -> None:
             err=True,
         )
         status = status or 1
-    sys.exit(status)
+    return status
 
 
 def _is_taken(host: str, port: int) -> bool:

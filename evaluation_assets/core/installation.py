@@ -8,6 +8,7 @@ from typing import Self
 from upath import UPath
 
 from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.tables import TABLES
 
 _DEFAULT = ".evaluation"
@@ -65,6 +66,11 @@ class Installation:
     def panel_file(self) -> UPath:
         """The judges in use."""
         return UPath(os.environ.get("EVALUATION_PANEL") or self.root / "panel.yaml")
+
+    @property
+    def cascade_file(self) -> UPath:
+        """Which verdicts the stages of the panel's cascade accept."""
+        return self.root / "cascade.json"
 
     @property
     def tool_types(self) -> UPath:
@@ -128,6 +134,31 @@ class Installation:
     def reports(self, name: str) -> UPath:
         """The report files of a drop, by its key, or of a suite."""
         return self.root / "reports" / name
+
+    @property
+    def served_reports(self) -> Path:
+        """Holds the URL at which `ui` serves the reports, while it runs."""
+        return self.dagster / "reports_url"
+
+    @property
+    def public_reports_url(self) -> str | None:
+        """The URL at which others read the folder of reports: `EVALUATION_REPORTS_URL`."""
+        return os.environ.get("EVALUATION_REPORTS_URL", "").rstrip("/") or None
+
+    @property
+    def reports_url(self) -> str | None:
+        """The URL of the folder of reports: the public one, else that of `ui` while it runs."""
+        if self.public_reports_url is not None or not self.served_reports.exists():
+            return self.public_reports_url
+        return self.served_reports.read_text("utf-8")
+
+    def report_address(self, drop: str) -> ReportAddress:
+        """Where the report of a drop is opened on this machine."""
+        return ReportAddress.of(self.reports_url, drop)
+
+    def public_report_address(self, drop: str) -> ReportAddress:
+        """Where the report of a drop is opened by others: a URL only if one is configured."""
+        return ReportAddress.of(self.public_reports_url, drop)
 
     def table(self, drop: str, *path: str) -> Stored:
         """A table of a drop: the table's name, then the judge where there is one file a judge."""

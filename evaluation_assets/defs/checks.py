@@ -41,8 +41,11 @@ def report_checks(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
         drop, report = context.partition_key, dg.AssetKey("evaluation_report")
         clips, scores, results = home.tables(drop, "clips", "clip_scores", "tool_use_results")
         verdicts = {judge.name: [home.home.table(drop, level.name, judge.name) for level in LEVELS] for judge in judges}
-        yield check_result(judging.enough_scored(clips, scores), ENOUGH_SCORED, report)
-        yield check_result(judging.judges_answered(verdicts), JUDGES_ANSWERED, report)
-        yield check_result(suites.suite_pass_rate(results), SUITE_PASS_RATE, report)
+        address = home.home.report_address(drop)
+        judges_seen = {"report": address.section("judges")}
+        failed_runs = {"report": address.section("tool-use"), "failed_runs": address.runs("outcome:fail")}
+        yield check_result(judging.enough_scored(clips, scores), ENOUGH_SCORED, report, judges_seen)
+        yield check_result(judging.judges_answered(verdicts), JUDGES_ANSWERED, report, judges_seen)
+        yield check_result(suites.suite_pass_rate(results), SUITE_PASS_RATE, report, failed_runs)
 
     return checks

@@ -11,6 +11,7 @@ from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level, Rubrics
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
 from evaluation_assets.resources.installation import HomeResource
@@ -21,19 +22,22 @@ CHECKS = {
 }
 
 
-def judging_assets(judges: Sequence[Judge], rubrics: Rubrics) -> list[dg.AssetsDefinition]:
+def judging_assets(
+    judges: Sequence[Judge], rubrics: Rubrics, cascading: Cascading = Cascading()
+) -> list[dg.AssetsDefinition]:
     """The levels: clips, categories, trajectories, and sessions with their turns and interactions.
 
-    What a judge says at a level hangs on what was ingested and on its own verdicts of the levels below.
+    What a judge says at a level hangs on what was ingested and on its own verdicts of the levels below. Which subjects
+    it is asked about hangs, in a cascade, on what earlier stages said at this level.
     """
     ingested = ("preprocessed_trajectories", "clips")
     clips, categories = (CLIP_VERDICTS,), (CLIP_VERDICTS, CATEGORY_VERDICTS)
     whole: tuple[Level, ...] = ("trajectory", "answer")
     return [
-        _level(CLIP_VERDICTS, ("clip",), ingested, (), clip_chains, judges, rubrics),
-        _level(CATEGORY_VERDICTS, ("category",), ingested, clips, category_chains, judges, rubrics),
-        _level(TRAJECTORY_VERDICTS, whole, ingested, categories, trajectory_chains, judges, rubrics),
-        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], (), session_chains, judges, rubrics),
+        _level(CLIP_VERDICTS, ("clip",), ingested, (), clip_chains, judges, rubrics, cascading),
+        _level(CATEGORY_VERDICTS, ("category",), ingested, clips, category_chains, judges, rubrics, cascading),
+        _level(TRAJECTORY_VERDICTS, whole, ingested, categories, trajectory_chains, judges, rubrics, cascading),
+        _level(SESSION_VERDICTS, SESSION_LEVELS, ingested[:1], (), session_chains, judges, rubrics, cascading),
     ]
 
 
@@ -45,6 +49,7 @@ def _level(
     chains_of: Callable[..., Iterator[Chain]],
     judges: Sequence[Judge],
     rubrics: Rubrics,
+    cascading: Cascading,
 ) -> dg.AssetsDefinition:
     """The step of a level. `chains_of` makes a judge's chains of what was ingested, its own tables and the rubrics."""
     versions = ",".join(version for level in levels for version in rubrics.versions(level).values())
@@ -55,7 +60,7 @@ def _level(
         judges=judges,
         shared=ingested,
         own=own,
-        code_version=lambda judge: f"{judge.version}|{versions}",
+        code_version=lambda judge: f"{judge.version}|{versions}{cascading.version(judge.name)}",
         description=lambda judge: f"Each row is {table.row}: {judge.name} ({judge.provider}, {judge.model}).",
         checks=CHECKS,
     )
@@ -68,8 +73,10 @@ def _level(
             below = [home.home.table(drop, each.name, judge.name) for each in own]
             return chains_of(*home.tables(drop, *ingested), *below, rubrics)
 
-        run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info)
-        done = run.judge(chosen_judges(context, table, judges), chains)
+        chosen = chosen_judges(context, table, judges)
+        gates = cascading.gates(home.home, drop, table, chosen, context.log.warning)
+        run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info, gates)
+        done = run.judge(chosen, chains)
         async for output in outputs(
             done, table, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}
         ):

@@ -33,6 +33,9 @@ from evaluation_assets.resources.installation import HomeResource
 REGRESSION_VERSION = "3"
 """Increment when the same scores would give a different comparison."""
 
+_LINKED = 10
+"""Fallen tasks that a failed gate links to; the report lists all."""
+
 GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), REGRESSION_GATE)
 
 
@@ -163,7 +166,13 @@ def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
         file = UPath(config.baseline) if config.baseline else None
         disqualified = disqualified_judges(home.home, settings.review)
         outcome = evaluated_drops.gate_drop(home.home, context.partition_key, settings.gate, disqualified, file)
-        return check_result(regression_gate_finding(outcome, settings.gate))
+        address = home.home.report_address(context.partition_key)
+        fallen = [] if outcome is None else outcome.fallen_tasks[:_LINKED]
+        links = {
+            "report": address.section("gate"),
+            **{f"fallen: {task.task_id}": address.task(task.task_id) for task in fallen},
+        }
+        return check_result(regression_gate_finding(outcome, settings.gate), links=links)
 
     return regression_gate
 

@@ -9,6 +9,7 @@ from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.reporting.drop_report import report_metadata, write_drop_report
+from evaluation_assets.core.reporting.index import INDEX
 from evaluation_assets.core.reporting.preprocessed_files import write_preprocessed_files
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.rubrics.model import Rubrics
@@ -16,9 +17,10 @@ from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
+from evaluation_assets.defs.results import linked
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "5"
+REPORT_VERSION = "6"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -87,10 +89,12 @@ def report_asset(
     def evaluation_report(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult:
         """Write the report files."""
         drop = context.partition_key
+        address = home.home.report_address(drop)
         report, paths = write_drop_report(home.home, drop, judges, rubrics, quorum, settings)
         return dg.MaterializeResult(
             metadata={
-                "report": dg.MetadataValue.md(as_markdown(report)),
+                "report": dg.MetadataValue.md(as_markdown(report, address)),
+                **linked({"report_url": address.page, "all_reports": f"{home.home.reports_url}/{INDEX}"}),
                 "path": dg.MetadataValue.path(str(paths.html)),
                 "content": DropFacts.of(home.home.table(drop, "raw_trajectories")).content,
                 "evaluation_key": evaluation_key,

@@ -14,8 +14,10 @@ from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.defs import groups
+from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
@@ -39,23 +41,25 @@ def reviewing_assets(
     ]
 
 
-def review_queue(settings: ReviewSettings) -> dg.AssetsDefinition:
+def review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading) -> dg.AssetsDefinition:
     """The trajectories of a drop that people should review."""
+    verdicts = judge_keys(LEVELS, judges) if cascading.fitted else []
 
     @dg.asset(
         name="review_queue",
         partitions_def=DROPS,
         group_name=groups.REPORT,
-        deps=["preprocessed_trajectories", "trajectory_scores"],
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
+        deps=["preprocessed_trajectories", "trajectory_scores", *verdicts],
+        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}",
         kinds={"parquet", "csv"},
         description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
     def queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         name = context.partition_key
         trajectories, scores = home.tables(name, "preprocessed_trajectories", "trajectory_scores")
-        rows = list(queue_rows(name, trajectories, scores.rows(), settings))
-        path = write_queue(home.home.reports(name), rows)
+        undecided = cascading.undecided(home.home, name)
+        rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided))
+        path = write_queue(home.home.reports(name), rows, home.home.report_address(name))
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table), lambda: {"path": str(path), **by_reason(rows)})

@@ -72,7 +72,11 @@ def _deliveries(
         def outcome() -> DropOutcome:
             own = DropTables.of(home.home, drop, judges)
             comparability = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
-            return drop_outcome(drop_report(home.home, drop, own, comparability, settings), settings.gate)
+            return drop_outcome(
+                drop_report(home.home, drop, own, comparability, settings),
+                settings.gate,
+                home.home.public_report_address(drop),
+            )
 
         consignment = Consignment(home.home, drop, name, sink, [judge.name for judge in judges], outcome)
         table = tables.DELIVERIES

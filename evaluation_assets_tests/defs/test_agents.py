@@ -30,7 +30,7 @@ def test_agents_side_by_side_write_drops_that_are_evaluated_like_any_other(tmp_p
         ran = definitions.resolve_job_def("run_agents").execute_in_process(partition_key="sums", instance=instance)
         assert ran.success
         about = {
-            event.asset_key.path[-1]: event.materialization.metadata
+            event.asset_key.path[-1].removesuffix("_agent_runs"): event.materialization.metadata
             for event in ran.get_asset_materialization_events()
             if event.asset_key is not None and event.asset_key.path[0] == "agent_runs"
         }

@@ -104,7 +104,10 @@ def test_the_same_runs_again_pass(accepted: Workspace) -> None:
     assert {each["metric"]: each["difference"] for each in gate["metrics"] if each["gates"]} == {"success": 0.0}
 
 
-def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accepted: Workspace) -> None:
+def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
+    accepted: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALUATION_REPORTS_URL", "https://reports.example.com/")
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
     result = accepted.run("s/worse")
     assert not result.success
@@ -114,6 +117,12 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(accep
     assert check.metadata["verdict"].value == "fail"
     assert "success -0.900 on 10 tasks" in str(check.metadata["why"].value)
     assert check.metadata["difference_success"].value == pytest.approx(-0.9)
+    page = "https://reports.example.com/s/worse/report.html"
+    assert check.metadata["report"] == dg.MetadataValue.url(f"{page}#gate")
+    assert check.metadata["fallen: task-1"] == dg.MetadataValue.url(f"{page}#/compare/task-1")
+    (written,) = result.asset_materializations_for_node("evaluation_report")
+    assert written.metadata["report_url"] == dg.MetadataValue.url(page)
+    assert written.metadata["all_reports"] == dg.MetadataValue.url("https://reports.example.com/index.html")
     gate = report_of(accepted, "s/worse")["gate"]
     assert gate["verdict"] == "fail"
     assert {each["task_id"] for each in gate["fallen_tasks"]} == {f"task-{number}" for number in range(1, TASKS)}

@@ -32,6 +32,9 @@ request with the same API key, model and `prompt_cache_key`. Anthropic: cached i
     {"keys": [the only API keys that are accepted]}
     {"serves": {"model": name in every answer, "system_fingerprint": ...}}
     {"content_type": what every answer calls itself}
+    {"batch_polls": how often a batch is still in progress when it is asked for}
+
+Requests in batches have the path `batch`; one of them may have the fault `expired`, or an error.
 
 The first rule that matches and is not used up applies. A rate is drawn from the body and how often it has been seen,
 so a run can be repeated. Error kinds take `retry_after`, `status`, `message`, `code` and `type`; `out_of_range` and

@@ -21,6 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from evaluation_assets_tests.model_server.answers import answer, step_of
 from evaluation_assets_tests.model_server.anthropic_messages import Anthropic, Vertex
+from evaluation_assets_tests.model_server.batches import Batch, routes
 from evaluation_assets_tests.model_server.faults import ERRORS, OTHER_BODY, REFUSALS
 from evaluation_assets_tests.model_server.openai_chat import MOVED, OpenAI
 from evaluation_assets_tests.model_server.openai_embeddings import Embeddings
@@ -66,6 +67,8 @@ class Models:
     def reset(self) -> None:
         self.log: list[Entry] = []
         self.prefixes: set[int] = set()
+        self.batches: dict[str, Batch] = {}
+        self.files: dict[str, bytes] = {}
         self.script = Script.read(self.given)
 
     def enter(self, path: str, body: bytes) -> Entry:
@@ -217,6 +220,7 @@ def application(models: Models) -> Starlette:
     return Starlette(
         routes=[
             Route("/v1/chat/completions", Endpoint(models, OpenAI), methods=["POST"]),
+            *routes(models),
             Route("/v1/embeddings", Endpoint(models, Embeddings), methods=["POST"]),
             Route("/anthropic/v1/messages", Endpoint(models, Anthropic), methods=["POST"]),
             Route("/vertex/v1/{path:path}:rawPredict", Endpoint(models, Vertex), methods=["POST"]),

@@ -82,4 +82,5 @@ TEXT_FAULTS: dict[str, Callable[[str], str]] = {
     "thinking_without_begin": lambda text: f'As for {{this}}: {{"scores": []}}\n</think>\n\n{text}',
     "trailing_comma": lambda text: f"{text[:-1]},{text[-1]}" if text[-1:] in ("}", "]") else f"{text},",
 }
-FAULTS = (*ERRORS, *REFUSALS, *CONNECTION_FAULTS, *ANSWER_FAULTS, *VALUE_FAULTS, *TEXT_FAULTS)
+BATCH_FAULTS = ("expired",)
+FAULTS = (*BATCH_FAULTS, *ERRORS, *REFUSALS, *CONNECTION_FAULTS, *ANSWER_FAULTS, *VALUE_FAULTS, *TEXT_FAULTS)

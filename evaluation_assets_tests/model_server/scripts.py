@@ -122,6 +122,7 @@ class Script:
     keys: frozenset[str] | None = None
     serves: dict[str, Any] = field(default_factory=dict)
     content_type: str = "application/json"
+    batch_polls: int = 0
 
     @classmethod
     def read(cls, given: Scripted) -> Script:
@@ -131,13 +132,14 @@ class Script:
             if "fault" in item:
                 script.rules.append(Rule.read(item))
                 continue
-            check_names(item, "rate_limit", "keys", "serves", "content_type", "rules")
+            check_names(item, "rate_limit", "keys", "serves", "content_type", "batch_polls", "rules")
             if limit := item.get("rate_limit"):
                 check_names(limit, "requests_per_minute", "burst")
                 script.bucket = Bucket(limit["requests_per_minute"] / 60, max(limit.get("burst", 1), 1))
             if "keys" in item:
                 script.keys = frozenset(item["keys"])
             script.serves |= item.get("serves", {})
+            script.batch_polls = item.get("batch_polls", script.batch_polls)
             script.content_type = item.get("content_type", script.content_type)
             script.rules += map(Rule.read, item.get("rules", ()))
         return script

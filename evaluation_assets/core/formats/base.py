@@ -7,7 +7,7 @@ from typing import Any
 from upath import UPath
 
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields, type_name
-from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.model import Source, Trajectory
 
 
 class UnusableRecord(ValueError):
@@ -40,12 +40,22 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One parsed JSON value of a file, with its raw bytes."""
+    """One parsed JSON value of a file, with its raw bytes.
+
+    `start` is the offset of these bytes in the file; `None` if it is unknown, or the file has other bytes.
+    """
 
     source: str
     line: int
     data: Any
     raw: bytes
+    start: int | None = None
+
+    def place(self, *, is_whole: bool) -> Source:
+        """Where a trajectory was read from that begins with this record, and consists of it if `is_whole`."""
+        if not is_whole or self.start is None:
+            return Source(self.source, self.line, is_whole)
+        return Source(self.source, self.line, is_whole, self.start, self.start + len(self.raw.rstrip(b"\r\n")))
 
     def json_object(self) -> dict[str, Any]:
         """The data as a JSON object.

@@ -121,7 +121,7 @@ def each_conversation(
         if isinstance(group, Rejection):
             yield group
             continue
-        yield usable(joined(group), lambda record: trajectory_of(record.data))
+        yield usable(joined(group), lambda record: trajectory_of(record.data), is_whole=len(group) == 1)
 
 
 def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
@@ -143,7 +143,13 @@ def joined(group: Sequence[Record]) -> Record:
         group[0].line,
         [record.data for record in group],
         b"\n".join(record.raw.strip() for record in group),
+        _start_of(group[0]),
     )
+
+
+def _start_of(record: Record) -> int | None:
+    """Where a record starts in its file, without the blanks before it."""
+    return None if record.start is None else record.start + len(record.raw) - len(record.raw.lstrip())
 
 
 def _without_markers(message: Any) -> Any:

@@ -1,6 +1,7 @@
 """Convert records one by one, so that a record that makes a reader fail does not affect the others."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import orjson
@@ -34,7 +35,7 @@ def each_record(
     """Yield one trajectory or rejection per record, file by file."""
     for file in files:
         for record in records_of(file):
-            yield record if isinstance(record, Rejection) else usable(record, trajectory_of)
+            yield record if isinstance(record, Rejection) else usable(record, trajectory_of, is_whole=True)
 
 
 def each_own_record(
@@ -52,13 +53,15 @@ def each_own_record(
             yield from each_record([file], trajectory_of, records_of)
 
 
-def usable(record: Record, trajectory_of: Callable[[Record], Trajectory]) -> Trajectory | Rejection:
-    """The trajectory of a record, or its rejection."""
+def usable(
+    record: Record, trajectory_of: Callable[[Record], Trajectory], *, is_whole: bool = False
+) -> Trajectory | Rejection:
+    """The trajectory of a record, or its rejection. `is_whole`: it is made of this record alone."""
 
     def stored(record: Record) -> Trajectory:
         trajectory = trajectory_of(record)
         _check_can_be_stored(trajectory)
-        return trajectory
+        return replace(trajectory, source=record.place(is_whole=is_whole))
 
     return attempted(record, stored)
 

@@ -4,7 +4,7 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any, Literal
 
 import orjson
@@ -13,23 +13,31 @@ from upath import UPath
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.lake import Aligned, Stored, publish_bytes
 from evaluation_assets.core.plain_text import csv_cell
+from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Row = dict[str, Any]
-Reason = Literal["unscored", "low", "disagreement", "threshold", "random"]
+Reason = Literal["unscored", "undecided", "low", "disagreement", "threshold", "random"]
 
 _EXCERPT = 500
 
 
 def chosen_for(
-    trajectory_id: str, score: float | None, spread: float | None, settings: ReviewSettings
+    trajectory_id: str,
+    score: float | None,
+    spread: float | None,
+    settings: ReviewSettings,
+    *,
+    is_undecided: bool = False,
 ) -> Reason | None:
-    """Why a trajectory is reviewed; `None` when it is not.
+    """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
 
     The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
     """
     if score is None:
         return "unscored"
+    if is_undecided:
+        return "undecided"
     if score < settings.pass_score:
         return "low"
     if spread is not None and spread >= settings.disagreement:
@@ -39,11 +47,18 @@ def chosen_for(
     return "random" if _fraction(trajectory_id) < settings.random_share else None
 
 
-def queue_rows(drop: str, trajectories: Stored, scores: Iterable[Row], settings: ReviewSettings) -> Iterator[Row]:
+def queue_rows(
+    drop: str,
+    trajectories: Stored,
+    scores: Iterable[Row],
+    settings: ReviewSettings,
+    undecided: Set[str] = frozenset(),
+) -> Iterator[Row]:
     """Rows of `review_queue`, in an order drawn by hash: whoever labels the first so many has a random sample.
 
     `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
-    such a trajectory was to be in the queue.
+    such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the
+    cascade accepted.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -52,7 +67,8 @@ def queue_rows(drop: str, trajectories: Stored, scores: Iterable[Row], settings:
         own = by_trajectory.at(row["trajectory_id"])
         score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
         spread = max((each["std"] for each in own if each["std"] is not None and each["n_scored"] > 1), default=None)
-        reason = chosen_for(row["trajectory_id"], score, spread, settings)
+        is_undecided = row["trajectory_id"] in undecided
+        reason = chosen_for(row["trajectory_id"], score, spread, settings, is_undecided=is_undecided)
         if reason is not None:
             is_random = reason == "random"
             found.append(
@@ -77,14 +93,14 @@ def _fraction(text: str) -> float:
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6]) / 2**48
 
 
-def as_csv(rows: Iterable[Row]) -> bytes:
-    """The queue as a sheet with empty columns for criterion, label, annotator and comment.
+def as_csv(rows: Iterable[Row], report: ReportAddress) -> bytes:
+    """The queue as a sheet with links into the report, and columns to complete: label, annotator and comment.
 
     A cell that a spreadsheet would run as a formula gets an apostrophe in front; reading labels takes it off.
     """
     sink = io.StringIO(newline="")
     writer: csv.DictWriter[str] | None = None
-    for row in _to_fill_in(rows):
+    for row in _to_fill_in(rows, report):
         if writer is None:
             writer = csv.DictWriter(sink, list(row))
             writer.writeheader()
@@ -92,14 +108,14 @@ def as_csv(rows: Iterable[Row]) -> bytes:
     return sink.getvalue().encode("utf-8", "replace")
 
 
-def as_json_lines(rows: Iterable[Row]) -> bytes:
+def as_json_lines(rows: Iterable[Row], report: ReportAddress) -> bytes:
     """The same as JSON Lines."""
-    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows))
+    return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _to_fill_in(rows, report))
 
 
-def write_queue(folder: UPath, rows: Sequence[Row]) -> UPath:
+def write_queue(folder: UPath, rows: Sequence[Row], report: ReportAddress) -> UPath:
     """Write `review.csv` and `review.jsonl`; gives the former."""
-    for name, content in (("review.csv", as_csv(rows)), ("review.jsonl", as_json_lines(rows))):
+    for name, content in (("review.csv", as_csv(rows, report)), ("review.jsonl", as_json_lines(rows, report))):
         publish_bytes(folder / name, content)
     return folder / "review.csv"
 
@@ -109,6 +125,7 @@ def by_reason(rows: Iterable[Row]) -> Counter[str]:
     return Counter(row["reason"] for row in rows)
 
 
-def _to_fill_in(rows: Iterable[Row]) -> Iterator[Row]:
+def _to_fill_in(rows: Iterable[Row], report: ReportAddress) -> Iterator[Row]:
     for row in rows:
-        yield {**row, "criterion": "passed", "label": None, "annotator": None, "comment": None}
+        link = report.trajectory(row["trajectory_id"])
+        yield {**row, "link": link, "criterion": "passed", "label": None, "annotator": None, "comment": None}

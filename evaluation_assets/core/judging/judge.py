@@ -75,12 +75,41 @@ class Judge(Protocol):
         ...
 
 
+class Gate(Protocol):
+    """Decides which subjects of a chain a judge is spared, once other judges have judged them."""
+
+    async def spared(self, chain: Chain) -> frozenset[str]:
+        """The names of the subjects of a chain that the judge is not asked about."""
+        ...
+
+    def finished(self, chain: Chain, judgements: Sequence[Judgement]) -> None:
+        """Take what the judge said about a chain."""
+        ...
+
+
+class _Open:
+    """Every subject is asked about."""
+
+    async def spared(self, chain: Chain) -> frozenset[str]:
+        return frozenset()
+
+    def finished(self, chain: Chain, judgements: Sequence[Judgement]) -> None:
+        pass
+
+
+OPEN = _Open()
+
+
 async def judge_chains(
-    judge: Judge, chains: Iterable[Chain], judged: Callable[[Judgement], object] = lambda _: None
+    judge: Judge,
+    chains: Iterable[Chain],
+    judged: Callable[[Judgement], object] = lambda _: None,
+    gate: Gate = OPEN,
 ) -> AsyncIterator[list[Judgement]]:
     """Judge chains side by side and the subjects of each in order; the results come in the order of the chains.
 
     All samples of a subject come together, in their order. `judged` is called with each as soon as it is there.
+    Subjects that the `gate` spares have no result.
 
     `chains` is read only as far as the judge keeps up, so that memory does not grow with their number.
     """
@@ -88,7 +117,7 @@ async def judge_chains(
     defects = Defects(judge.name, judge.key_variable)
     try:
         for chain in chains:
-            running.append(asyncio.create_task(_judge_chain(judge, chain, judged, defects)))
+            running.append(asyncio.create_task(_judge_chain(judge, chain, judged, defects, gate)))
             if len(running) >= judge.chains_in_flight:
                 yield await running.popleft()
         while running:
@@ -100,22 +129,38 @@ async def judge_chains(
 
 
 async def _judge_chain(
-    judge: Judge, chain: Chain, judged: Callable[[Judgement], object], defects: Defects
+    judge: Judge, chain: Chain, judged: Callable[[Judgement], object], defects: Defects, gate: Gate
 ) -> list[Judgement]:
-    conversations = (_conversation(judge, chain, sample, judged, defects) for sample in range(judge.samples))
+    spared = await gate.spared(chain)
+    conversations = (_conversation(judge, chain, sample, judged, defects, spared) for sample in range(judge.samples))
     samples = await asyncio.gather(*conversations)
-    return [judgement for of_subject in zip(*samples, strict=True) for judgement in of_subject]
+    judgements = [judgement for of_subject in zip(*samples, strict=True) for judgement in of_subject]
+    gate.finished(chain, judgements)
+    return judgements
 
 
 async def _conversation(
-    judge: Judge, chain: Chain, sample: int, judged: Callable[[Judgement], object], defects: Defects
+    judge: Judge,
+    chain: Chain,
+    sample: int,
+    judged: Callable[[Judgement], object],
+    defects: Defects,
+    spared: frozenset[str],
 ) -> list[Judgement]:
+    subjects = chain.of_sample(sample)
+    last = max((position for position, subject in enumerate(subjects) if subject.name not in spared), default=-1)
+    conversation: list[Judgement] = []
     judgements: list[Judgement] = []
-    for subject in chain.of_sample(sample):
+    for subject in subjects[: last + 1]:
+        if subject.name in spared:
+            # It stays in the conversation without an evaluation: later subjects are judged by what was before them.
+            conversation.append(Judgement(subject, Verdict(outcome="not_run"), sample))
+            continue
         try:
-            verdict = await judge.judge(subject, judgements, sample)
+            verdict = await judge.judge(subject, conversation, sample)
         except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down
             verdict = defects.verdict(problem)
         judgements.append(Judgement(subject, verdict, sample))
+        conversation.append(judgements[-1])
         judged(judgements[-1])
     return judgements

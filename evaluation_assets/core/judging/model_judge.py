@@ -1,5 +1,6 @@
 """A judge that is a model: asks, pays once, reads the reply, and never turns a failure into a score."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, rea
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
+from evaluation_assets.core.llm.batches import MOST_IN_A_BATCH, Batches
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Client
 from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
@@ -33,6 +35,8 @@ from evaluation_assets.core.llm.timeouts import Deadline
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
+
+_IN_BATCHES = ("category", "trajectory", "answer", "session")
 
 _SHORTER_WINDOW = 0.5
 """What is tried when an endpoint says that a request is too long: half of it holds at 1.5 bytes a token."""
@@ -73,6 +77,12 @@ class PendingVerdict:
     left: int
     deadline: Deadline
     cost: Cost
+    in_batch: bool = False
+
+
+def goes_into_a_batch(subject: Subject) -> bool:
+    """Whether a batch is worth its wait: a long conversation of clips would wait for a batch with each of them."""
+    return subject.level in _IN_BATCHES or (subject.is_alone and not subject.later)
 
 
 class ModelJudge:
@@ -88,8 +98,11 @@ class ModelJudge:
         ledger: Callable[[], Ledger],
         pricing: Pricing,
         samples: int = 1,
+        *,
+        in_batches: bool = False,
     ) -> None:
         self.settings = settings
+        self._in_batches = in_batches
         self.samples = samples
         self._connect = connect
         self.open_ledger = ledger
@@ -123,7 +136,7 @@ class ModelJudge:
     @property
     def chains_in_flight(self) -> int:
         """More than there are slots: results come in order, and a slow chain must not keep slots empty."""
-        return self.settings.max_concurrency * 4
+        return max(self.settings.max_concurrency * 4, MOST_IN_A_BATCH if self._in_batches else 0)
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
@@ -142,9 +155,22 @@ class ModelJudge:
         budget.begin_at(spent)
         dead = self._endpoint_was_dead
         client = Client(self.settings, provider, ledger, self.pricing, run, budget, stopped, suspicious=dead)
+        batches = None
+        if self._in_batches and provider is not None and (own := provider.batches()) is not None:
+            batches = Batches(
+                settings=self.settings,
+                client=client,
+                provider=provider,
+                batches=own,
+                ledger=ledger,
+                pricing=self.pricing,
+                budget=budget,
+            )
         try:
-            yield OpenJudge(self, client, secret)
+            yield OpenJudge(self, client, secret, batches)
         finally:
+            if batches is not None:
+                await batches.close()
             self._endpoint_was_dead = client.circuit.is_open
             client.close()
             if provider is not None:
@@ -178,13 +204,14 @@ class _SilentJudge:
 class OpenJudge:
     """A model judge at work."""
 
-    def __init__(self, description: ModelJudge, client: Client, secret: str) -> None:
+    def __init__(self, description: ModelJudge, client: Client, secret: str, batches: Batches | None = None) -> None:
         own = description.settings
         self.settings = own
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
         self.samples, self.key_variable = description.samples, description.key_variable
         self._asker = client
+        self._batches = batches
         self._secret = secret
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
 
@@ -244,7 +271,12 @@ class OpenJudge:
             return read_reply(said_in(entry.reply), subject.criteria, subject.rubric.scale)
 
         pending = PendingVerdict(
-            sample=sample, read=read, left=subject.later, deadline=self._asker.deadline(), cost=cost
+            sample=sample,
+            read=read,
+            left=subject.later,
+            deadline=self._asker.deadline(),
+            cost=cost,
+            in_batch=goes_into_a_batch(subject),
         )
         request, entry = await self._whole(request, pending)
         try:
@@ -269,7 +301,9 @@ class OpenJudge:
         except ProviderError as problem:
             if problem.retryable:
                 raise
-            return request, entry  # the model cannot write that much, or has no room for it
+            first, second = request.max_output_tokens, longer.max_output_tokens
+            message = f"the reply was cut at {first} output tokens, and the endpoint does not take {second}: {problem}"
+            raise InvalidReply("truncated", message) from None  # it cannot write that much, or has no room for it
 
     async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
         """The reply to a question, counted in what the verdict took."""
@@ -299,9 +333,16 @@ class OpenJudge:
             "sample": pending.sample,
         }
         tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
-        answered = await self._asker.ask(
-            asked, request, usable, left=pending.left, tokens=tokens, deadline=pending.deadline
-        )
+        answered = None
+        if self._batches is not None and pending.in_batch and not pending.cost.keys:
+            clock = asyncio.get_running_loop().time
+            began = clock()
+            answered = await self._batches.ask(asked, request, usable)
+            pending.deadline.postpone(clock() - began)
+        if answered is None:
+            answered = await self._asker.ask(
+                asked, request, usable, left=pending.left, tokens=tokens, deadline=pending.deadline
+            )
         pending.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
         return answered.entry
 

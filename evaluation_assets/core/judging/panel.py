@@ -1,9 +1,9 @@
 """The panel: read `panel.yaml` and create its judges."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
 from evaluation_assets.core.configuration import read_settings, validated
@@ -11,7 +11,8 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
+from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
 from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
 
 EMBEDDED = "rules"
@@ -19,6 +20,12 @@ EMBEDDED = "rules"
 
 RECORDED = "recorded"
 """The provider of judges whose verdicts came with the trajectories; `model` is the judge's name there."""
+
+
+Stage = Annotated[
+    tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names), Field(min_length=1)
+]
+"""The judges of one stage of a cascade; a file may name a single one without a list."""
 
 
 class InvalidPanel(ValueError):
@@ -29,9 +36,11 @@ class JudgeSettings(EndpointSettings):
     """One judge of the panel: a model, or one of the two providers that need none.
 
     With `repeats` a model gives several verdicts on every subject, each in a conversation of its own.
+    `mode: batch` asks in batches where a level allows it.
     """
 
     repeats: int = Field(default=1, ge=1)
+    mode: Literal["interactive", "batch"] = "interactive"
 
     @property
     def model_name(self) -> str:
@@ -53,12 +62,15 @@ class JudgeSettings(EndpointSettings):
             )
         else:
             super().check()
+            if self.mode == "batch" and not capabilities_of(self.provider, self.model_name).has_batches:
+                raise ValueError(f"provider {self.provider} has no mode: batch; remove it")
 
 
 class Panel(BaseModel):
     """The judges, and how many of them must have scored a subject for an average to exist.
 
-    With `embeddings` the messages of a session are compared by their meaning, else by their letters.
+    With `embeddings` the messages of a session are compared by their meaning, else by their letters. The stages of a
+    `cascade` name judges, cheapest first: those of a stage are asked about what no stage before it accepts.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -66,6 +78,7 @@ class Panel(BaseModel):
     quorum: int = Field(default=1, ge=1)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
     embeddings: EmbeddingSettings | None = None
+    cascade: tuple[Stage, ...] = ()
 
     def with_limits(self, limits: dict[str, Any]) -> Self:
         """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
@@ -87,6 +100,24 @@ class Panel(BaseModel):
         if not names or len(set(names)) < len(names):
             raise ValueError("a panel needs at least one judge, and the names of judges must be unique")
         return judges
+
+    @model_validator(mode="after")
+    def _stages_name_judges(self) -> Self:
+        named = [judge for stage in self.cascade for judge in stage]
+        known = [judge.name for judge in self.judges]
+        if unknown := sorted({*named} - {*known}):
+            raise ValueError(f"cascade: unknown judge {', '.join(unknown)}; judges of the panel: {', '.join(known)}")
+        if len(set(named)) < len(named):
+            raise ValueError("cascade: a judge can be in one stage only")
+        if len(self.cascade) == 1:
+            raise ValueError("cascade: name at least two stages, cheapest first, or remove it")
+        always = len(known) - len(named) + len(self.cascade[0]) if self.cascade else len(known)
+        if self.quorum > always:
+            raise ValueError(
+                f"quorum {self.quorum} cannot be reached where the first stage of the cascade decides: {always} judges "
+                "are asked about everything; lower quorum or enlarge the first stage"
+            )
+        return self
 
 
 def load_panel(path: UPath | None) -> Panel:
@@ -111,7 +142,7 @@ def panel_of(data: Any, source: str) -> Panel:
 
 def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
     """The panel's judges. None of them needs a key or a connection before it is opened."""
-    return [_judge(settings, ledger_url) for settings in panel.judges]
+    return [_judge(settings, ledger_url) for settings in with_strictest_limits(panel.judges)]
 
 
 def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
@@ -123,4 +154,6 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
     from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415
 
     settings, connected, pricing = endpoint_of(own)
-    return ModelJudge(settings, connected, partial(Ledger, ledger_url), pricing, own.repeats)
+    return ModelJudge(
+        settings, connected, partial(Ledger, ledger_url), pricing, own.repeats, in_batches=own.mode == "batch"
+    )

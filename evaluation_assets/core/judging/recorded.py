@@ -43,6 +43,8 @@ class RecordedJudge:
         return Verdict(
             outcome="scored" if any(score is not None for score in scores.values()) else "abstained",
             scores=scores,
+            probabilities=found.probabilities
+            and {criterion: _share(found.probabilities.get(criterion)) for criterion in criteria},
             summary=found.summary or found.verdict,
             reasoning=found.reasoning,
         )

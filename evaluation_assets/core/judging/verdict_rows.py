@@ -26,6 +26,7 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         "rubric_version": subject.rubric.version_name,
         "outcome": verdict.outcome,
         "scores": dict(verdict.scores),
+        "probabilities": None if verdict.probabilities is None else dict(verdict.probabilities),
         "summary": verdict.summary,
         "reasoning": verdict.reasoning,
         "error_kind": verdict.error_kind,

@@ -18,12 +18,14 @@ class Verdict:
 
     `scores` holds every criterion that was asked, 0..1 or `None` where the judge left it open; only a `scored`
     verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
-    model that answered, in the provider's words. What a deterministic judge does not have (tokens, cost, ledger key)
+    model that answered, in the provider's words. `probabilities` holds, for judges that report them, how likely the
+    subject passes each criterion. What a deterministic judge does not have (tokens, cost, ledger key)
     stays `None`.
     """
 
     outcome: Outcome
     scores: Mapping[str, float | None] = field(default_factory=dict)
+    probabilities: Mapping[str, float | None] | None = None
     summary: str | None = None
     reasoning: str | None = None
     error_kind: FailureKind | None = None

@@ -58,7 +58,7 @@ class Budget:
         Raises:
             Stopped: there is not enough left.
         """
-        while self._in_flight and not self._has_room(most_usd):
+        while self._in_flight and not self.has_room(most_usd):
             settled = asyncio.get_running_loop().create_future()
             self._waiting.append(settled)
             await settled
@@ -73,7 +73,7 @@ class Budget:
             Stopped: there is not enough left.
         """
         self.check()
-        if not self._has_room(most_usd):
+        if not self.has_room(most_usd):
             left = (self.limit_usd or 0.0) - self.spent_usd
             self._stopped = Stopped(
                 "budget",
@@ -93,7 +93,8 @@ class Budget:
                 if not settled.done():  # cancelled
                     settled.set_result(None)
 
-    def _has_room(self, most_usd: float | None) -> bool:
+    def has_room(self, most_usd: float | None) -> bool:
+        """Whether a question that may cost so much fits beside those in flight."""
         if self.limit_usd is None or self._stopped is not None:
             return True  # `check` says the rest
         return self.spent_usd + self._reserved_usd + (most_usd or 0.0) <= self.limit_usd

@@ -2,29 +2,28 @@
 
 import asyncio
 import logging
-import random
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.budget import Budget, most_of
 from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
-from evaluation_assets.core.llm.limits import AdaptiveLimit
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.negotiation import Negotiation
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.llm.shared_limits import SharedLimit
 from evaluation_assets.core.llm.timeouts import Deadline
 
 MAX_ATTEMPTS = 8
-_LONGEST_BACKOFF_S = 30.0
 _POLL_S = 0.25
 _LEDGER_RETRY_S = 1.0
 
@@ -73,13 +72,14 @@ class Client:
         self._budget = budget
         self._stopped = stopped
         self._end = asyncio.Event()
-        self._limit = AdaptiveLimit(settings.max_concurrency, settings.requests_per_minute, settings.tokens_per_minute)
+        self._joined = SharedLimit(settings, ledger)
+        self._limit = self._joined.limit
         self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
         self._one_by_one = asyncio.Lock()
         self._unsaved: deque[Callable[[], Entry]] = deque()
         self._saving: asyncio.Task[None] | None = None
         self._negotiation = Negotiation(settings, ledger)
-        self._cut_a_pause = False
+        self._backoff = Backoff(settings)
         self._logged: set[str] = set()
 
     def key_of(self, asked: Mapping[str, Any], request: Request, dialect: Dialect | None = None) -> str:
@@ -98,6 +98,11 @@ class Client:
             "max_output_tokens": request.max_output_tokens,
         }
         return question_key({**asked, **of_whom, **dialect.differences(own.usual)})
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the endpoint is asked now."""
+        return self._negotiation.dialect
 
     def deadline(self) -> Deadline:
         """The time that one question has, from now on."""
@@ -153,7 +158,7 @@ class Client:
                 failures += problem.endpoint_failed
                 if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
                     self._stop(Stopped(problem.kind, str(problem)))
-                wait = self._pause_after(problem, attempt)
+                wait = self._backoff.after(problem, attempt)
                 gives_up = attempt == MAX_ATTEMPTS or failures == MOST_FAILURES - 1 or wait > deadline.left
                 if not problem.retryable or gives_up or self.circuit.is_open:
                     self._log_once(problem)
@@ -166,6 +171,7 @@ class Client:
 
     def close(self) -> None:
         """Try for a last time to commit what could not be committed before."""
+        self._joined.leave()
         if self._saving is not None:
             self._saving.cancel()
         try:
@@ -187,31 +193,40 @@ class Client:
     ) -> Answered | None:
         """One attempt when there is a slot and money for it; `None` when another worker is at the question.
 
-        While the endpoint is suspicious one request at a time finds out whether it answers again.
+        While the endpoint is suspicious one request at a time finds out whether it answers again. It waits outside of
+        the slots, because others share them who may get answers.
         """
         clock = asyncio.get_running_loop().time
         queued = clock()
         send = partial(self._claimed_and_sent, self.key_of(asked, request, dialect), request, usable, tokens, deadline)
         most = None if self._budget.limit_usd is None else most_of(request, self._pricing)
-        async with self._limit.slot(left, tokens) as started, self._budget.reserved(most):
-            self._check_stopped()
-            if self._saving is not None:
-                await asyncio.wait([self._saving])
+        while True:
+            async with (
+                self._one_by_one_while_suspicious() as alone,
+                self._limit.slot(left, tokens, self._end) as started,
+                self._budget.reserved(most),
+            ):
                 self._check_stopped()
-            if self.circuit.suspicious:
-                async with self._one_by_one:
-                    await self._until_due()
-                    if self.circuit.suspicious:
-                        deadline.postpone(clock() - queued)
-                        return await send(attempt, started, dialect)
-            deadline.postpone(clock() - queued)
-            return await send(attempt, started, dialect)
+                if self._saving is not None:
+                    await asyncio.wait([self._saving])
+                    self._check_stopped()
+                if alone or not self.circuit.suspicious:
+                    deadline.postpone(clock() - queued)
+                    return await send(attempt, started, dialect)
+                self._limit.not_used(tokens)
 
-    async def _until_due(self) -> None:
-        clock = asyncio.get_running_loop().time
-        while self.circuit.suspicious and (wait := self.circuit.due - clock()) > 0:
-            await self._pause(min(wait, 0.05))  # an answer to what is under way ends it early
-        self._check_stopped()
+    @asynccontextmanager
+    async def _one_by_one_while_suspicious(self) -> AsyncIterator[bool]:
+        if self.circuit.suspicious:
+            clock = asyncio.get_running_loop().time
+            async with self._one_by_one:
+                while self.circuit.suspicious and (wait := self.circuit.due - clock()) > 0:
+                    await self._pause(min(wait, 0.05))  # an answer to what is under way ends it early
+                    self._check_stopped()
+                if self.circuit.suspicious:
+                    yield True
+                    return
+        yield False
 
     async def _claimed_and_sent(
         self,
@@ -288,7 +303,7 @@ class Client:
         now = asyncio.get_running_loop().time()
         refused = problem.kind == "rate_limit"
         if refused:
-            self._limit.pushed_back(started, self._capped(problem.retry_after))
+            self._limit.pushed_back(started, self._backoff.capped(problem.retry_after))
         if not refused and not problem.endpoint_failed:
             self.circuit.answered(now)
             return
@@ -359,21 +374,6 @@ class Client:
             raise ProviderError("timeout", message, retryable=False)
         await self._pause(_POLL_S)
 
-    def _pause_after(self, problem: ProviderError, attempt: int) -> float:
-        own = min(_LONGEST_BACKOFF_S, self._timeouts.first_backoff_s * 2 ** (attempt - 1))
-        wait = self._capped(problem.retry_after) or own
-        return wait * (1 + random.random() * 0.25)  # noqa: S311  (jitter, so that workers do not come back together)
-
-    def _capped(self, retry_after: float | None) -> float | None:
-        longest = self._timeouts.pause_s
-        if retry_after is None or retry_after <= longest:
-            return retry_after
-        if not self._cut_a_pause:
-            self._cut_a_pause = True
-            name = self._settings.name
-            _log.warning("%s: the endpoint requested a pause of %.0f s; waiting %.3g s", name, retry_after, longest)
-        return longest
-
     async def _pause(self, seconds: float) -> None:
         """Sleep, until the client stops at the latest."""
         with suppress(TimeoutError):
@@ -392,7 +392,7 @@ class Client:
             self._stopped = stopped
             _log.warning("%s stops: %s", self._settings.name, stopped)
         self._end.set()
-        self._limit.end()
+        self._limit.end(self._end)
 
     def _check_stopped(self) -> None:
         if self._stopped is not None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import sqlalchemy as sa
@@ -64,6 +64,19 @@ _LEASES = sa.Table(
     sa.Column("process", sa.Text, nullable=False),
     sa.Column("expires_at", sa.Float, nullable=False),
 )
+sa.Table(
+    "reservations",
+    _METADATA,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("ends_at", sa.Float(53), nullable=False),
+)
+BATCH_ITEMS = sa.Table(
+    "batch_items",
+    _METADATA,
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("batch", sa.String(255), nullable=False),
+    sa.Column("submitted_at", sa.Float, nullable=False),
+)
 _SETTINGS = sa.Table(
     "settings",
     _METADATA,
@@ -81,6 +94,7 @@ _NEXT_NUMBER = (
 _INSERT = sa.insert(_REPLIES).values(number=_NEXT_NUMBER).returning(_REPLIES.c.number)
 _RELEASE = sa.text("DELETE FROM leases WHERE key = :key AND worker = :worker")
 _SETTLE = sa.text("DELETE FROM leases WHERE key = :key")
+_ANSWERED = sa.text("DELETE FROM batch_items WHERE key = :key")
 _SECRET = sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == "secret")
 _REMEMBERED = sa.select(_SETTINGS.c.value).where(_SETTINGS.c.name == sa.bindparam("name"))
 _REMEMBER = sa.text(
@@ -151,20 +165,26 @@ class Ledger:
 
     def _create_tables(self) -> None:
         """Several processes may open a new ledger at once; PostgreSQL needs a lock even for IF NOT EXISTS."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             if self._engine.dialect.name == "postgresql":
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('evaluation ledger'))"))
             for table in _METADATA.sorted_tables:
                 connection.execute(CreateTable(table, if_not_exists=True))
 
+    @property
+    def dialect(self) -> Literal["sqlite", "postgresql"]:
+        """Which database it is."""
+        return "sqlite" if self._engine.dialect.name == "sqlite" else "postgresql"
+
     @contextmanager
-    def _begun(self) -> Iterator[sa.Connection]:
+    def transaction(self) -> Iterator[sa.Connection]:
+        """A transaction in its database, for what else all processes share there."""
         with _told(self._url), self._engine.begin() as connection:
             yield connection
 
     def secret(self) -> str:
         """A random text that lives with the ledger; the same for every process that shares it."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             if (known := connection.execute(_SECRET).scalar()) is not None:
                 return known
             connection.execute(
@@ -180,7 +200,7 @@ class Ledger:
 
     def remember(self, name: str, value: str) -> None:
         """Store a short text under a name, in place of an earlier one."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute(_REMEMBER, {"name": name, "value": value})
 
     def entries(self, key: str) -> list[Entry]:
@@ -195,7 +215,7 @@ class Ledger:
         A claim lasts for `lease_s` seconds and may be renewed; it ends at once when its process is known to be gone.
         """
         values = {"key": key, **self._lease}
-        with self._begun() as connection:
+        with self.transaction() as connection:
             if connection.execute(self._claim, values).rowcount == 1:
                 return True
             holder = connection.execute(self._holder, {"key": key}).first()
@@ -207,7 +227,7 @@ class Ledger:
 
     def renew(self, key: str) -> None:
         """Let a claim last for another `lease_s` seconds."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute(self._renew, {"key": key, **self._lease})
 
     def is_held(self, key: str) -> bool:
@@ -218,12 +238,12 @@ class Ledger:
 
     def release(self, key: str) -> None:
         """Give a claim back without a reply."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute(_RELEASE, {"key": key, "worker": self._worker})
 
     def check(self) -> None:
         """Write something, to see whether it can be done."""
-        with self._begun() as connection:
+        with self.transaction() as connection:
             connection.execute(_WRITE)
 
     def commit(
@@ -242,9 +262,10 @@ class Ledger:
         values: dict[str, Any] = {"key": key, "asked": key, "run": run, "provider": provider, "model": model}
         values |= {"reply": _packed(reply), "cost_usd": cost_usd, "latency_ms": latency_ms, "attempts": attempts}
         values |= {"created_at": time.time()}
-        with self._begun() as connection:
+        with self.transaction() as connection:
             number = connection.execute(_INSERT, values).scalar_one()
             connection.execute(_SETTLE, {"key": key})
+            connection.execute(_ANSWERED, {"key": key})
         return Entry(reply=reply, run=run, number=number, cost_usd=cost_usd, latency_ms=latency_ms, attempts=attempts)
 
     def recent(self, provider: str, model: str, most: int = 200) -> list[Entry]:

@@ -6,8 +6,7 @@ import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-_CATCH_UP_S = 0.05
-"""Starts that were missed by less than this, because a timer was late, are made up for."""
+from evaluation_assets.core.llm.pace import CATCH_UP_S, WINDOW_S, Pace
 
 _SILENCE_S = 0.1
 """Refusals come at once: what has not been refused by then was taken."""
@@ -17,23 +16,6 @@ _ENOUGH = 8
 
 _BACK_TO_FULL = 80
 """So many requests after it slowed down a client is as fast as the endpoint was found to be, and gets faster."""
-
-
-class Pace:
-    """So much a second, evenly."""
-
-    def __init__(self, per_second: float, due: float = 0.0) -> None:
-        self.per_second = per_second
-        self.due = due
-        """When the next start may be, on the clock of `take`."""
-
-    def take(self, amount: float, now: float) -> None:
-        """Count a start of this size."""
-        self.due = max(self.due, now - _CATCH_UP_S) + amount / self.per_second
-
-    def correct(self, amount: float) -> None:
-        """A start was this much larger than it was counted, or smaller."""
-        self.due += amount / self.per_second
 
 
 class AdaptiveLimit:
@@ -55,8 +37,8 @@ class AdaptiveLimit:
         self.most = most
         self.limit = min(most, max(8, most // 4))
         self.in_flight = 0
-        self._requests = Pace(requests_per_minute / 60) if requests_per_minute else None
-        self._tokens = Pace(tokens_per_minute / 60) if tokens_per_minute else None
+        self.requests = Pace(requests_per_minute / 60) if requests_per_minute else None
+        self.tokens = Pace(tokens_per_minute / 60) if tokens_per_minute else None
         self._pace: Pace | None = None
         self._rate = 0.0
         self._measured = False
@@ -66,25 +48,32 @@ class AdaptiveLimit:
         self._taken = 0
         self._patience = 1
         self._paused_until = 0.0
-        self._waiting: list[tuple[int, int, int, asyncio.Future[float]]] = []
+        self._waiting: list[tuple[int, int, int, asyncio.Future[float], asyncio.Event | None]] = []
         self._order = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
         self._doubling: asyncio.TimerHandle | None = None
-        self._ended = False
+
+    def at_most(self, most: int) -> None:
+        """Hold no more slots than this, from now on."""
+        self.most = min(self.most, most)
+        self.limit = min(self.limit, self.most)
 
     @asynccontextmanager
-    async def slot(self, left: int, tokens: int = 0) -> AsyncIterator[float]:
+    async def slot(self, left: int, tokens: int = 0, ended: asyncio.Event | None = None) -> AsyncIterator[float]:
         """Hold one slot, from the moment it is given: that of the event loop's clock.
 
         Args:
             left: How many subjects the chain still has after this one.
             tokens: What the request is expected to take of `tokens_per_minute`.
+            ended: The event of a client, set when it sends nothing any more; see `end`.
         """
         loop = asyncio.get_running_loop()
         if self._doubling is None:
             self._doubling = loop.call_later(_SILENCE_S, self._double)
         turn: asyncio.Future[float] = loop.create_future()
-        heapq.heappush(self._waiting, (-left, next(self._order), tokens, turn))
+        heapq.heappush(self._waiting, (-left, next(self._order), tokens, turn, ended))
+        if ended is not None and ended.is_set():
+            self.end(ended)
         self._hand_out()
         try:
             started = await turn
@@ -100,19 +89,25 @@ class AdaptiveLimit:
     def not_used(self, tokens: int) -> None:
         """A slot was given, but its request was not needed after all."""
         self._taken -= 1
-        for pace, amount in ((self._requests, 1), (self._tokens, tokens), (self._pace, 1)):
+        for pace, amount in ((self.requests, 1), (self.tokens, tokens), (self._pace, 1)):
             if pace is not None:
                 pace.correct(-amount)
 
-    def end(self) -> None:
-        """Give everybody a slot who waits for one, now and later: nothing is sent any more."""
-        self._ended = True
-        self._hand_out()
+    def end(self, ended: asyncio.Event) -> None:
+        """Give a slot to everybody who waits with this event: they only learn that nothing is sent any more.
+
+        Others that share the limit go on.
+        """
+        now = asyncio.get_running_loop().time()
+        for *_, turn, event in self._waiting:
+            if event is ended and not turn.done():
+                self.in_flight += 1
+                turn.set_result(now)
 
     def took(self, more_tokens: int) -> None:
         """A request took so many tokens more than were expected, or fewer when negative."""
-        if self._tokens is not None:
-            self._tokens.correct(more_tokens)
+        if self.tokens is not None:
+            self.tokens.correct(more_tokens)
 
     def went_well(self, started: float) -> None:
         """The request that was started then was answered."""
@@ -160,39 +155,53 @@ class AdaptiveLimit:
 
     def _set_pace(self, rate: float, now: float) -> None:
         self._rate = rate
-        self._pace = Pace(rate, now + _CATCH_UP_S)
+        self._pace = Pace(rate, now + CATCH_UP_S)
         self._counted_from, self._taken, self._patience = now, 0, 1
 
     def _hand_out(self) -> None:
-        while self._waiting and (self._ended or self.in_flight < self.limit):
-            if self._waiting[0][-1].done():  # cancelled
+        while self._waiting and self.in_flight < self.limit:
+            if self._waiting[0][3].done():  # cancelled or ended
                 heapq.heappop(self._waiting)
                 continue
             now = asyncio.get_running_loop().time()
-            if self._ended:
-                self.in_flight += 1
-                heapq.heappop(self._waiting)[-1].set_result(now)
-                continue
             if self._refused_at is not None and self._pace is None and self.in_flight:
                 return  # an answer will tell how long one takes
-            if now < (due := self._due()):
+            if now < (due := self._due(now)):
                 self._come_back_at(due)
                 return
-            _, _, tokens, turn = heapq.heappop(self._waiting)
+            _, _, tokens, turn, _ = heapq.heappop(self._waiting)
             self._count_start(tokens, now)
             turn.set_result(now)
 
-    def _due(self) -> float:
-        paces = (self._requests, self._tokens, self._pace)
-        return max(self._paused_until, *(pace.due for pace in paces if pace is not None), 0.0)
+    def _due(self, now: float) -> float:
+        """When the next start may be. Paces are asked when nothing else is in the way: they may reserve time."""
+        due = max(self._paused_until, 0.0 if self._pace is None else self._pace.due)
+        if due > now:
+            return due
+        requests, tokens = self.requests, self.tokens
+        if requests is not None:
+            due = max(due, requests.next(min(self._room, max(1.0, requests.per_second * WINDOW_S)), now))
+        if tokens is not None:
+            due = max(due, tokens.next(self._wanted_tokens(tokens.per_second * WINDOW_S), now))
+        return due
+
+    @property
+    def _room(self) -> int:
+        """How many requests wait and could start if there were no pace."""
+        return min(len(self._waiting), self.limit - self.in_flight)
+
+    def _wanted_tokens(self, most: float) -> float:
+        """Tokens of the requests that start next, up to a limit; at least those of the first."""
+        first = self._waiting[0][2]
+        return max(first, min(most, first * self._room))
 
     def _count_start(self, tokens: int, now: float) -> None:
         self.in_flight += 1
         self._taken += 1
-        if self._requests is not None:
-            self._requests.take(1, now)
-        if self._tokens is not None:
-            self._tokens.take(tokens, now)
+        if self.requests is not None:
+            self.requests.take(1, now)
+        if self.tokens is not None:
+            self.tokens.take(tokens, now)
         if self._pace is not None:
             self._pace.per_second = self._rate * self._growth()
             self._pace.take(1, now)

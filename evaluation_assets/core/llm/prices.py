@@ -94,3 +94,12 @@ class PublicPrice:
             return float(calc_price(tokens, model_ref=self._model, provider_id=self._provider_id).total_price)
         except LookupError:
             return None
+
+
+BATCH_SHARE = 0.5
+"""What OpenAI and Anthropic charge for a batch, as a share of the usual price of input, cache and output."""
+
+
+def batch_price(usd: float | None) -> float | None:
+    """The price in a batch of what usually costs this much; `None` where that is unknown."""
+    return None if usd is None else usd * BATCH_SHARE

@@ -18,6 +18,7 @@ class Timeouts(BaseModel):
         first_backoff_s: The pause after a first failure; it doubles from failure to failure.
         outage_s: Time without any answer, while requests fail, after which the client stops.
         ledger_s: Time for which writing to the ledger is retried before the client stops.
+        batch_poll_s: Time between two questions of how far a batch is.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -28,6 +29,7 @@ class Timeouts(BaseModel):
     first_backoff_s: float = Field(default=0.5, gt=0)
     outage_s: float = Field(default=300.0, gt=0)
     ledger_s: float = Field(default=60.0, ge=0)
+    batch_poll_s: float = Field(default=30.0, gt=0)
 
 
 class Deadline:

@@ -1,13 +1,13 @@
 """Verdict tables: all judges of a level over the same chains, side by side in one event loop."""
 
 import gc
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from evaluation_assets.core.cancellation import as_completed
 from evaluation_assets.core.facts import Facts
-from evaluation_assets.core.judging.judge import Judge, judge_chains
+from evaluation_assets.core.judging.judge import OPEN, Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.progress import Judged
 from evaluation_assets.core.judging.subjects import Chain
@@ -15,6 +15,7 @@ from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_row
 from evaluation_assets.core.lake import Spool
 from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.pipeline.stage_gates import StageGate
 from evaluation_assets.core.tables import Table
 
 Chains = Callable[[Judge], Iterator[Chain]]
@@ -32,16 +33,26 @@ class JudgedTable:
 
 
 class PanelRun:
-    """One level of one drop: every judge over all chains, at the same time."""
+    """One level of one drop: every judge over all chains, at the same time.
+
+    A judge with a gate waits, trajectory by trajectory, for the judges of the stages before it.
+    """
 
     def __init__(
-        self, table: Table, drop: str, run: str, budget_usd: float | None, log: Callable[[str], object]
+        self,
+        table: Table,
+        drop: str,
+        run: str,
+        budget_usd: float | None,
+        log: Callable[[str], object],
+        gates: Mapping[str, StageGate] | None = None,
     ) -> None:
         self._table = table
         self._drop = drop
         self._run = run
         self._budget = Budget(budget_usd)
         self._log = log
+        self._gates = gates or {}
 
     async def judge(self, judges: Sequence[Judge], chains: Chains) -> AsyncIterator[JudgedTable]:
         """The verdicts of each judge; whichever is done first comes first."""
@@ -59,12 +70,16 @@ class PanelRun:
         spool, tally = Spool(self._table), Tally()
         level = self._table.name.removesuffix("_verdicts")
         judged = Judged(level, judge.name, None if total is None else total * judge.samples, self._log)
-        async with judge.opened(self._run, self._budget) as ready:
-            async for judgements in judge_chains(ready, chains, judged.add):
-                for judgement in judgements:
-                    row = verdict_row(self._drop, judge, judgement)
-                    tally.add(row)
-                    spool.add(row)
+        gate = self._gates.get(judge.name)
+        with nullcontext() if gate is None else gate:
+            async with judge.opened(self._run, self._budget) as ready:
+                async for judgements in judge_chains(ready, chains, judged.add, gate or OPEN):
+                    for judgement in judgements:
+                        row = verdict_row(self._drop, judge, judgement)
+                        tally.add(row)
+                        spool.add(row)
+        if gate is not None and gate.count_spared:
+            self._log(f"{judge.name}: not asked about {gate.count_spared} subjects that an earlier stage accepted")
         judged.end()
         return JudgedTable(judge, spool, tally)
 

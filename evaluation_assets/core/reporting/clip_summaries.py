@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from evaluation_assets.core.excerpts import without_middle
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.reporting.distributions import statistic
-from evaluation_assets.core.reporting.report import ClipSummary, ClipVerdict, ToolSummary
+from evaluation_assets.core.reporting.report import ClipSummary, ClipVerdict, Place, ToolSummary
 from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean
 
 Row = dict[str, Any]
@@ -18,6 +18,9 @@ Row = dict[str, Any]
 WORST_CLIPS = 20
 
 EXCERPT = 1200
+
+_NAMED = 20
+"""Tools of a type that are named."""
 
 
 class ClipTables(Protocol):
@@ -52,14 +55,22 @@ class Lowest:
 
 @dataclass(slots=True)
 class Values:
-    """Scores that may be missing, and the task of each."""
+    """Scores that may be missing, the task of each, and the place of the lowest."""
 
     values: list[float | None] = field(default_factory=list)
     tasks: list[str] = field(default_factory=list)
+    least: tuple[float, str, int | None] | None = None
 
-    def add(self, value: float | None, task: str) -> None:
+    def add(self, value: float | None, task: str, trajectory_id: str, clip_index: int | None = None) -> None:
         self.values.append(value)
         self.tasks.append(task)
+        if value is not None and (self.least is None or value < self.least[0]):
+            self.least = (value, trajectory_id, clip_index)
+
+    @property
+    def lowest(self) -> Place | None:
+        """The subject with the lowest score, the first of several."""
+        return None if self.least is None else Place(trajectory_id=self.least[1], clip_index=self.least[2])
 
     def known(self) -> tuple[list[float], list[str]]:
         pairs = [(value, task) for value, task in zip(self.values, self.tasks, strict=True) if value is not None]
@@ -71,7 +82,9 @@ class _Tool:
     clips: int = 0
     scored: int = 0
     calls: Counter[str] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
     criteria: dict[str, Values] = field(default_factory=dict)
+    scores: Values = field(default_factory=Values)
 
 
 def clip_summaries(
@@ -79,6 +92,7 @@ def clip_summaries(
 ) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], Values]], list[ClipSummary], int, int]:
     """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
     tools: dict[str, _Tool] = {}
+    merged: dict[str, Values] = {}
     worst = Lowest(WORST_CLIPS)
     scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
     position = 0
@@ -92,11 +106,14 @@ def clip_summaries(
             tool.clips += 1
             if not clip["is_final"]:
                 tool.calls[clip["call_status"]] += 1
+                tool.names[clip["tool_name"]] += 1
             own = by_clip.get(clip["clip_index"], [])
+            place = (task_of.get(trajectory_id, trajectory_id), trajectory_id, clip["clip_index"])
             for score in own:
-                values = tool.criteria.setdefault(score["criterion"], Values())
-                values.add(score["mean"], task_of.get(trajectory_id, trajectory_id))
+                for values in (tool.criteria, merged):
+                    values.setdefault(score["criterion"], Values()).add(score["mean"], *place)
             known = [score["mean"] for score in own if score["mean"] is not None]
+            tool.scores.add(fmean(known) if known else None, *place)
             if known:
                 tool.scored += 1
                 worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
@@ -110,15 +127,12 @@ def clip_summaries(
                 criterion: statistic(values.values, values.tasks) for criterion, values in sorted(tool.criteria.items())
             },
             calls=dict(sorted(tool.calls.items())),
+            scores=statistic(tool.scores.values),
+            lowest=tool.scores.lowest,
+            tools=[name for name, _ in tool.names.most_common(_NAMED)],
         )
         for name, tool in sorted(tools.items())
     ]
-    merged: dict[str, Values] = {}
-    for _, tool in sorted(tools.items()):
-        for criterion, values in tool.criteria.items():
-            every = merged.setdefault(criterion, Values())
-            every.values += values.values
-            every.tasks += values.tasks
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
     total, scored = position, sum(tool.scored for tool in tools.values())
     return summaries, criteria, _with_verdicts(worst.items(), tables), total, scored

@@ -7,12 +7,15 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 
+TENTHS = 10
+
 
 class Statistic(BaseModel):
     """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score.
 
     `ci_low` and `ci_high` are the 95 % interval of the mean over the `n_tasks` tasks of the subjects; `None` with fewer
     than five tasks, and if the scores do not vary.
+    `tenths` counts the scores in each tenth of the scale, 1.0 in the last; empty if a value is not on the scale.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -27,6 +30,7 @@ class Statistic(BaseModel):
     ci_low: float | None = None
     ci_high: float | None = None
     n_tasks: int | None = None
+    tenths: list[int] = []
 
 
 def statistic(values: Sequence[float | None], tasks: Sequence[Hashable] | None = None) -> Statistic:
@@ -54,4 +58,14 @@ def statistic(values: Sequence[float | None], tasks: Sequence[Hashable] | None =
         ci_low=None if interval is None else interval.low,
         ci_high=None if interval is None else interval.high,
         n_tasks=None if interval is None else interval.n,
+        tenths=_tenths(known),
     )
+
+
+def _tenths(scores: Sequence[float]) -> list[int]:
+    if min(scores) < 0 or max(scores) > 1:
+        return []
+    counts = [0] * TENTHS
+    for score in scores:
+        counts[min(int(score * TENTHS), TENTHS - 1)] += 1
+    return counts

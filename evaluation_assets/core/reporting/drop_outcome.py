@@ -2,13 +2,14 @@
 
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.plain_text import plain
+from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.reporting.render import outcome_markdown
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.sinks.sink import DropOutcome
 
 
-def drop_outcome(report: DropReport, settings: GateSettings) -> DropOutcome:
-    """The headline and the gate of a report. Names from files are escaped."""
+def drop_outcome(report: DropReport, settings: GateSettings, address: ReportAddress) -> DropOutcome:
+    """The headline and the gate of a report, with links to it where it has a URL. Names from files are escaped."""
     gate = report.gate
     verdict = None if gate is None else gate.verdict
     said = "no baseline" if gate is None else f"{gate.verdict}: {'; '.join(gate.reasons)}"
@@ -19,10 +20,11 @@ def drop_outcome(report: DropReport, settings: GateSettings) -> DropOutcome:
         verdict=verdict,
         blocks=gate is not None and (gate.verdict in settings.blocks or bool(gate.judges_changed)),
         sentence=sentence,
-        markdown=outcome_markdown(report),
+        markdown=outcome_markdown(report, address),
         labels=dict(report.sidecar.labels),
         data={
             "headline": report.headline.model_dump(mode="json"),
+            **({"report_url": address.page} if address.is_url else {}),
             "gate": None if gate is None else gate.model_dump(mode="json"),
         },
     )

@@ -87,25 +87,6 @@ def _queue(drop: str, own: DropTables, settings: Settings) -> list[tuple[str, st
     return [(row["trajectory_id"], row["reason"]) for row in rows]
 
 
-def other_run(home: Installation, drop: str, suite: str | None, judges: Sequence[Judge]) -> OtherRun | None:
-    """The run that the viewer compares a drop with: the suite's baseline, or else its previous drop.
-
-    `None` if there is neither, or if its tables cannot be read.
-    """
-    baseline = baseline_of(home, suite)
-    if baseline is not None and (accepted := baseline.runs[-1].drop) != drop:
-        chosen, why = accepted, "the baseline"
-    else:
-        rows = suite_history(home, suite, lambda _: None)
-        earlier = list(dict.fromkeys(row["drop"] for row in rows))
-        before = earlier[: earlier.index(drop)] if drop in earlier else earlier
-        if not before:
-            return None
-        chosen, why = before[-1], "the previous drop of the suite"
-    tables = DropTables.of(home, chosen, judges)
-    return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
-
-
 def _other_run(
     home: Installation, drop: str, suite: str | None, evaluated: Sequence[str], judges: Sequence[Judge]
 ) -> OtherRun | None:

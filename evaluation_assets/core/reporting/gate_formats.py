@@ -10,16 +10,21 @@ import orjson
 from evaluation_assets.core.gating.figures import change, p_value, size
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.plain_text import for_terminal
+from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.reporting.render import precise
 
 Row = dict[str, Any]
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LISTED = 20
+_WHOLE = "regression gate"
+
+NO_URL = ReportAddress()
+"""A report that is only known by its path: links are relative to its folder."""
 
 
-def as_text(outcome: GateOutcome) -> str:
-    """Format as a table for the terminal."""
+def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
+    """Format as a table for the terminal. Where the report has a URL, changed tasks are followed by theirs."""
     against = "floors only" if outcome.baseline is None else f"baseline {outcome.baseline}"
     lines = [f"{outcome.drop} against {against}: {outcome.verdict.upper()}"]
     lines += [f"  - {reason}" for reason in outcome.reasons]
@@ -43,20 +48,22 @@ def as_text(outcome: GateOutcome) -> str:
         lines += ["", *_aligned([head, *rows])]
         if not all(each.gates for each in outcome.metrics):
             lines.append("  * does not gate")
-    lines += _changed("tasks that fell", outcome.fallen_tasks)
-    lines += _changed("tasks that improved", outcome.improved_tasks)
+    lines += _changed("tasks that fell", outcome.fallen_tasks, report)
+    lines += _changed("tasks that improved", outcome.improved_tasks, report)
+    if report.is_url:
+        lines += ["", f"  report: {report.section('gate')}"]
     return for_terminal("\n".join(" ".join(line.splitlines()) for line in lines))
 
 
-def _changed(title: str, tasks: Sequence[ChangedTask]) -> list[str]:
+def _changed(title: str, tasks: Sequence[ChangedTask], report: ReportAddress) -> list[str]:
     if not tasks:
         return []
     lines = ["", f"  {title} ({len(tasks)})"]
-    lines += [
-        f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
-        + ("" if each.beyond_noise else ", may be noise")
-        for each in tasks[:_LISTED]
-    ]
+    for each in tasks[:_LISTED]:
+        noise = "" if each.beyond_noise else ", may be noise"
+        lines.append(f"    {each.task_id}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}{noise}")
+        if report.is_url:
+            lines.append(f"      {report.task(each.task_id)}")
     return lines + ([f"    and {len(tasks) - _LISTED} more, see --format json"] if len(tasks) > _LISTED else [])
 
 
@@ -67,18 +74,19 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def as_json(outcome: GateOutcome) -> str:
-    """Format the complete outcome as JSON."""
-    return outcome.model_dump_json(indent=2)
+def as_json(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
+    """Format the complete outcome as JSON, with the URL of the report as `report_url` if it has one."""
+    address = {"report_url": report.page if report.is_url else None}
+    return orjson.dumps({**outcome.model_dump(mode="json"), **address}, option=orjson.OPT_INDENT_2).decode()
 
 
-def as_junit(outcome: GateOutcome) -> str:
+def as_junit(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
     """Format as JUnit XML: a test case for each gating metric, and one for the drop as a whole.
 
     `fail` is a failure; `inconclusive` and `incomparable` are skipped tests, because they are neither good nor bad.
     """
     cases = [(each.metric, each.verdict, each.reason) for each in outcome.metrics if each.gates]
-    cases.append(("regression gate", outcome.verdict, "; ".join(outcome.reasons)))
+    cases.append((_WHOLE, outcome.verdict, "; ".join(outcome.reasons)))
     failures = sum(verdict == "fail" for _, verdict, _ in cases)
     skipped = sum(verdict in ("inconclusive", "incomparable") for _, verdict, _ in cases)
     suite = ElementTree.Element(
@@ -92,12 +100,14 @@ def as_junit(outcome: GateOutcome) -> str:
     for name, verdict, reason in cases:
         case = ElementTree.SubElement(suite, "testcase", classname=_xml(outcome.drop), name=_xml(name))
         if verdict == "fail":
-            ElementTree.SubElement(case, "failure", message=_xml(reason))
+            failure = ElementTree.SubElement(case, "failure", message=_xml(reason))
+            fallen = [each for each in outcome.fallen_tasks if name in (each.metric, _WHOLE)]
+            failure.text = _xml("\n".join(f"{each.task_id}: {report.task(each.task_id)}" for each in fallen[:_LISTED]))
         elif verdict in ("inconclusive", "incomparable"):
             ElementTree.SubElement(case, "skipped", message=_xml(f"{verdict}: {reason}"))
         else:
             ElementTree.SubElement(case, "system-out").text = _xml(f"{verdict}: {reason}")
-    ElementTree.SubElement(suite, "system-out").text = _xml(as_text(outcome))
+    ElementTree.SubElement(suite, "system-out").text = _xml(as_text(outcome, report))
     ElementTree.indent(suite)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suite, encoding="unicode")
 
@@ -106,10 +116,11 @@ def _xml(text: str) -> str:
     return _NO_XML.sub("\ufffd", text)
 
 
-def as_github(outcome: GateOutcome) -> str:
+def as_github(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
     """Format as GitHub workflow commands, which annotate the verdict and the gating metrics that did not pass."""
     levels = {"pass": "notice", "warn": "warning", "fail": "error"}
-    said = [(outcome.verdict, f"gate {outcome.verdict}", f"{outcome.drop}: {'; '.join(outcome.reasons)}")]
+    where = f"\n{report.section('gate')}" if report.is_url else ""
+    said = [(outcome.verdict, f"gate {outcome.verdict}", f"{outcome.drop}: {'; '.join(outcome.reasons)}{where}")]
     said += [
         (each.verdict, f"{each.metric} {each.verdict}", each.reason)
         for each in outcome.metrics
@@ -119,6 +130,7 @@ def as_github(outcome: GateOutcome) -> str:
     if any(tasks.values()):
         listed = "\n".join(
             f"{each.task_id} {word}: {each.metric} {each.baseline:.2f} -> {each.current:.2f}"
+            + (f" {report.task(each.task_id)}" if report.is_url else "")
             for word, own in tasks.items()
             for each in own[:_LISTED]
         )

@@ -10,8 +10,10 @@ import jinja2
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
+from evaluation_assets.core.report_addresses import ReportAddress, condition, runs_place, task_place, trajectory_place
 from evaluation_assets.core.reporting.attention import look_at_first
 from evaluation_assets.core.reporting.coding_report import dollars, duration
+from evaluation_assets.core.reporting.distributions import TENTHS, Statistic
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
 
@@ -28,14 +30,19 @@ def as_json(report: DropReport) -> str:
     return report.model_dump_json(indent=2) + "\n"
 
 
-def as_markdown(report: DropReport) -> str:
-    """The report as Markdown, for a pull request or a terminal."""
-    return environment().get_template("report.md.j2").render(report=report)
+def as_markdown(report: DropReport, address: ReportAddress = ReportAddress()) -> str:
+    """The report as Markdown: what changed, what to look at, and links into the page at `address`."""
+    return (
+        environment().get_template("report.md.j2").render(report=report, address=address, first=look_at_first(report))
+    )
 
 
-def outcome_markdown(report: DropReport) -> str:
-    """The headline and the gate of a report as Markdown, for a comment on a pull request."""
-    return environment().get_template("outcome.md.j2").render(report=report)
+def outcome_markdown(report: DropReport, address: ReportAddress = ReportAddress()) -> str:
+    """The headline and the gate of a report as Markdown, for a comment on a pull request.
+
+    Links need the URL of the report; a comment lies beside no files.
+    """
+    return environment().get_template("outcome.md.j2").render(report=report, address=address)
 
 
 def as_html(report: DropReport) -> str:
@@ -68,7 +75,28 @@ def environment() -> jinja2.Environment:
         "size": size,
     }
     environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
+    environment.globals |= {
+        "run_place": trajectory_place,
+        "task_place": task_place,
+        "rows_where": rows_where,
+        "tenths_text": tenths_text,
+    }
     return environment
+
+
+def rows_where(*conditions: str | tuple[str, str]) -> str:
+    """The place of the rows of the runs table that meet all conditions, each as text or as a field and its value."""
+    return runs_place(" ".join(each if isinstance(each, str) else condition(*each) for each in conditions))
+
+
+def tenths_text(statistic: Statistic) -> str:
+    """A distribution in words, for those who do not see its graph: `12 scores: 3 from 0.2 to 0.3, ...`."""
+    ranges = [
+        f"{count:,} from {place / TENTHS:.1f} to {(place + 1) / TENTHS:.1f}"
+        for place, count in enumerate(statistic.tenths)
+        if count
+    ]
+    return f"{counted(statistic.n_scored, 'score')}: {', '.join(ranges)}"
 
 
 def _with_dash(written: Callable[[float | None], str]) -> Callable[[float | None], str]:

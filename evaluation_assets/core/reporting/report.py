@@ -16,19 +16,32 @@ class _Model(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
+class Place(_Model):
+    """Where a figure comes from: a trajectory, or one clip in it."""
+
+    trajectory_id: str
+    clip_index: int | None = None
+
+
 class CriterionSummary(_Model):
-    """Statistics of one criterion at one level, and the effective number of judges if there are several."""
+    """Statistics of one criterion at one level, and the effective number of judges if there are several.
+
+    `lowest` is the subject with the lowest score, the first of several.
+    """
 
     level: str
     criterion: str
     statistic: Statistic
     effective_judges: EffectiveNumber | None = None
+    lowest: Place | None = None
 
 
 class ToolSummary(_Model):
     """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
 
-    `overall` is the mean of the criteria's means, with its 95 % interval over the `n_tasks` tasks.
+    `overall` is the mean of the criteria's means, with its 95 % interval over the `n_tasks` tasks. `scores` describes
+    the clips' scores, each the mean of its criteria; `lowest` is the clip with the lowest. `tools` are the names of the
+    tools, most clips first.
     """
 
     tool_type: str
@@ -40,6 +53,9 @@ class ToolSummary(_Model):
     n_tasks: int | None = None
     criteria: dict[str, Statistic]
     calls: dict[str, int]
+    scores: Statistic | None = None
+    lowest: Place | None = None
+    tools: list[str] = []
 
     @property
     def rubric_key(self) -> str:
@@ -161,7 +177,7 @@ class CaseSummary(_Model):
 
 
 class CategorySummary(_Model):
-    """The runs of one category of cases. `pass_rate` and `score` have 95 % intervals over cases."""
+    """The runs of one category of cases. `scores` describes the scores of the runs; intervals are over cases."""
 
     category: str | None
     cases: int
@@ -177,6 +193,7 @@ class CategorySummary(_Model):
     pass_rate_high: float | None = None
     score_low: float | None = None
     score_high: float | None = None
+    scores: Statistic | None = None
 
 
 class ToolUseOfTool(_Model):

@@ -87,6 +87,7 @@ def tool_use_summary(results: Stored, patterns: Stored) -> ToolUse | None:
                 pass_rate=figures.pass_rate,
                 flagged=figures.is_flagged,
                 **_intervals([row for row in runs if row["category"] == figures.category]),
+                scores=statistic([row["score"] for row in runs if row["category"] == figures.category]),
             )
             for figures in by_category(rows)
         ],

@@ -92,7 +92,7 @@ def summarise(
         own = {score["criterion"]: score["mean"] for score in scores.at(row["trajectory_id"])}
         for criterion, mean in own.items():
             if criterion != OVERALL:
-                by_criterion.setdefault(_level(criterion), Values()).add(mean, row["task_id"])
+                by_criterion.setdefault(_level(criterion), Values()).add(mean, row["task_id"], row["trajectory_id"])
         task_of[row["trajectory_id"]] = row["task_id"]
         tasks.append(row["task_id"])
         overall.append(own.get(OVERALL))
@@ -104,7 +104,7 @@ def summarise(
         trajectories.offer(rank, total, _trajectory(row, own, correct))
     for row in tables.category_assessments.rows(["trajectory_id", "criterion", "mean"]):
         values = by_criterion.setdefault(("category", row["criterion"]), Values())
-        values.add(row["mean"], task_of.get(row["trajectory_id"], ""))
+        values.add(row["mean"], task_of.get(row["trajectory_id"], ""), row["trajectory_id"])
     tools, clip_criteria, worst, total_clips, scored_clips = clip_summaries(tables, task_of)
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
     described, use = statistic(overall, tasks), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
@@ -149,6 +149,7 @@ def summarise(
                 level=level,
                 criterion=criterion,
                 statistic=statistic(values.values, values.tasks),
+                lowest=values.lowest,
                 effective_judges=None if panel is None else panel.effective(level, criterion),
             )
             for (level, criterion), values in [*sorted(by_criterion.items()), *clip_criteria]

@@ -21,6 +21,11 @@ _WHAT = (
         "enter a mean.",
     ),
     Column("scores", pa.map_(NAME, FLOAT), "Score of each criterion, 0..1; null where the judge did not score it."),
+    Column(
+        "probabilities",
+        pa.map_(NAME, FLOAT),
+        "Probability that the subject passes each criterion, 0..1, as the judge reports it; null if it reports none.",
+    ),
     Column("summary", TEXT, "Summary of the subject in one sentence; null if there is none."),
     Column("reasoning", TEXT, "Justification of the scores; null if there is none."),
     Column(

@@ -130,13 +130,30 @@ class Repair:
     action: RepairAction
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a trajectory was read from. `line` is the number of its first record in the file, from 1.
+
+    `is_whole` says whether that record is all of the trajectory; spans and session lines are joined from several
+    records. `[start, end)` are then the bytes of the record in the file. Both are `None` where they are not known
+    without another look at the file: in arrays, archives, compressed files and Parquet.
+    """
+
+    file: str
+    line: int
+    is_whole: bool = False
+    start: int | None = None
+    end: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectory:
     """What agents did on one task.
 
     `task_id` pairs runs of the same task across drops, `trial` tells repeated runs of it apart. `success` is the
     outcome the source recorded, whatever that meant there. `labels` are recorded outcomes and human labels, which no
-    judge ever sees; `extra` keeps the source's own fields.
+    judge ever sees; `extra` keeps the source's own fields. `source` is where it was read from, and
+    no part of its content: equal trajectories may have different ones.
     """
 
     id: str
@@ -157,6 +174,7 @@ class Trajectory:
     flags: tuple[str, ...] = ()
     labels: JsonObject = field(default_factory=dict)
     extra: JsonObject = field(default_factory=dict)
+    source: Source | None = field(default=None, compare=False)
 
     @property
     def steps(self) -> Iterator[Step]:

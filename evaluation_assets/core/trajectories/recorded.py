@@ -17,13 +17,14 @@ class RecordedVerdict:
     """One judge's verdict as a file had it.
 
     `judge` is its name there. `subject` is the index of a clip, a category, or the level itself. `scores` are 0..1 by
-    criterion; `verdict` is a word such as pass, where the judge gave one.
+    criterion, `probabilities` how likely the subject passes each; `verdict` is a word such as pass, where there is one.
     """
 
     level: str
     subject: str
     judge: str = "recorded"
     scores: dict[str, float | None] = field(default_factory=dict)
+    probabilities: dict[str, float | None] | None = None
     verdict: str | None = None
     summary: str | None = None
     reasoning: str | None = None
@@ -35,6 +36,9 @@ _ADAPTER = TypeAdapter(RecordedVerdict)
 def labelled(verdicts: Iterable[RecordedVerdict]) -> JsonObject:
     """The label that holds verdicts; no label for none."""
     found: list[dict[str, Any]] = [asdict(verdict) for verdict in verdicts]
+    for entry in found:
+        if entry["probabilities"] is None:
+            del entry["probabilities"]
     return {LABEL: found} if found else {}
 
 

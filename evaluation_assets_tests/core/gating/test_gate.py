@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from evaluation_assets.core.gating.gate import decide
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import DropMetrics, TaskValue
+from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.reporting.gate_formats import as_github, as_json, as_junit, as_text
 from evaluation_assets_tests.third_party import data
 
@@ -276,6 +278,25 @@ def test_tasks_that_improved_stand_beside_those_that_fell_in_every_format() -> N
         assert "tasks that fell (6)" in text and "tasks that improved (6)" in text
         assert "t7: success 0.00 -&gt; 1.00" in text.replace("->", "-&gt;")
     assert "title=tasks%3A 6 fell%2C 6 improved::" in as_github(outcome)
+
+
+def test_every_format_of_the_gate_leads_to_the_tasks_that_fell() -> None:
+    fallen, kept = [0.0] * 12, [1.0] * 18
+    outcome = gate({"success": scores(np.array([1.0] * 30))}, {"success": scores(np.array(fallen + kept))})
+    assert outcome.verdict == "fail"
+    served = ReportAddress.of("https://reports.example.com", "week/1")
+    page = "https://reports.example.com/week/1/report.html"
+    assert f"      {page}#/compare/t3" in as_text(outcome, served).splitlines()
+    assert f"report: {page}#gate" in as_text(outcome, served)
+    assert f"{page}#/compare/t3" in as_github(outcome, served)
+    assert json.loads(as_json(outcome, served))["report_url"] == page
+    failures = ElementTree.fromstring(as_junit(outcome, served)).findall("testcase/failure")
+    assert [failure.text is not None and f"t3: {page}#/compare/t3" in failure.text for failure in failures] == [
+        True,
+        True,
+    ]
+    assert "http" not in as_text(outcome) + as_github(outcome)
+    assert "t3: report.html#/compare/t3" in as_junit(outcome)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=8, max_size=12), st.booleans())

@@ -234,6 +234,14 @@ def test_a_reply_that_is_cut_is_asked_for_again_once_with_twice_the_limit(url: s
     assert models.requests() == [], "both are in the ledger"
 
 
+def test_a_reply_of_the_messages_protocol_that_is_cut_is_asked_for_again(url: str, models: ModelServer) -> None:
+    models.script([rule("length", contains='"max_tokens":2000')])
+    judge = judge_at(models.anthropic_url, url, provider="anthropic_compatible")
+    found = asyncio.run(verdicts(judge, chains(2)))
+    assert all_good(found)
+    assert Counter(request.body["max_tokens"] for request in models.requests()) == {2000: 2 * CLIPS, 4000: 2 * CLIPS}
+
+
 def test_a_reply_that_is_cut_again_is_a_failure(url: str, models: ModelServer) -> None:
     models.script([rule("length")])
     found = judged(models, url, count=1)
@@ -253,6 +261,8 @@ def test_a_model_that_cannot_write_so_much_is_cut(url: str, models: ModelServer)
     )
     found = judged(models, url, count=1)
     assert {(verdict.outcome, verdict.error_kind) for verdict in found} == {("failed", "truncated")}
+    assert "cut at 2000 output tokens, and the endpoint does not take 4000" in str(found[0].error)
+    assert "max_tokens must be at most 2048" in str(found[0].error), "the server's reason"
 
 
 def test_a_limit_among_the_parameters_is_not_doubled(url: str, models: ModelServer) -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation_assets.core.llm.limits import AdaptiveLimit, Pace
+from evaluation_assets.core.llm.limits import AdaptiveLimit
+from evaluation_assets.core.llm.pace import Pace
 
 T = TypeVar("T")
 

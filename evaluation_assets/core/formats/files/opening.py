@@ -36,6 +36,11 @@ def opened(path: UPath) -> Iterator[io.BufferedReader]:
         yield opened
 
 
+def offset_in(stream: io.BufferedReader) -> int | None:
+    """The position of an opened stream in its file; `None` if the file is compressed."""
+    return stream.tell() if stream.seekable() else None
+
+
 def read_text(path: UPath, source: str) -> str:
     """Read a whole file as text; bytes that are not UTF-8 become escapes.
 

@@ -8,6 +8,7 @@ object, the items of a nested list can be the records.
 import io
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import IO, Any
 
@@ -26,7 +27,7 @@ from evaluation_assets.core.formats.files.lenient import (
     reread_parts,
     reread_value,
 )
-from evaluation_assets.core.formats.files.opening import damaged, opened
+from evaluation_assets.core.formats.files.opening import damaged, offset_in, opened
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, TooLarge
 
 _LINES = {".jsonl", ".ndjson"}
@@ -164,20 +165,25 @@ def _is_document(stream: io.BufferedReader, path: UPath) -> bool:
 
 
 def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejection]:
-    loads, number = orjson.loads, 0
+    loads, number, start = orjson.loads, 0, offset_in(stream)
+    known = start is not None
+    end = start or 0
     while line := stream.readline(LARGEST_RECORD + 1):
         number += 1
+        start, end = end, end + len(line)
         if len(line) > LARGEST_RECORD:
             yield too_large(source, number, line)
             while line and not line.endswith(b"\n"):
                 line = stream.readline(1 << 20)
+                end += len(line)
             continue
         try:
-            yield Record(source, number, loads(line), line)
+            yield Record(source, number, loads(line), line, start if known else None)
         except orjson.JSONDecodeError as problem:
             if line.isspace():
                 continue
-            yield reread(source, number, line, problem)
+            found = reread(source, number, line, problem)
+            yield replace(found, start=start) if known and isinstance(found, Record) else found
 
 
 def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Rejection]:

@@ -64,7 +64,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             if isinstance(record, Rejection):
                 yield record
             elif not documents.is_part(record):
-                yield usable(record, lambda record: _trajectory_of(record, documents, unmapped))
+                yield usable(record, lambda record: _trajectory_of(record, documents, unmapped), is_whole=True)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """The project's own format: one canonical trajectory per line, with its text. Writing and reading are lossless."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -17,6 +18,7 @@ DESCRIPTION = "Trajectories as agent runs of this project write them: text, turn
 DETECTION = "records with text, turns, task_id and format"
 
 _ADAPTER = TypeAdapter(Trajectory)
+_FIELDS = tuple(field.name for field in fields(Trajectory) if field.name != "source")
 
 
 def detect(sample: Sample) -> bool:
@@ -31,15 +33,17 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _trajectory_in(unmapped: UnmappedFields, record: Record) -> Trajectory:
     """Parse the trajectory of a record and count its unmapped fields."""
-    trajectory = trajectory_of(orjson.dumps(record.data))  # not the raw bytes: they may contain NaN
+    # Where a record of another file was read from says nothing about this one.
+    data = {key: value for key, value in record.json_object().items() if key != "source"}
+    trajectory = trajectory_of(orjson.dumps(data))  # not the raw bytes: they may contain NaN
     for path in _unknown(record.data, orjson.loads(line_of(trajectory)), ""):
         unmapped.count(path)
     return trajectory
 
 
 def line_of(trajectory: Trajectory) -> bytes:
-    """Serialise a trajectory to one line."""
-    return orjson.dumps(trajectory, option=orjson.OPT_APPEND_NEWLINE)
+    """Serialise a trajectory to one line, without where it was read from."""
+    return orjson.dumps({name: getattr(trajectory, name) for name in _FIELDS}, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def trajectory_of(line: bytes) -> Trajectory:

@@ -87,7 +87,7 @@ def _trajectories(file: DropFile, unmapped: UnmappedFields) -> Iterator[Trajecto
         if isinstance(record, Rejection):
             yield record
         elif _history_of(record.data) is not None:
-            yield usable(record, lambda found: _output_record(found, unmapped))
+            yield usable(record, lambda found: _output_record(found, unmapped), is_whole=True)
         elif _is_task(record.data) and any(_is_task(event.data) for event in task):
             yield _stream(task, session, unmapped)
             task = [record]

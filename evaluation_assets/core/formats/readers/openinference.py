@@ -97,7 +97,7 @@ def _read(
     if _is_annotation(record.data):
         return None
     if not spans_in(record.data):
-        return usable(record, lambda record: _nested(record, annotations, unmapped))
+        return usable(record, lambda record: _nested(record, annotations, unmapped), is_whole=True)
     return attempted(record, partial(_keep, spool, unmapped))
 
 

@@ -1,6 +1,7 @@
 """The Anthropic messages protocol: Claude, and gateways that speak it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import anthropic
@@ -17,6 +18,7 @@ from evaluation_assets.core.llm.messages import (
     TokenUsage,
     ToolUse,
 )
+from evaluation_assets.core.llm.providers.anthropic_batches import AnthropicBatches
 from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, name_of, parsed, with_schema
 from evaluation_assets.core.llm.providers.capabilities import Capabilities
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
@@ -73,15 +75,24 @@ class AnthropicMessages:
 
     async def complete(self, request: Request, dialect: Dialect) -> Reply:
         """Send a request once, in a dialect."""
-        with in_our_words(
+        with self._translated():
+            body = self.body(request, dialect)
+            return _reply(parsed(await self._client.post("/v1/messages", body=body, cast_to=object)))
+
+    def batches(self) -> AnthropicBatches | None:
+        """The endpoint's batches."""
+        if not self._abilities.has_batches or isinstance(self._client, AsyncAnthropicVertex):
+            return None
+        return AnthropicBatches(self._client, _reply, self._translated)
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return in_our_words(
             status=anthropic.APIStatusError,
             connection=anthropic.APIConnectionError,
             timeout=anthropic.APITimeoutError,
             other=anthropic.AnthropicError,
             mask=self._mask,
-        ):
-            body = self.body(request, dialect)
-            return _reply(parsed(await self._client.post("/v1/messages", body=body, cast_to=object)))
+        )
 
     async def close(self) -> None:
         """Close the connections."""

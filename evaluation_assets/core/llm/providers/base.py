@@ -1,9 +1,12 @@
 """The interface of provider adapters, and what they share."""
 
 import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import orjson
+from pydantic import ValidationError
 
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.messages import Reply, Request
@@ -24,6 +27,14 @@ def parsed(answer: Any) -> Any:
     return json.loads(answer) if isinstance(answer, str) else answer
 
 
+def read_or_none(read: Callable[[Any], Reply], answer: Any) -> Reply | None:
+    """The reply in an answer of a batch; `None` where it is none."""
+    try:
+        return read(answer)
+    except (ValidationError, LookupError, TypeError):
+        return None
+
+
 NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
 """The JSON Schema of a tool that takes none."""
 
@@ -32,6 +43,40 @@ def with_schema(request: Request) -> str:
     """The system text with the reply's JSON Schema in it, for endpoints that take no schema."""
     schema = orjson.dumps(request.schema).decode()
     return f"{request.system}\n\nReply with one JSON object that fits this JSON Schema:\n<schema>\n{schema}\n</schema>"
+
+
+class BatchGone(Exception):
+    """The endpoint does not know a batch, or no longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchState:
+    """How far a batch is: requests that have ended, in whatever way, of all."""
+
+    ended: bool
+    done: int
+    total: int
+
+
+class BatchProvider(Protocol):
+    """The batches of one endpoint.
+
+    Raises:
+        ProviderError: there was no answer; every method may raise it.
+        BatchGone: there is no such batch.
+    """
+
+    async def submit(self, bodies: Mapping[str, Any]) -> str:
+        """Submit requests by their names; the name of the batch."""
+        ...
+
+    async def state(self, batch: str) -> BatchState:
+        """How far it is."""
+        ...
+
+    def results(self, batch: str) -> AsyncIterator[tuple[str, Reply | None]]:
+        """The replies of a batch that has ended, in any order, by the names of their requests; `None`: no reply."""
+        ...
 
 
 class Provider(Protocol):
@@ -47,6 +92,10 @@ class Provider(Protocol):
         Raises:
             ProviderError: there was no reply.
         """
+        ...
+
+    def batches(self) -> BatchProvider | None:
+        """The endpoint's batches, over the same connections; `None` where it has none."""
         ...
 
     async def close(self) -> None:

@@ -18,6 +18,9 @@ class Capabilities:
     """An endpoint. `key_env` is where its key is looked for, then `other_key_env`; `price_id` is its name in the price
     data.
 
+    `limits_each_model`: rate limits are the model's, as of hosted providers that document them so; else all models that
+    are asked with one key share them.
+
     An endpoint with Google's credentials has an address with places for `{host}`, `{project}` and `{location}`.
     """
 
@@ -32,6 +35,8 @@ class Capabilities:
     sends_cache_key: bool = False
     price_id: str | None = None
     context_window: int = 128_000
+    limits_each_model: bool = False
+    has_batches: bool = False
 
     @property
     def dialect(self) -> Dialect:
@@ -60,6 +65,8 @@ PROVIDERS: dict[str, Capabilities] = {
         sends_cache_key=True,
         price_id="openai",
         context_window=272_000,
+        limits_each_model=True,
+        has_batches=True,
     ),
     "anthropic": Capabilities(
         protocol="anthropic",
@@ -69,6 +76,8 @@ PROVIDERS: dict[str, Capabilities] = {
         default_model="claude-haiku-5-5",
         price_id="anthropic",
         context_window=200_000,
+        limits_each_model=True,
+        has_batches=True,
     ),
     "google": Capabilities(
         protocol="openai",
@@ -79,6 +88,7 @@ PROVIDERS: dict[str, Capabilities] = {
         default_model="gemini-3.8-flash",
         price_id="google",
         context_window=1_000_000,
+        limits_each_model=True,
     ),
     # DeepSeek's chat endpoint refuses json_schema and ignores max_completion_tokens without a word.
     "deepseek": Capabilities(
@@ -108,12 +118,23 @@ PROVIDERS: dict[str, Capabilities] = {
         default_model="google/gemini-3.8-flash",
         price_id="google",
         context_window=1_000_000,
+        limits_each_model=True,
     ),
     "openai_compatible": Capabilities(
-        protocol="openai", base_url=None, key_env=None, structured="json_schema", context_window=32_000
+        protocol="openai",
+        base_url=None,
+        key_env=None,
+        structured="json_schema",
+        context_window=32_000,
+        has_batches=True,
     ),
     "anthropic_compatible": Capabilities(
-        protocol="anthropic", base_url=None, key_env=None, structured="prompted", context_window=128_000
+        protocol="anthropic",
+        base_url=None,
+        key_env=None,
+        structured="prompted",
+        context_window=128_000,
+        has_batches=True,
     ),
 }
 
@@ -126,6 +147,7 @@ _VERTEX_CLAUDE = Capabilities(
     structured="prompted",
     price_id="google",
     context_window=200_000,
+    limits_each_model=True,
 )
 
 

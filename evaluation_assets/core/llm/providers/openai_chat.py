@@ -1,6 +1,7 @@
 """The OpenAI chat protocol: OpenAI itself and every server that speaks it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import openai
@@ -18,6 +19,7 @@ from evaluation_assets.core.llm.messages import (
 )
 from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, name_of, parsed, with_schema
 from evaluation_assets.core.llm.providers.capabilities import Capabilities
+from evaluation_assets.core.llm.providers.openai_batches import OpenAIBatches
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import Tool
@@ -65,15 +67,24 @@ class OpenAIChat:
 
     async def complete(self, request: Request, dialect: Dialect) -> Reply:
         """Send a request once, in a dialect."""
-        with in_our_words(
+        with self._translated():
+            sent = dumped(self.body(request, dialect))
+            return _reply(parsed(await self._client.post("/chat/completions", content=sent, cast_to=object)))
+
+    def batches(self) -> OpenAIBatches | None:
+        """The endpoint's batches."""
+        if not self._abilities.has_batches:
+            return None
+        return OpenAIBatches(self._client, _reply, self._translated)
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return in_our_words(
             status=openai.APIStatusError,
             connection=openai.APIConnectionError,
             timeout=openai.APITimeoutError,
             other=openai.OpenAIError,
             mask=self._mask,
-        ):
-            sent = dumped(self.body(request, dialect))
-            return _reply(parsed(await self._client.post("/chat/completions", content=sent, cast_to=object)))
+        )
 
     async def close(self) -> None:
         """Close the connections."""

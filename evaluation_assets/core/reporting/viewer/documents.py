@@ -2,12 +2,13 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.clips.clip_rows import with_clips
 from evaluation_assets.core.clips.segmentation import Clip
+from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.reporting.summary import DropTables
 from evaluation_assets.core.scoring.panel_scores import OVERALL
@@ -35,7 +36,7 @@ class TrajectoryDocument:
 def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
     """Yield the documents of a drop's kept trajectories, in the order of the table; tables are read as streams."""
     clip_scores, categories = Aligned(tables.clip_scores.rows()), Aligned(tables.category_assessments.rows())
-    scores = Aligned(tables.trajectory_scores.rows())
+    scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
     passed = {row["trajectory_id"]: row["passed"] for row in tables.tool_use_results.rows(["trajectory_id", "passed"])}
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
@@ -52,7 +53,7 @@ def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
         yield TrajectoryDocument(
             _row(trajectory, shown, own, passed.get(trajectory.id)),
             {
-                **_about(trajectory),
+                **_about(trajectory, content),
                 "scores": own,
                 "items": transcript(trajectory, clips),
                 "clips": shown,
@@ -123,7 +124,8 @@ def _parts(step: Step) -> list[tuple[str, Span, JsonObject]]:
     return parts
 
 
-def _about(trajectory: Trajectory) -> JsonObject:
+def _about(trajectory: Trajectory, content: str) -> JsonObject:
+    """`content` is the hash of the drop as it was read, of the names and bytes of all its files."""
     return {
         "id": trajectory.id,
         "task_id": trajectory.task_id,
@@ -142,6 +144,7 @@ def _about(trajectory: Trajectory) -> JsonObject:
             for agent in trajectory.agents
         ],
         "trace_id": trajectory.extra.get("trace_id"),
+        "source": None if trajectory.source is None else {**asdict(trajectory.source), "content": content},
     }
 
 

@@ -1,0 +1,105 @@
+"""`cascade`: fit the cascade of judges to labels, and show what it accepts and saves."""
+
+from dataclasses import asdict
+
+import click
+
+from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.core.cascade.evidence import read_evidence
+from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade, InvalidCascade, read_cascade, write_cascade
+from evaluation_assets.core.cascade.fitting_drops import CannotFit, fit_cascade
+from evaluation_assets.core.cascade.savings import savings_of
+from evaluation_assets.core.human_review.labels import Label, read_labels
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.reporting.cascade_text import promise_lines, savings_lines
+from evaluation_assets.core.settings import InvalidSettings, load_settings
+
+_SHARE = click.FloatRange(min=0, max=1, min_open=True, max_open=True)
+
+
+@click.group("cascade")
+def cascade_commands() -> None:
+    """Fit and show the cascade of judges: cheap judges decide what they can, the rest goes on."""
+
+
+@cascade_commands.command()
+@click.argument("drops", nargs=-1, required=True)
+@with_panel
+@click.option("--alpha", type=_SHARE, default=0.1, show_default=True, help="Tolerated share of wrong verdicts.")
+@click.option("--delta", type=_SHARE, default=0.1, show_default=True, help="Chance that the bound does not hold.")
+@click.option(
+    "--reference", metavar="JUDGE", help="Judge whose verdicts count as right (default: the labels of people)."
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["trajectory", "task"]),
+    default="trajectory",
+    show_default=True,
+    help="What is drawn independently; `task` if drops have several runs of a task.",
+)
+def fit(
+    drops: tuple[str, ...],
+    home: Installation,
+    panel: Panel,
+    alpha: float,
+    delta: float,
+    reference: str | None,
+    unit: str,
+) -> None:
+    """Fit the panel's cascade on evaluated drops; write cascade.json to the home folder.
+
+    All judges must have been asked about everything in these drops: run `evaluate` without cascade.json.
+    """
+    if not panel.cascade:
+        refuse(f"{home.panel_file} has no cascade; add one, e.g. `cascade: [rules, small, [one, other]]`")
+    _check(home, drops, [*(judge for stage in panel.cascade for judge in stage), *([reference] if reference else [])])
+    try:
+        found = fit_cascade(
+            home,
+            drops,
+            panel.cascade,
+            [asdict(label) for label in read_labels(home.labels) if isinstance(label, Label)],
+            reference=reference,
+            alpha=alpha,
+            delta=delta,
+            unit=unit,
+            pass_score=load_settings(home.gate_file).review.pass_score,
+        )
+    except (CannotFit, InvalidSettings) as problem:
+        refuse(str(problem))
+    write_cascade(home.cascade_file, found)
+    _print(home, found, drops)
+    echo(f"Written to {home.cascade_file}; later runs ask each stage only about what no stage before it accepts.")
+
+
+@cascade_commands.command()
+@click.argument("drops", nargs=-1)
+@with_panel
+def show(drops: tuple[str, ...], home: Installation, panel: Panel) -> None:
+    """Show the fitted cascade and, for evaluated drops, what each stage accepts and saves."""
+    try:
+        found = read_cascade(home.cascade_file)
+    except InvalidCascade as problem:
+        refuse(str(problem))
+    if found is None:
+        refuse(f"there is no {home.cascade_file}; fit one: evaluation-assets cascade fit DROP...")
+    _check(home, drops, [judge for stage in found.stages for judge in stage][:1])
+    _print(home, found, drops)
+
+
+def _print(home: Installation, found: FittedCascade, drops: tuple[str, ...]) -> None:
+    echo(*promise_lines(found))
+    if drops:
+        later = [] if found.reference == LABELS else [found.reference]
+        judges = [*(judge for stage in found.stages for judge in stage), *later]
+        echo(*savings_lines(found, savings_of(found, read_evidence(home, drops, judges), later), len(drops)))
+
+
+def _check(home: Installation, drops: tuple[str, ...], judges: list[str]) -> None:
+    """Refuse drops that a judge has no verdicts on."""
+    for drop in drops:
+        for judge in judges:
+            if not home.table(drop, "trajectory_verdicts", judge).exists:
+                refuse(f"{drop} has no verdicts of {judge}; run: evaluation-assets evaluate FILE")

@@ -1,0 +1,267 @@
+"""`explain`: from a figure of a report back to what it comes from."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from shlex import quote
+from typing import Any
+
+import click
+import orjson
+
+from evaluation_assets.cli.options import with_home
+from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.core.clips.tool_types import InvalidToolTypes
+from evaluation_assets.core.drops import InvalidDrop
+from evaluation_assets.core.excerpts import without_middle
+from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
+from evaluation_assets.core.llm.ledger import LedgerError
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.masking import Mask
+from evaluation_assets.core.provenance.evidence import Evidence, Origin
+from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, Figure, address, figures
+from evaluation_assets.core.provenance.reported import differences
+from evaluation_assets.core.provenance.sources import place_of
+from evaluation_assets.core.provenance.verdicts import criteria_of, verdicts_behind
+from evaluation_assets.core.reporting.files import report_files
+
+_LONGEST = 400
+"""Characters shown of a text without `--full`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """What is known about a drop: its report as it was written, and its figures as they come out now."""
+
+    home: Installation
+    drop: str
+    report: Mapping[str, Any]
+    evidence: Evidence
+    figures: Mapping[str, Figure]
+
+
+@click.command("explain")
+@click.argument("drop")
+@click.argument("trajectory", required=False)
+@click.argument("criterion", required=False)
+@click.option("--full", is_flag=True, help="Print reasoning and replies whole.")
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Print text, or a JSON document.",
+)
+@with_home
+def explain(
+    home: Installation, drop: str, trajectory: str | None, criterion: str | None, full: bool, format_name: str
+) -> None:
+    """Show what a figure of a report comes from.
+
+    With DROP, print the figures of the report with their formulas, recomputed from verdicts and the drop's files.
+
+    With TRAJECTORY, print its scores, and where it is in the drop's files.
+
+    With CRITERION (or `overall`), print the verdicts behind it, with the replies of models.
+    """
+    explained = _explained(home, drop)
+    try:
+        document = _document(explained, trajectory, criterion)
+    except (LedgerError, UnreadableDrop) as problem:
+        refuse(str(problem))
+    document = _masked(document, _mask(home))
+    if format_name == "json":
+        click.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2))
+    else:
+        echo(*_lines(document, full))
+
+
+def _explained(home: Installation, drop: str) -> _Explained:
+    file = report_files(home.reports(drop), drop).json
+    if not file.exists():
+        near = get_close_matches(drop, home.drops_with("trajectory_scores"), n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else "Evaluate it first: evaluation-assets evaluate FILE"
+        refuse(f"{drop!r} has no report in {home.root / 'reports'}. {hint}")
+    report = orjson.loads(file.read_bytes())
+    try:
+        evidence = Evidence.of(home, drop, report)
+    except (InvalidDrop, UnreadableDrop, InvalidToolTypes) as problem:
+        refuse(f"the figures of {drop!r} cannot be traced to its files: {problem}")
+    return _Explained(home, drop, report, evidence, figures(evidence))
+
+
+def _document(explained: _Explained, trajectory: str | None, criterion: str | None) -> dict[str, Any]:
+    stated = differences(explained.report, explained.figures)
+    document: dict[str, Any] = {"drop": explained.drop, "trajectory": trajectory, "criterion": criterion}
+    prefix = "drop/"
+    if trajectory is not None:
+        origin = _origin(explained, trajectory)
+        prefix = f"{address('trajectory', origin.id)}/"
+        document["source"] = _source(explained, origin)
+        document["clips"] = [
+            {"index": clip.index, "tool_type": clip.tool_type, "start": clip.start, "end": clip.end}
+            for clip in origin.clips
+        ]
+        if criterion is not None:
+            document["verdicts"] = _verdicts(explained, origin, criterion)
+    shown = [figure for place, figure in explained.figures.items() if place.startswith(prefix)]
+    if criterion is not None:
+        ends = (f"/scores/{criterion}", f"/{criterion}")
+        shown = [figure for figure in shown if figure.address.endswith(ends)]
+    document["figures"] = [asdict(figure) for figure in shown]
+    document["differences"] = [
+        {"address": place, "report": report, "recomputed": now}
+        for place, (report, now) in stated.items()
+        if place.startswith(prefix)
+    ]
+    if trajectory is None:
+        document["not_recomputed"] = dict(NOT_RECOMPUTED)
+    document["repeat"] = _repeat(explained)
+    return document
+
+
+def _origin(explained: _Explained, trajectory: str) -> Origin:
+    origins = {origin.id: origin for origin in explained.evidence.origins}
+    if trajectory not in origins:
+        near = get_close_matches(trajectory, origins, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; it has {len(origins)}, listed in the report"
+        refuse(f"{explained.drop!r} has no trajectory {trajectory!r}{hint}")
+    return origins[trajectory]
+
+
+def _source(explained: _Explained, origin: Origin) -> dict[str, Any] | None:
+    if origin.source is None:
+        return None
+    content = DropFacts.of(explained.home.table(explained.drop, "raw_trajectories")).content
+    return asdict(place_of(explained.evidence.drop, origin.source, content))
+
+
+def _verdicts(explained: _Explained, origin: Origin, criterion: str) -> list[dict[str, Any]]:
+    home, drop = explained.home, explained.drop
+    known = criteria_of(home, drop, origin, explained.evidence.judges)
+    if criterion not in known:
+        near = get_close_matches(criterion, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(known)}"
+        refuse(f"no verdict on {origin.id!r} is about {criterion!r}; {hint}")
+    found = verdicts_behind(home, drop, origin, criterion, explained.report["comparability"])
+    return [
+        {
+            "table": verdict.table,
+            "level": verdict.level,
+            "subject": verdict.subject,
+            "judge_version": verdict.judge_version,
+            "scores": dict(verdict.scores),
+            **verdict.row,
+            "reply": verdict.reply,
+        }
+        for verdict in found
+    ]
+
+
+def _repeat(explained: _Explained) -> str:
+    """The command that evaluates the drop again; replies in the ledger are not paid for twice."""
+    drop, settings = explained.evidence.drop, explained.report["comparability"]
+    target = drop.files[0] if len(drop.files) == 1 else drop.root / drop.key
+    options = {
+        "--as": drop.name,
+        "--beta-threshold": settings.get("preprocessing beta_threshold"),
+        "--on-violation": settings.get("preprocessing on_violation"),
+        "--home": str(explained.home.root),
+    }
+    given = " ".join(f"{name} {quote(value)}" for name, value in options.items() if value)
+    return f"evaluation-assets evaluate {quote(str(target))} {given}"
+
+
+def _mask(home: Installation) -> Mask:
+    """Masks the keys of all providers, and those that the panel names."""
+    names = [name for known in PROVIDERS.values() for name in (known.key_env, known.other_key_env)]
+    try:
+        names += [judge.api_key_env for judge in load_panel(home.panel_file).judges]
+    except InvalidPanel as problem:
+        refuse(str(problem))
+    return Mask(os.environ.get(name, "") for name in names if name)
+
+
+def _masked(value: Any, mask: Mask) -> Any:
+    if isinstance(value, dict):
+        return {name: _masked(item, mask) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item, mask) for item in value]
+    return mask(value) if isinstance(value, str) else value
+
+
+def _lines(document: Mapping[str, Any], full: bool) -> Iterator[str]:
+    for figure in document["figures"]:
+        yield f"{figure['address']} = {_number(figure['value'])}   n {figure['n']}"
+        yield f"  {figure['formula']}"
+        yield f"  from {figure['rows']}"
+    yield from _differences(document["differences"])
+    for verdict in document.get("verdicts", ()):
+        yield from _verdict_lines(verdict, document["clips"], full)
+    if (source := document.get("source")) is not None:
+        yield from _source_lines(source)
+    for place, why in document.get("not_recomputed", {}).items():
+        yield f"not recomputed: {place}: {why}"
+    yield f"repeat: {document['repeat']}"
+
+
+def _differences(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for each in found:
+        stated, now = _number(each["report"]), _number(each["recomputed"])
+        yield f"DIFFERS: {each['address']}: the report states {stated}, its evidence gives {now}"
+    if not found:
+        yield "All of these figures are as the report states them."
+
+
+def _verdict_lines(verdict: Mapping[str, Any], clips: Sequence[Mapping[str, Any]], full: bool) -> Iterator[str]:
+    yield f"{verdict['table']}, {verdict['subject']}, sample {verdict['sample']}: {verdict['outcome']}"
+    if verdict["level"] == "clip":
+        clip = next((each for each in clips if f"clip {each['index']}" == verdict["subject"]), None)
+        if clip is not None:
+            yield f"  clip       characters {clip['start']} to {clip['end']} of the text, {clip['tool_type']}"
+    scores = ", ".join(f"{name} {_number(score)}" for name, score in verdict["scores"].items())
+    tokens = ", ".join(
+        f"{verdict[name]} {name.removesuffix('_tokens')}"
+        for name in ("input_tokens", "cached_tokens", "output_tokens")
+        if verdict[name] is not None
+    )
+    cost = None if verdict["cost_usd"] is None else f"{verdict['cost_usd']:.6f} USD"
+    for name, value in (
+        ("scores", scores),
+        ("judge", verdict["judge_version"]),
+        ("served by", verdict["served_model"]),
+        ("rubric", f"{verdict['rubric']} {verdict['rubric_version']}"),
+        ("summary", verdict["summary"]),
+        ("reasoning", verdict["reasoning"]),
+        ("error", verdict["error"]),
+        ("price", cost),
+        ("tokens", tokens),
+        ("ledger", verdict["ledger_key"]),
+        ("reply", verdict["reply"]),
+    ):
+        if value:
+            yield f"  {name:10} {value if full or len(value) <= _LONGEST else _cut(value)}"
+
+
+def _source_lines(source: Mapping[str, Any]) -> Iterator[str]:
+    exact = source["extent"] == "record"
+    yield f"source: {source['file']}, record {source['line']}"
+    where = "the record" if exact else "the whole file; the record is read from it, or joined from several"
+    yield f"  bytes      {source['start']} to {source['end']}: {where}"
+    yield f"  sha256     {source['sha256']}"
+    yield f"  file       {source['file_sha256']}"
+    kept = "unchanged since it was read" if source["is_unchanged"] else "CHANGED since it was read; evaluate it again"
+    yield f"  drop       {kept}"
+
+
+def _cut(text: str) -> str:
+    return without_middle(text, _LONGEST // 2, _LONGEST // 2, "[… {} characters, shown with --full …]")
+
+
+def _number(value: object) -> str:
+    return "null" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

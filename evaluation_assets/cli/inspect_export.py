@@ -1,0 +1,63 @@
+"""Write a drop with its scores as an Inspect AI log."""
+
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+
+from evaluation_assets.cli.output import refuse
+from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.formats.writers.inspect_log import SampleScore, log
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.masking import Mask
+from evaluation_assets.core.sinks.scores import TraceScore, drop_scores
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
+
+_SUFFIXES = (".eval", ".json")
+
+
+def write_inspect_log(home: Installation, drop: str, output: Path) -> int:
+    """Write the log of a drop and return the number of its samples. The log is held in memory.
+
+    Exits if `inspect_ai` is not installed, or if the file has another suffix than those of logs.
+    """
+    if output.suffix not in _SUFFIXES:
+        refuse(f"{output}: the file of an Inspect AI log ends with {' or '.join(_SUFFIXES)}")
+    try:
+        from inspect_ai.log import (  # noqa: PLC0415  # pyright: ignore[reportMissingImports]  (an extra)
+            EvalLog,
+            write_eval_log,
+        )
+    except ImportError:
+        refuse("inspect_ai is not installed: pip install 'evaluation-assets[inspect]'")
+    suite = DropFacts.of(home.table(drop, "raw_trajectories")).sidecar.suite
+    made = log(drop, datetime.now(UTC).isoformat(timespec="seconds"), _scored(home, drop), suite)
+    with tempfile.TemporaryDirectory(dir=output.parent) as folder:
+        written = Path(folder) / output.name
+        write_eval_log(EvalLog.model_validate(made), str(written))
+        written.replace(output)
+    return len(made["samples"])
+
+
+def _scored(home: Installation, drop: str) -> Iterator[tuple[Trajectory, dict[str, SampleScore]]]:
+    scores = groupby(drop_scores(home, drop, home.judges_of(drop), Mask()), key=lambda score: score.trajectory_id)
+    name, own = next(scores, (None, iter(())))
+    for row in home.table(drop, "preprocessed_trajectories").rows(TREE_AND_TEXT):
+        trajectory = trajectory_of(row)
+        if name != trajectory.id:
+            yield trajectory, {}
+            continue
+        yield trajectory, dict(filter(None, map(_named, own)))
+        name, own = next(scores, (None, iter(())))
+
+
+def _named(score: TraceScore) -> tuple[str, SampleScore] | None:
+    """A score with its name in the log; scores of clips are means of a tool type there."""
+    if score.level == "clip" or score.value is None:
+        return None
+    if score.label is not None:  # an outcome that the source recorded
+        return score.name, SampleScore("C" if score.value else "I")
+    name = score.name if score.level == "trajectory" else f"{score.tool_type}.{score.name}"
+    return name, SampleScore(score.value, score.explanation)

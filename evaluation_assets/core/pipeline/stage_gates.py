@@ -1,0 +1,148 @@
+"""Gates of a cascade: a judge is asked about what the stages before it did not accept, trajectory by trajectory."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from evaluation_assets.core.cascade.evidence import Evidence, accepting_stages, signals
+from evaluation_assets.core.cascade.fitted import FittedCascade
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.judge import Judgement
+from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.tables import CLIP_VERDICTS, Table
+
+Stages = Sequence[Sequence[str]]
+Row = Mapping[str, Any]
+Signals = dict[str, dict[str, float]]
+"""By subject, what one judge said about each criterion."""
+
+
+class Statements:
+    """What one judge said about the subjects of each trajectory, for judges that wait for it."""
+
+    def __init__(self) -> None:
+        self._by_trajectory: dict[str, Signals] = {}
+        self._waiting: dict[str, asyncio.Event] = {}
+        self._has_ended = False
+
+    def add(self, trajectory_id: str, said: Signals) -> None:
+        """Take what it said, and wake up who waits for it."""
+        self._by_trajectory[trajectory_id] = said
+        if waiting := self._waiting.pop(trajectory_id, None):
+            waiting.set()
+
+    def end(self) -> None:
+        """It says nothing more: nobody has to wait."""
+        self._has_ended = True
+        for waiting in self._waiting.values():
+            waiting.set()
+        self._waiting.clear()
+
+    async def about(self, trajectory_id: str) -> Signals:
+        """What it said about a trajectory, once it is there; nothing if it never will be."""
+        if trajectory_id not in self._by_trajectory and not self._has_ended:
+            await self._waiting.setdefault(trajectory_id, asyncio.Event()).wait()
+        return self._by_trajectory.get(trajectory_id, {})
+
+    def add_rows(self, rows: Iterable[Row], place: str, *, with_probability: bool) -> None:
+        """Take stored verdicts; `place` is the column that names the subject."""
+        samples: dict[str, dict[str, list[Mapping[str, float | None]]]] = {}
+        for row in rows:
+            if row["outcome"] == "scored":
+                said = (row.get("probabilities") or {}) if with_probability else row["scores"]
+                samples.setdefault(row["trajectory_id"], {}).setdefault(str(row[place]), []).append(said)
+        for trajectory_id, subjects in samples.items():
+            self.add(trajectory_id, {name: signals(own) for name, own in subjects.items()})
+        self.end()
+
+
+class StageGate:
+    """The gate of one judge: waits for the judges `before` it, and tells those behind it what it said."""
+
+    def __init__(
+        self, cascade: FittedCascade, own: Statements, before: Mapping[str, Statements], *, with_probability: bool
+    ) -> None:
+        self.count_spared = 0
+        self._cascade = cascade
+        self._own = own
+        self._before = before
+        self._with_probability = with_probability
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """However it ends, nobody waits for it any longer."""
+        self._own.end()
+
+    async def spared(self, chain: Chain) -> frozenset[str]:
+        """The subjects that a stage before this judge accepts."""
+        if not self._before:
+            return frozenset()
+        said = {judge: await statements.about(chain.trajectory.id) for judge, statements in self._before.items()}
+        found: set[str] = set()
+        for level in {subject.level for subject in chain.subjects}:
+            subjects = [subject for subject in chain.subjects if subject.level == level]
+            evidence = [
+                Evidence(
+                    subject.rubric.name,
+                    tuple(criterion.key for criterion in subject.criteria),
+                    {judge: by_subject.get(subject.name, {}) for judge, by_subject in said.items()},
+                )
+                for subject in subjects
+            ]
+            stages = accepting_stages(self._cascade, level, evidence)
+            found.update(subject.name for subject, stage in zip(subjects, stages, strict=True) if stage is not None)
+        self.count_spared += len(found)
+        return frozenset(found)
+
+    def finished(self, chain: Chain, judgements: Sequence[Judgement]) -> None:
+        """Tell the judges of later stages."""
+        samples: dict[str, list[Mapping[str, float | None]]] = {}
+        for judgement in judgements:
+            if judgement.verdict.outcome == "scored":
+                samples.setdefault(judgement.subject.name, []).append(self._given(judgement.verdict))
+        self._own.add(chain.trajectory.id, {name: signals(own) for name, own in samples.items()})
+
+    def _given(self, verdict: Verdict) -> Mapping[str, float | None]:
+        return (verdict.probabilities or {}) if self._with_probability else verdict.scores
+
+
+def stage_gates(
+    cascade: FittedCascade, stages: Stages, running: Sequence[str], stored: Mapping[str, Statements]
+) -> dict[str, StageGate]:
+    """The gates of the judges that run.
+
+    Args:
+        cascade: Fitted for these stages.
+        stages: The judges of each, cheapest first.
+        running: The judges that run now; they wait for each other.
+        stored: What judges said that do not run now.
+    """
+    said = {judge: Statements() if judge in running else stored[judge] for stage in stages for judge in stage}
+    gates: dict[str, StageGate] = {}
+    before: dict[str, Statements] = {}
+    for stage in stages:
+        for judge in stage:
+            if judge in running:
+                uses_probability = judge in cascade.with_probability
+                gates[judge] = StageGate(cascade, said[judge], dict(before), with_probability=uses_probability)
+        before |= {judge: said[judge] for judge in stage}
+    return gates
+
+
+def stored_statements(
+    home: Installation, drop: str, table: Table, judges: Iterable[str], cascade: FittedCascade
+) -> dict[str, Statements]:
+    """What these judges said about a drop in earlier runs, from their verdict tables."""
+    place = "clip_index" if table is CLIP_VERDICTS else "subject"
+    found: dict[str, Statements] = {}
+    for judge in judges:
+        found[judge] = Statements()
+        rows = home.table(drop, table.name, judge).rows(["trajectory_id", place, "outcome", "scores", "probabilities"])
+        found[judge].add_rows(rows, place, with_probability=judge in cascade.with_probability)
+    return found

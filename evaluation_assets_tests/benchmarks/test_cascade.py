@@ -1,0 +1,27 @@
+"""The cascade on recorded judges of AgentProcessBench, with labels of people."""
+
+from statistics import fmean
+
+import pytest
+
+from benchmarks.cascade import FOLDER, Steps, measured, read_steps
+
+
+@pytest.fixture(scope="module")
+def steps() -> Steps:
+    if not FOLDER.is_dir():
+        pytest.skip(f"no copy of RUCBM/AgentProcessBench in {FOLDER}")
+    return read_steps(FOLDER)
+
+
+def test_accepted_verdicts_are_wrong_as_seldom_as_promised(steps: Steps) -> None:
+    for alpha, seed in ((0.12, 1), (0.15, 2)):
+        found = list(measured(steps, alpha, "trajectory", 20, seed))
+        assert fmean(each.errors <= alpha for each in found) >= 0.95
+        assert fmean(each.accepted > 0 for each in found) >= 0.5
+
+
+def test_the_cascade_agrees_with_people_as_well_as_the_best_judge_at_less_than_half_of_its_calls(steps: Steps) -> None:
+    found = list(measured(steps, 0.15, "trajectory", 20))
+    assert fmean(each.asked for each in found) <= 0.4
+    assert fmean(each.kappa - each.kappa_of_best for each in found) >= 0.0

@@ -1,0 +1,122 @@
+"""`explain`: figures, verdicts and sources of a drop on the terminal and as JSON."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from evaluation_assets.cli.main import main
+from evaluation_assets_tests.conftest import KEY, call, record
+from evaluation_assets_tests.model_judging import Judged, installed, judge
+from evaluation_assets_tests.model_server import model_server
+
+HOSTILE = "lamps\x1b[31m"
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        model_server() as server,
+        dg.DagsterInstance.ephemeral() as instance,
+    ):
+        patch.setenv("TEST_KEY", KEY)
+        home = tmp_path_factory.mktemp("home")
+        workspace = installed(home, instance, judge(server, "model"))
+        panel = {"judges": [{key: value for key, value in judge(server, "model").items() if key != "timeouts"}]}
+        (home / "panel.yaml").write_bytes(orjson.dumps(panel))
+        lines = [record("red", call("q", "found lamps") + "<answer>4</answer>"), record(HOSTILE)]
+        workspace.drop("week", b"".join(lines))
+        workspace.run("week")
+        yield workspace
+
+
+def explained(judged: Judged, *arguments: str) -> Result:
+    return CliRunner().invoke(main, ["explain", *arguments, "--home", str(judged.home.root)])
+
+
+def test_a_drop_shows_its_figures_with_their_formulas(judged: Judged) -> None:
+    done = explained(judged, "week")
+    assert done.exit_code == 0, done.output
+    report = orjson.loads((judged.home.reports("week") / "report.json").read_bytes())
+    mean = f"{report['overall']['mean']:.6g}"
+    assert f"drop/overall/mean = {mean}   n {report['overall']['n_scored']}\n" in done.output
+    assert "mean of the overall scores of trajectories" in done.output
+    assert "from clip_verdicts/<judge>" in done.output
+    assert "All of these figures are as the report states them." in done.output
+    assert "not recomputed: gate: " in done.output
+    assert "repeat: evaluation-assets evaluate" in done.output and "--as week" in done.output
+
+
+def test_a_trajectory_shows_its_bytes(judged: Judged) -> None:
+    document = orjson.loads(explained(judged, "week", "red", "--format", "json").output)
+    content = (Path(judged.home.drops.path) / "week.jsonl").read_bytes()
+    source = document["source"]
+    found = content[source["start"] : source["end"]]
+    assert orjson.loads(found)["task_id"] == "red"
+    assert source["sha256"] == hashlib.sha256(found).hexdigest()
+    assert source["file_sha256"] == hashlib.sha256(content).hexdigest()
+    assert source["is_unchanged"] and source["file"] == "week.jsonl"
+    assert {figure["address"] for figure in document["figures"]} >= {"trajectory/red/overall"}
+    assert document["differences"] == []
+
+
+def test_a_criterion_shows_the_verdicts_with_their_replies(judged: Judged) -> None:
+    rows = [row for row in judged.rows("week", "clip_verdicts", "model") if row["trajectory_id"] == "red"]
+    document = orjson.loads(explained(judged, "week", "red", "overall", "--format", "json").output)
+    assert [each["ledger_key"] for each in document["verdicts"]] == [row["ledger_key"] for row in rows]
+    for verdict, row in zip(document["verdicts"], rows, strict=True):
+        assert verdict["outcome"] == row["outcome"] and verdict["scores"] == dict(row["scores"])
+        assert row["summary"] in verdict["reply"]
+    text = explained(judged, "week", "red", "overall").output
+    assert re.search(r"clip_verdicts/model, clip 0, sample 0: \w+\n  clip       characters 0 to \d+ of the text", text)
+    assert f"  ledger     {rows[0]['ledger_key']}" in text
+
+
+def test_long_replies_are_shortened_and_keys_masked(judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = judged.rows("week", "clip_verdicts", "model")[0]
+    word = row["reasoning"].split()[0]
+    monkeypatch.setenv("TEST_KEY", row["summary"])  # a reply that holds the key of its judge
+    short, full = (explained(judged, "week", "red", "overall", *more).output for more in ([], ["--full"]))
+    assert row["summary"] not in full and "[masked]" in full and word in full
+    assert len(short) <= len(full)
+
+
+def test_names_from_files_do_not_control_the_terminal(judged: Judged) -> None:
+    done = explained(judged, "week", HOSTILE, "overall")
+    assert done.exit_code == 0 and "\x1b" not in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["weak"], "'weak' has no report in .* Did you mean 'week'?"),
+        (["other-thing"], "Evaluate it first: evaluation-assets evaluate FILE"),
+        (["week", "rod"], "'week' has no trajectory 'rod'; did you mean 'red'?"),
+        (["week", "zzz"], "'week' has no trajectory 'zzz'; it has 2"),
+        (["week", "red", "overal"], "no verdict on 'red' is about 'overal'; did you mean 'overall'?"),
+        (["week", "red", "zzz"], "choose one of: overall, "),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_to_do(judged: Judged, arguments: list[str], message: str) -> None:
+    done = explained(judged, *arguments)
+    assert done.exit_code == 2
+    assert re.search(message.replace("?", r"\?"), done.output.replace("\n", " "))
+
+
+def test_a_changed_drop_is_named(judged: Judged) -> None:
+    path = Path(judged.home.drops.path) / "week.jsonl"
+    before = path.read_bytes()
+    try:
+        path.write_bytes(before + record("third"))
+        done = explained(judged, "week", "red")
+        whole = explained(judged, "week")
+    finally:
+        path.write_bytes(before)
+    assert "CHANGED since it was read" in done.output
+    assert "DIFFERS: drop/records/total: the report states 2, its evidence gives 3" in whole.output

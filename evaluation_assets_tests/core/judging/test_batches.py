@@ -1,0 +1,182 @@
+"""Judges that ask in batches, with the real SDKs and the model server's batches of both protocols."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+from pydantic import ValidationError
+
+from evaluation_assets.core.clips.segmentation import clips_of
+from evaluation_assets.core.judging.judge import judge_chains
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.panel import JudgeSettings, judges_of, panel_of
+from evaluation_assets.core.judging.subjects import Chain, trajectory_chain
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets_tests.judging_alone import chains
+from evaluation_assets_tests.model_server import ModelServer, rule
+
+PROTOCOLS = pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+SUBJECTS = 2
+"""Of a trajectory: itself and its answer."""
+
+
+def judge(server: ModelServer, url: str, protocol: str = "openai", **more: object) -> ModelJudge:
+    address = server.openai_url if protocol == "openai" else server.anthropic_url
+    known = {"name": "one", "provider": f"{protocol}_compatible", "model": "m", "base_url": address, "mode": "batch"}
+    known |= {"price": {"input": 1.0, "output": 10.0}, "timeouts": {"first_backoff_s": 0.01, "batch_poll_s": 0.05}}
+    (made,) = judges_of(panel_of({"judges": [known | more]}, "test"), url)
+    assert isinstance(made, ModelJudge)
+    return made
+
+
+def whole(count: int) -> Iterator[Chain]:
+    for chain in chains(count):
+        yield trajectory_chain(chain.trajectory, clips_of(chain.trajectory), load_rubrics())
+
+
+def judged(
+    by: ModelJudge,
+    count: int = 4,
+    budget: Budget | None = None,
+    run: str = "run",
+    of: Callable[[int], Iterator[Chain]] = whole,
+) -> list[Verdict]:
+    async def work() -> list[Verdict]:
+        async with by.opened(run, budget or Budget()) as ready:
+            return [each.verdict async for some in judge_chains(ready, of(count)) for each in some]
+
+    return asyncio.run(work())
+
+
+def submitted(server: ModelServer) -> int:
+    """How many batches the server has."""
+    return sum(asked.path.endswith("/batches") and asked.status == 200 for asked in server.requests(bodies=False))
+
+
+def one_by_one(server: ModelServer) -> int:
+    return sum(asked.path.endswith(("/completions", "/messages")) for asked in server.requests(bodies=False))
+
+
+@PROTOCOLS
+def test_independent_subjects_are_asked_in_batches_at_half_the_price(
+    models: ModelServer, url: str, protocol: str
+) -> None:
+    models.script([{"batch_polls": 2}])
+    found = judged(judge(models, url, protocol))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert submitted(models) == SUBJECTS, "one for the trajectories, one for the answers"
+    assert one_by_one(models) == 0
+    assert not any(verdict.from_ledger for verdict in found)
+    for usage in (verdict.usage for verdict in found):
+        usual = (usage.input_tokens or 0) * 1.0 + (usage.output_tokens or 0) * 10.0
+        assert usage.cost_usd == pytest.approx(usual / 1e6 / 2)
+    ledger = Ledger(url)
+    assert ledger.spent("run") == pytest.approx(sum(verdict.usage.cost_usd or 0.0 for verdict in found))
+    ledger.close()
+
+
+@PROTOCOLS
+def test_a_rerun_asks_nothing_again_in_either_mode(models: ModelServer, url: str, protocol: str) -> None:
+    judged(judge(models, url, protocol))
+    models.reset()
+    for mode in ("batch", "interactive"):
+        assert all(verdict.from_ledger for verdict in judged(judge(models, url, protocol, mode=mode), run=mode))
+    assert models.requests() == []
+
+
+@PROTOCOLS
+def test_what_expires_or_fails_in_a_batch_is_asked_by_itself(models: ModelServer, url: str, protocol: str) -> None:
+    models.script([rule("expired", path="batch", times=1), rule("server_error", path="batch", times=1)])
+    found = judged(judge(models, url, protocol))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == 2
+    costs = Counter(round((verdict.usage.cost_usd or 0.0) * 1e6) for verdict in found)
+    assert len(costs) > 1
+
+
+@PROTOCOLS
+def test_invalid_replies_of_a_batch_are_put_right(models: ModelServer, url: str, protocol: str) -> None:
+    models.script([rule("invalid_json", path="batch", times=1), rule("length", path="batch", times=1)])
+    found = judged(judge(models, url, protocol))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == 2
+    assert sum(verdict.attempts == 2 for verdict in found) == 2
+
+
+def test_clips_of_a_conversation_are_not_asked_in_batches(models: ModelServer, url: str) -> None:
+    judged(judge(models, url), of=chains)
+    assert submitted(models) == 0
+    assert one_by_one(models) > 0
+
+
+def test_an_endpoint_without_batches_is_asked_one_by_one(models: ModelServer, url: str) -> None:
+    models.script([rule("not_found", path="/v1/batches")])
+    found = judged(judge(models, url))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == len(found)
+
+
+def test_a_batch_that_cannot_be_read_is_not_asked_again(models: ModelServer, url: str) -> None:
+    models.script([rule("wrong_key", path="/v1/batches/")])
+    found = judged(judge(models, url))
+    assert {(verdict.outcome, verdict.error_kind) for verdict in found} == {("not_run", "unavailable")}
+    assert "re-run later" in str(found[0].error)
+    models.script([])
+    found = judged(judge(models, url))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == 0
+    assert submitted(models) == SUBJECTS, "the first batch was read, the second is the answers'"
+
+
+def test_a_batch_that_the_endpoint_forgot_is_asked_again(models: ModelServer, url: str) -> None:
+    models.script([rule("wrong_key", path="/v1/batches/")])
+    judged(judge(models, url))
+    models.script([])
+    models.reset()
+    found = judged(judge(models, url))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert one_by_one(models) == 4
+
+
+def test_a_budget_holds_in_batches(models: ModelServer, url: str) -> None:
+    found = judged(judge(models, url, max_output_tokens=500), 12, budget := Budget(0.012))
+    assert budget.spent_usd <= 0.012
+    assert {verdict.error_kind for verdict in found} == {None, "budget"}
+    assert submitted(models) > 2, "as much at a time as there is room for"
+
+
+def test_only_providers_with_batches_take_the_mode() -> None:
+    JudgeSettings.model_validate({"name": "one", "provider": "anthropic", "mode": "batch"})
+    with pytest.raises(ValidationError, match="has no mode: batch"):
+        JudgeSettings.model_validate({"name": "one", "provider": "deepseek", "mode": "batch"})
+
+
+def wait_in_a_process(address: str, url: str) -> None:
+    known = {"name": "one", "provider": "openai_compatible", "model": "m", "base_url": address, "mode": "batch"}
+    (made,) = judges_of(panel_of({"judges": [known | {"timeouts": {"batch_poll_s": 0.05}}]}, "test"), url)
+    assert isinstance(made, ModelJudge)
+    judged(made, run="killed")
+
+
+def test_a_killed_process_leaves_its_batch_to_the_next_one(models: ModelServer, url: str) -> None:
+    models.script([{"batch_polls": 10**9}])
+    victim = multiprocessing.get_context("spawn").Process(target=wait_in_a_process, args=(models.openai_url, url))
+    victim.start()
+    while not any("/batches/" in asked.path for asked in models.requests(bodies=False)):
+        time.sleep(0.05)
+    assert victim.pid is not None
+    os.kill(victim.pid, signal.SIGKILL)
+    victim.join()
+    models.script([])
+    found = judged(judge(models, url))
+    assert {verdict.outcome for verdict in found} <= {"scored", "abstained"}
+    assert submitted(models) == SUBJECTS, "the killed process's batch of trajectories, and one of answers"
+    assert one_by_one(models) == 0

@@ -1,0 +1,182 @@
+"""Limits that belong to an endpoint: shared by its clients, and through the ledger by all processes."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
+from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.core.llm.limits import AdaptiveLimit
+from evaluation_assets.core.llm.pace import SharedPace
+from evaluation_assets.core.llm.reservations import Reservations
+from evaluation_assets.core.llm.shared_limits import SharedLimit, limited_together
+from evaluation_assets.core.llm.strictest_limits import overruled_limits, with_strictest_limits
+from evaluation_assets_tests import postgres
+from evaluation_assets_tests.core.llm.test_limits import run
+
+
+def model(name: str = "one", **more: object) -> EndpointSettings:
+    known = {"name": name, "provider": "openai_compatible", "model": "m", "base_url": "http://localhost:1/v1"}
+    return EndpointSettings.model_validate(known | more)
+
+
+def together(*models: EndpointSettings) -> bool:
+    return len({limited_together(endpoint_of(each)[0]) for each in models}) == 1
+
+
+@pytest.fixture(scope="module")
+def postgres_url() -> Iterator[str]:
+    with postgres.server() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    sqlite = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
+    opened = Ledger(sqlite if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
+    with opened.transaction() as connection:
+        connection.execute(sa.text("DELETE FROM reservations"))
+    yield opened
+    opened.close()
+
+
+def test_models_at_one_address_with_one_key_are_limited_together() -> None:
+    assert together(model(), model("two", model="other"), model("three", base_url="http://localhost:1/v1/"))
+    assert not together(model(), model("two", base_url="http://localhost:2/v1"))
+    assert not together(model(), model("two", api_key_env="ANOTHER_KEY"))
+
+
+def test_providers_that_limit_each_model_do_not_share_them() -> None:
+    named = [EndpointSettings(name=name, provider="openai", model=name) for name in ("gpt_a", "gpt_b")]
+    assert not together(*named)
+    assert together(named[0], named[0].model_copy(update={"name": "again"}))
+
+
+def test_the_strictest_limits_hold_and_the_others_are_named() -> None:
+    models = [
+        model("a", requests_per_minute=120, max_concurrency=64),
+        model("b", requests_per_minute=60),
+        model("c", base_url="http://localhost:2/v1", requests_per_minute=10),
+    ]
+    held = with_strictest_limits(models)
+    assert [(each.requests_per_minute, each.max_concurrency) for each in held] == [(60, 64), (60, 64), (10, 16)]
+    (line,) = overruled_limits(models)
+    assert line == "a: requests_per_minute 120 is overruled by 60, which another model of the same endpoint has"
+
+
+def test_clients_of_one_endpoint_share_slots_and_paces(tmp_path: Path) -> None:
+    ledger = Ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}")
+
+    async def work() -> None:
+        one = SharedLimit(endpoint_of(model(max_concurrency=8))[0], ledger)
+        two = SharedLimit(endpoint_of(model("two", max_concurrency=4, requests_per_minute=60))[0], ledger)
+        other = SharedLimit(endpoint_of(model(base_url="http://localhost:2/v1"))[0], ledger)
+        assert one.limit is two.limit is not other.limit
+        assert (one.limit.most, one.limit.limit) == (4, 4)
+        assert one.limit.requests is not None and one.limit.requests.per_second == 1
+        for each in (one, two, other):
+            each.leave()
+
+    asyncio.run(work())
+    ledger.close()
+
+
+def test_a_client_that_ends_does_not_end_the_others() -> None:
+    async def work() -> None:
+        limit, ended, order = AdaptiveLimit(1), asyncio.Event(), list[str]()
+
+        async def ask(name: str, event: asyncio.Event | None) -> None:
+            async with limit.slot(0, 0, event):
+                order.append(name)
+                await asyncio.sleep(1)
+
+        async with asyncio.TaskGroup() as tasks:
+            for name, event in (("first", None), ("goes on", None), ("ends", ended)):
+                tasks.create_task(ask(name, event))
+            await asyncio.sleep(0.5)
+            ended.set()
+            limit.end(ended)
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            assert order == ["first", "ends"], "it learns at once that it has ended, the other waits for a slot"
+        assert limit.in_flight == 0
+        async with asyncio.timeout(0.1), limit.slot(0, 0, ended):
+            pass
+
+    run(work())
+
+
+def test_reservations_of_a_unit_follow_each_other(ledger: Ledger) -> None:
+    place = Reservations(ledger, "e")
+    assert place.reserve("requests", 10, 0) == pytest.approx(10, abs=0.1)
+    assert Reservations(ledger, "e").reserve("requests", 10, 0) == pytest.approx(20, abs=1)
+    assert place.reserve("requests", 10, -5) == pytest.approx(25, abs=1), "what was not used is given back"
+    assert place.reserve("tokens", 10, 0) == pytest.approx(10, abs=0.1)
+    assert Reservations(ledger, "other").reserve("requests", 10, 0) == pytest.approx(10, abs=0.1)
+
+
+def test_what_a_dead_process_reserved_ends_by_itself(ledger: Ledger) -> None:
+    Reservations(ledger, "e").reserve("requests", 0.3, 0)
+    time.sleep(0.5)
+    assert Reservations(ledger, "e").reserve("requests", 1, 0) <= 1
+
+
+def test_a_reservation_from_before_the_machine_was_started_does_not_count(ledger: Ledger) -> None:
+    place = Reservations(ledger, "e")
+    place.reserve("requests", 1, 0)
+    with ledger.transaction() as connection:
+        connection.execute(sa.text("UPDATE reservations SET ends_at = ends_at + 1e6"))
+    assert place.reserve("requests", 1, 0) <= 1.1
+
+
+def test_a_ledger_that_cannot_be_written_leaves_the_process_with_a_pace_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    ledger = Ledger(f"sqlite:///{tmp_path / 'folder' / 'ledger.sqlite'}")
+    place = Reservations(ledger, "e")
+    with ledger.transaction() as connection:
+        connection.execute(sa.text("DROP TABLE reservations"))
+    assert place.reserve("requests", 2, 0.5) == 2.5
+    ledger.close()
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_paces_that_reserve_from_one_place_keep_its_rate_together(processes: int) -> None:
+    """Time is counted, not waited for: each process asks for four starts as often as it may."""
+    now, end, starts = 0.0, 0.0, list[float]()
+
+    def reserve(seconds: float, owed_s: float) -> float:
+        nonlocal end
+        end = max(end + owed_s, now - 0.05) + seconds
+        return end - now
+
+    paces = [SharedPace(4.0, reserve) for _ in range(processes)]
+    while now < 60:
+        for pace in paces:
+            while pace.next(4, now) <= now:
+                pace.take(1, now)
+                starts.append(now)
+        now += 0.01
+    assert len(starts) == pytest.approx(240, abs=5)
+    assert max(sum(at <= start < at + 10 for start in starts) for at in range(50)) <= 42
+
+
+def test_tokens_that_were_not_used_are_used_by_the_next_reservation() -> None:
+    now, end, taken = 0.0, 0.0, 0
+
+    def reserve(seconds: float, owed_s: float) -> float:
+        nonlocal end
+        end = max(end + owed_s, now - 0.05) + seconds
+        return end - now
+
+    pace = SharedPace(1000.0, reserve)
+    while now < 30:
+        while pace.next(300, now) <= now:
+            pace.take(300, now)
+            pace.correct(-100)
+            taken += 200
+        now += 0.01
+    assert taken == pytest.approx(30_000, rel=0.03)

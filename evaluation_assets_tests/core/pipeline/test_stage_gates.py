@@ -1,0 +1,115 @@
+"""Judges of a cascade wait for each other, trajectory by trajectory, and never for one that has ended."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade
+from evaluation_assets.core.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.pipeline.stage_gates import Statements, stage_gates
+from evaluation_assets.core.pipeline.verdicts import PanelRun
+from evaluation_assets.core.tables import CLIP_VERDICTS
+from evaluation_assets_tests.judging_alone import CLIPS, chains
+
+STAGES = (("cheap",), ("dear",))
+
+
+@dataclass
+class Scripted:
+    """Scores every criterion of the clip that it is sure about with 1, others with a half."""
+
+    name: str
+    sure: str = ""
+    breaks: bool = False
+    provider: str = "rules"
+    model: str = "scripted"
+    version: str = "1"
+    chains_in_flight: int = 2
+    key_variable: None = None
+    samples: int = 1
+
+    @asynccontextmanager
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
+        if self.breaks:
+            raise RuntimeError("no connection")
+        yield self
+
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
+        await asyncio.sleep(0)
+        score = 1.0 if subject.name == self.sure else 0.5
+        criteria = {criterion.key: score for criterion in subject.criteria}
+        return Verdict(outcome="scored", scores=criteria, summary=f"{len(earlier)} before")
+
+
+@pytest.fixture(scope="module")
+def cascade() -> FittedCascade:
+    """Accepts what a judge scores with 1, at every criterion of the clips of these tests."""
+    random = np.random.default_rng(1)
+    said = random.choice([0.5, 1.0], 2000)
+    passes = (said == 1.0) | (random.random(2000) < 0.5)
+    clusters = [f"run {number}" for number in range(2000)]
+    subjects = LabelledSubjects({"cheap": said, "dear": said}, ["browser_use"] * 2000, clusters, passes)
+    names = {criterion.key for chain in chains(1) for subject in chain.subjects for criterion in subject.criteria}
+    fitted = [fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1) for name in sorted(names)]
+    return FittedCascade(
+        alpha=0.05,
+        delta=0.1,
+        reference=LABELS,
+        unit="trajectory",
+        pass_score=0.6,
+        stages=STAGES,
+        criteria=tuple(fitted),
+    )
+
+
+async def judged(cascade: FittedCascade, *judges: Scripted, stored: dict[str, Statements] | None = None) -> dict:
+    gates = stage_gates(cascade, STAGES, [judge.name for judge in judges], stored or {})
+    run = PanelRun(CLIP_VERDICTS, "d", "run", None, lambda _: None, gates)
+    found = {}
+    async for table in run.judge(judges, lambda _: chains(5)):
+        with table.verdicts as spool:
+            rows = [row for batch in spool.batches() for row in batch.to_pylist()]
+        found[table.judge.name] = (rows, table.tally)
+    return found
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_later_judge_is_asked_only_about_what_was_not_accepted(cascade: FittedCascade, order: int) -> None:
+    judges = [Scripted("cheap", sure="0"), Scripted("dear")][::order]
+    found = asyncio.run(judged(cascade, *judges))
+    assert len(found["cheap"][0]) == 5 * CLIPS
+    rows, tally = found["dear"]
+    assert [row["clip_index"] for row in rows] == [1] * 5
+    assert {row["summary"] for row in rows} == {"1 before"}, "the accepted clip stays in the conversation"
+    assert tally.coverage == 1.0, "what it was not asked about is not missing"
+
+
+def test_a_judge_that_fails_does_not_keep_later_ones_waiting(cascade: FittedCascade) -> None:
+    async def together() -> None:
+        with pytest.raises(RuntimeError, match="no connection"):
+            await asyncio.wait_for(judged(cascade, Scripted("dear"), Scripted("cheap", breaks=True)), 10)
+
+    asyncio.run(together())
+
+
+def test_what_was_said_in_an_earlier_run_counts(cascade: FittedCascade) -> None:
+    (first,) = (chain for chain in chains(1))
+    rows = [
+        {"trajectory_id": first.trajectory.id, "clip_index": int(subject.name), "outcome": "scored"}
+        | {"scores": {criterion.key: 1.0 for criterion in subject.criteria}}
+        for subject in first.subjects
+    ]
+    said = Statements()
+    said.add_rows(rows, "clip_index", with_probability=False)
+    found = asyncio.run(judged(cascade, Scripted("dear"), stored={"cheap": said}))
+    judged_trajectories = {row["trajectory_id"] for row in found["dear"][0]}
+    assert first.trajectory.id not in judged_trajectories
+    assert len(judged_trajectories) == 4

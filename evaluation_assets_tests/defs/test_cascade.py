@@ -1,0 +1,98 @@
+"""A cascade in runs: recorded judges, and the command line."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import dagster as dg
+import numpy as np
+import yaml
+from upath import UPath
+
+from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade, write_cascade
+from evaluation_assets.core.cascade.fitting import LabelledSubjects, fit_criterion
+from evaluation_assets.core.formats.readers.canonical import line_of
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets_tests.conftest import Workspace, command
+from evaluation_assets_tests.judging_alone import CLIPS, chains
+
+STAGES = (("cheap",), ("dear",))
+PANEL = {
+    "judges": [{"name": name, "provider": "recorded", "model": name} for (name,) in STAGES],
+    "cascade": ["cheap", "dear"],
+}
+RUNS = 4
+
+
+def drop() -> bytes:
+    """Runs of a call and an answer. The cheap judge is sure about everything in the first half of them."""
+    lines = b""
+    for number, chain in enumerate(chains(RUNS)):
+        verdicts = [
+            RecordedVerdict(
+                level="clip",
+                subject=subject.name,
+                judge=judge,
+                scores={criterion.key: 1.0 if number < RUNS / 2 else 0.7 for criterion in subject.criteria},
+            )
+            for subject in chain.subjects
+            for judge in ("cheap", "dear")
+        ]
+        lines += line_of(replace(chain.trajectory, labels=labelled(verdicts)))
+    return lines
+
+
+def cascade() -> FittedCascade:
+    """Accepts clips that a judge scores with 1."""
+    random = np.random.default_rng(1)
+    said = random.choice([0.7, 1.0], 2000)
+    passes = (said == 1.0) | (random.random(2000) < 0.5)
+    subjects = LabelledSubjects(
+        {"cheap": said, "dear": said}, ["none"] * 2000, [f"run {number}" for number in range(2000)], passes
+    )
+    names = {criterion.key for chain in chains(1) for subject in chain.subjects for criterion in subject.criteria}
+    fitted = tuple(fit_criterion("clip", name, subjects, STAGES, alpha=0.05, delta=0.1) for name in sorted(names))
+    return FittedCascade(
+        alpha=0.05, delta=0.1, reference=LABELS, unit="trajectory", pass_score=0.6, stages=STAGES, criteria=fitted
+    )
+
+
+def test_later_stages_judge_less_and_what_nobody_accepts_is_reviewed(
+    tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    home = Installation.at(str(tmp_path))
+    write_cascade(home.cascade_file, cascade())
+    judged = Workspace(home, build_definitions(home, panel_of(PANEL, "test")), instance)
+    judged.drop("d", drop())
+    result = judged.run("d")
+    assert result.success
+    counts = {name: len(judged.rows("d", "clip_verdicts", name)) for (name,) in STAGES}
+    assert counts == {"cheap": RUNS * CLIPS, "dear": RUNS * CLIPS / 2}
+    checks = {
+        (check.asset_key.path[-1], check.check_name): check.passed
+        for check in result.get_asset_check_evaluations()
+        if check.asset_key.path[0] == "clip_verdicts"
+    }
+    assert {passed for (judge, _), passed in checks.items() if judge == "dear"} == {True}
+    queue = {row["trajectory_id"]: row["reason"] for row in judged.rows("d", "review_queue")}
+    assert list(queue.values()).count("undecided") == RUNS / 2
+
+    (tmp_path / "panel.yaml").write_text(yaml.safe_dump(PANEL))
+    shown = command("cascade", "show", "d", home=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "stages     cheap -> dear -> people" in shown.stdout
+    assert f"dear: asked about {RUNS * CLIPS // 2}, accepts 0" in shown.stdout
+    refused = command("cascade", "fit", "d", "--reference", "dear", home=tmp_path)
+    assert refused.returncode == 2
+    assert f"judge dear was not asked about {RUNS * CLIPS // 2} of {RUNS * CLIPS} subjects" in refused.stderr
+
+
+def test_commands_say_what_is_missing(tmp_path: Path) -> None:
+    assert "panel.yaml has no cascade" in command("cascade", "fit", "d", home=tmp_path).stderr
+    assert "cascade fit DROP" in command("cascade", "show", home=tmp_path).stderr
+    (tmp_path / "panel.yaml").write_text(yaml.safe_dump(PANEL))
+    assert "d has no verdicts of cheap" in command("cascade", "fit", "d", home=tmp_path).stderr
+    UPath(tmp_path / "cascade.json").write_text("[]")
+    assert "holds no fitted cascade" in command("cascade", "show", home=tmp_path).stderr

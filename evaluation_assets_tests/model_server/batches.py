@@ -1,0 +1,196 @@
+"""Batches of both protocols. A batch ends after as many questions about it as the script says."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from evaluation_assets_tests.model_server.answers import answer
+from evaluation_assets_tests.model_server.anthropic_messages import Anthropic
+from evaluation_assets_tests.model_server.faults import ERRORS
+from evaluation_assets_tests.model_server.openai_chat import OpenAI
+
+if TYPE_CHECKING:
+    from evaluation_assets_tests.model_server.application import Entry, Models
+
+_AT = "2026-01-01T00:00:00Z"
+
+
+@dataclass(slots=True)
+class Batch:
+    """What was asked, and how often how far it is was asked for."""
+
+    name: str
+    requests: list[tuple[str, dict[str, Any]]]
+    polls: int = 0
+
+
+class Batches:
+    """The batch endpoints of one protocol. Results come in the reverse order."""
+
+    def __init__(self, models: Models, protocol: type[OpenAI | Anthropic]) -> None:
+        self.models = models
+        self.protocol = protocol
+
+    async def entered(self, request: Request) -> tuple[Entry, bytes]:
+        body = await request.body()
+        entry = self.models.enter(request.url.path, body)
+        entry.status, entry.answered = 200, time.time()
+        return entry, body
+
+    def begun(self, name: str, requests: list[tuple[str, dict[str, Any]]]) -> Batch:
+        batch = self.models.batches[name] = Batch(name, requests)
+        return batch
+
+    def ended(self, batch: Batch) -> bool:
+        return batch.polls > self.models.script.batch_polls
+
+    def failure(self, entry: Entry) -> Response | None:
+        """What the script has for a request about batches."""
+        for rule in self.models.script.rules:
+            if rule.takes(entry.path, b"", None, entry.sha256):
+                entry.fault = rule.fault["kind"]
+                failure = ERRORS[entry.fault]
+                entry.status = rule.fault.get("status", failure.status)
+                return _json(self.protocol.error(failure, rule.fault, entry.number), entry.status)
+        return None
+
+    def results(self, batch: Batch) -> Iterator[tuple[str, str, Any]]:
+        """The name of each request, how it ended, and the answer or the error."""
+        for number, (name, body) in reversed(list(enumerate(batch.requests))):
+            content = orjson.dumps(body)
+            rules = self.models.script.rules
+            fault: Mapping[str, Any] = next(
+                (rule.fault for rule in rules if rule.takes("batch", content, body["model"], name)), {}
+            )
+            kind = fault.get("kind")
+            if kind == "expired":
+                yield name, "expired", None
+            elif kind in ERRORS:
+                yield name, "errored", self.protocol.error(ERRORS[kind], fault, number)
+            else:
+                reading = self.protocol.read(body)
+                text, stop = answer(reading, fault)
+                usage, _ = self.protocol.account(reading, set(), "batch")
+                yield name, "succeeded", self.protocol.reply(reading, text, (), stop, usage, number)
+
+
+class AnthropicBatches(Batches):
+    """Message batches."""
+
+    async def create(self, request: Request) -> Response:
+        entry, body = await self.entered(request)
+        if failed := self.failure(entry):
+            return failed
+        asked = [(item["custom_id"], item["params"]) for item in orjson.loads(body)["requests"]]
+        return self.shown(self.begun(f"msgbatch_{entry.number}", asked))
+
+    async def state(self, request: Request) -> Response:
+        entry, _ = await self.entered(request)
+        batch = self.models.batches.get(request.path_params["name"])
+        if failed := self.failure(entry):
+            return failed
+        if batch is None:
+            return _json(self.protocol.error(ERRORS["not_found"], {}, entry.number), 404)
+        batch.polls += 1
+        return self.shown(batch)
+
+    async def read(self, request: Request) -> Response:
+        await self.entered(request)
+        batch, lines = self.models.batches[request.path_params["name"]], []
+        for name, kind, value in self.results(batch):
+            result = {"type": kind} | {"succeeded": {"message": value}, "errored": {"error": value}}.get(kind, {})
+            lines.append(orjson.dumps({"custom_id": name, "result": result}))
+        return Response(b"\n".join(lines), media_type="application/x-jsonl")
+
+    def shown(self, batch: Batch) -> Response:
+        ended, count = self.ended(batch), len(batch.requests)
+        counts = {"processing": 0 if ended else count, "succeeded": count if ended else 0}
+        return _json(
+            {
+                "id": batch.name,
+                "type": "message_batch",
+                "processing_status": "ended" if ended else "in_progress",
+                "request_counts": counts | {"errored": 0, "canceled": 0, "expired": 0},
+                "created_at": _AT,
+                "expires_at": _AT,
+                "results_url": f"/v1/messages/batches/{batch.name}/results" if ended else None,
+            }
+        )
+
+
+class OpenAIBatches(Batches):
+    """Batches of chat completions, and the files of their requests and results."""
+
+    async def upload(self, request: Request) -> Response:
+        entry, body = await self.entered(request)
+        content = re.search(rb'name="file".*?\r\n\r\n(.*?)\r\n--', body, re.DOTALL)
+        assert content is not None
+        name = f"file_{entry.number}"
+        self.models.files[name] = content[1]
+        about = {"id": name, "object": "file", "bytes": len(content[1]), "created_at": 0, "filename": "batch.jsonl"}
+        return _json(about | {"purpose": "batch", "status": "processed"})
+
+    async def create(self, request: Request) -> Response:
+        entry, body = await self.entered(request)
+        if failed := self.failure(entry):
+            return failed
+        lines = self.models.files[json.loads(body)["input_file_id"]].splitlines()
+        asked = [(item["custom_id"], item["body"]) for item in map(orjson.loads, lines)]
+        return self.shown(self.begun(f"batch_{entry.number}", asked))
+
+    async def state(self, request: Request) -> Response:
+        entry, _ = await self.entered(request)
+        batch = self.models.batches.get(request.path_params["name"])
+        if failed := self.failure(entry):
+            return failed
+        if batch is None:
+            return _json(self.protocol.error(ERRORS["not_found"], {}, entry.number), 404)
+        batch.polls += 1
+        return self.shown(batch)
+
+    async def content(self, request: Request) -> Response:
+        await self.entered(request)
+        kind, _, name = request.path_params["name"].partition("-")
+        lines = []
+        for key, how, value in self.results(self.models.batches[name]):
+            if (how == "succeeded") == (kind == "output"):
+                status = {"succeeded": 200, "errored": 400}.get(how)
+                response = None if status is None else {"status_code": status, "body": value}
+                error = {"code": "batch_expired", "message": "not in time"} if how == "expired" else None
+                lines.append(orjson.dumps({"custom_id": key, "response": response, "error": error}))
+        return Response(b"\n".join(lines), media_type="application/octet-stream")
+
+    def shown(self, batch: Batch) -> Response:
+        ended, count = self.ended(batch), len(batch.requests)
+        shown = {"id": batch.name, "object": "batch", "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+        shown |= {"created_at": 0, "input_file_id": "file", "status": "completed" if ended else "in_progress"}
+        shown |= {"request_counts": {"total": count, "completed": count if ended else 0, "failed": 0}}
+        files = {"output_file_id": f"output-{batch.name}", "error_file_id": f"error-{batch.name}"}
+        return _json(shown | files if ended else shown)
+
+
+def routes(models: Models) -> list[Route]:
+    openai, anthropic = OpenAIBatches(models, OpenAI), AnthropicBatches(models, Anthropic)
+    return [
+        Route("/v1/files", openai.upload, methods=["POST"]),
+        Route("/v1/files/{name}/content", openai.content),
+        Route("/v1/batches", openai.create, methods=["POST"]),
+        Route("/v1/batches/{name}", openai.state),
+        Route("/anthropic/v1/messages/batches", anthropic.create, methods=["POST"]),
+        Route("/anthropic/v1/messages/batches/{name}", anthropic.state),
+        Route("/anthropic/v1/messages/batches/{name}/results", anthropic.read),
+    ]
+
+
+def _json(value: object, status: int = 200) -> Response:
+    return Response(orjson.dumps(value), status, media_type="application/json")

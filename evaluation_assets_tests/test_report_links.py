@@ -1,0 +1,75 @@
+"""Links of the summary in a real browser: each leads to the rows or the transcript that its figure comes from."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from evaluation_assets.cli.main import main
+from evaluation_assets_tests.browser import chromium
+from evaluation_assets_tests.conftest import SAMPLE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+EXAMPLES = SAMPLE.parent.parent
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("links")
+    (folder / "runs.jsonl").write_bytes((EXAMPLES / "tool_use" / "weather.jsonl").read_bytes())
+    suite = ["--suite", str(EXAMPLES / "suites" / "weather.yaml")]
+    for arguments in ([str(SAMPLE)], [str(folder / "runs.jsonl"), *suite]):
+        CliRunner().invoke(main, ["evaluate", *arguments, "--home", str(folder / "home"), "--quiet"])
+    return folder / "home"
+
+
+@pytest.fixture(scope="module")
+def page() -> "Iterator[Page]":
+    with chromium() as browser:
+        yield browser.new_page(viewport={"width": 1200, "height": 900})
+
+
+@pytest.mark.parametrize("drop", ["assistants", "runs"])
+def test_links_to_rows_find_rows(home: Path, page: "Page", drop: str) -> None:
+    page.goto((home / "reports" / drop / "report.html").as_uri())
+    links = page.eval_on_selector_all("#summary a[href^='#/runs']", "all => all.map((a) => a.getAttribute('href'))")
+    assert len(set(links)) >= 3
+    for link in sorted(set(links)):
+        page.evaluate("(place) => { location.hash = place }", link)
+        page.locator("table.runs tbody tr").first.wait_for(timeout=20_000)
+        assert "no condition" not in page.locator("#view-runs [role=status]").inner_text(), link
+        assert page.locator("table.runs tbody tr").count() > 0, link
+
+
+def test_the_lowest_score_of_a_criterion_leads_to_its_clip(home: Path, page: "Page") -> None:
+    report = json.loads((home / "reports" / "assistants" / "report.json").read_text())
+    row = next(row for row in report["criteria"] if row["level"] == "clip" and row["lowest"])
+    place = row["lowest"]
+    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    page.locator(f"#criteria a[href='#/run/{place['trajectory_id']}?clip={place['clip_index']}']").first.click()
+    page.locator("header.run h1").wait_for(timeout=20_000)
+    assert page.locator("header.run h1").inner_text() == place["trajectory_id"]
+    current = page.locator("[aria-current=step]")
+    current.wait_for(timeout=20_000)
+    section = current.locator("xpath=ancestor::section[1]").inner_text()
+    assert re.search(rf"Clip {place['clip_index']}\b", section)
+
+
+def test_distributions_say_in_words_what_they_show(home: Path, page: "Page") -> None:
+    report = json.loads((home / "reports" / "assistants" / "report.json").read_text())
+    statistic = next(row["statistic"] for row in report["criteria"] if row["statistic"]["n_scored"] > 20)
+    assert sum(statistic["tenths"]) == statistic["n_scored"]
+    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    graphs = page.get_by_role("img", name=re.compile(rf"^{statistic['n_scored']} scores: "))
+    bars = [count for count in statistic["tenths"] if count]
+    assert any(
+        [int(found) for found in re.findall(r"(\d+) from", graph.get_attribute("aria-label") or "")] == bars
+        and graph.locator("rect").count() == len(bars)
+        for graph in graphs.all()
+    )
