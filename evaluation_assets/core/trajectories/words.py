@@ -65,7 +65,7 @@ def scripts(of: frozenset[str]) -> frozenset[str]:
     """The scripts a text is written in: those of at least a fifth of its words."""
     found = Counter(map(_SCRIPTS.__getitem__, [word[:1] for word in of]))
     del found[None]
-    return frozenset(script for script, count in found.items() if count >= _USED * found.total())
+    return frozenset(script for script, count in found.items() if script and count >= _USED * found.total())
 
 
 def are_comparable(part: frozenset[str], whole: frozenset[str]) -> bool:
