@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from upath import UPath
 
 from evaluation_assets.cli.options import DurationType
@@ -67,6 +68,15 @@ class RequestedSessions:
 
 def with_coding_agents(command: Any) -> Any:
     """Make files optional, and pass the sessions that are evaluated instead, or `None`, as `sessions`."""
+    return _with_coding_agents(command, needs_no_inputs=False)
+
+
+def with_coding_agents_or_drops(command: Any) -> Any:
+    """The same for a command that takes all drops if nothing is named; passes `since`, if given for these, too."""
+    return _with_coding_agents(command, needs_no_inputs=True)
+
+
+def _with_coding_agents(command: Any, *, needs_no_inputs: bool) -> Any:
 
     @click.option(
         "--since",
@@ -74,7 +84,8 @@ def with_coding_agents(command: Any) -> Any:
         default="7d",
         show_default=True,
         metavar="DURATION",
-        help="Age of the oldest session that is used: 30m, 12h, 7d, 2w, ...",
+        help="Age of the oldest session that is used: 30m, 12h, 7d, 2w, ..."
+        + (" Without inputs: of the oldest drop (default: all)." if needs_no_inputs else ""),
     )
     @click.option(
         "--project",
@@ -84,13 +95,16 @@ def with_coding_agents(command: Any) -> Any:
     @wraps(command)
     def run(since: timedelta, project: str | None, **options: Any) -> None:
         agents = [agent for name, agent in CODING_AGENTS.items() if options.pop(name)]
-        inputs: tuple[Path, ...] = options["inputs"]
+        inputs: tuple[object, ...] = options["inputs"]
         if agents and inputs:
             raise click.UsageError(f"{agents[0].option} and files cannot be combined; use one of them")
-        if not agents and not inputs:
+        if not agents and not inputs and not needs_no_inputs:
             raise click.UsageError("Missing argument 'INPUTS...': name a file or directory, or use --claude-code, ...")
         if not agents and project is not None:
             raise click.UsageError(f"--project needs a coding agent, e.g. {next(iter(CODING_AGENTS.values())).option}")
+        if needs_no_inputs:
+            given = click.get_current_context().get_parameter_source("since") is ParameterSource.COMMANDLINE
+            options["since"] = since if given and not agents else None
         command(sessions=RequestedSessions(agents, since, project) if agents else None, **options)
 
     flags = [

@@ -10,6 +10,7 @@ from upath import UPath
 
 from evaluation_assets.cli.chosen_panel import check_ledger
 from evaluation_assets.cli.coding_agents import RequestedSessions, with_coding_agents
+from evaluation_assets.cli.consent import PaidEvaluation, drops_of
 from evaluation_assets.cli.options import reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -54,6 +55,7 @@ FAILED_SHOWN = 10
 @click.option(
     "--budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before spending more than this, per drop."
 )
+@click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess only; skip judging.")
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @with_format
@@ -77,6 +79,7 @@ def evaluate(
     suite_path: Path | None,
     split_size: int | None,
     budget: float | None,
+    yes: bool,
     preprocess_only: bool,
     one_drop: bool,
     format_name: str | None,
@@ -100,6 +103,12 @@ def evaluate(
             prepare(home)
             if not preprocess_only:
                 check_ledger(home, panel)
+                paid = PaidEvaluation(
+                    home, panel, Settings(beta_threshold=beta_threshold, on_violation=on_violation), suite_path, select
+                )
+                if not paid.is_free:
+                    drops = drops_of(inputs, sessions, one_drop=one_drop, format_name=format_name)
+                    paid.ask_for_consent(drops, budget, agreed=yes, quiet=quiet)
             suite = None if suite_path is None else take_in_suite(home, suite_path)
             if sessions is not None:
                 drops = sessions.taken_into(home.drops, warn, name)

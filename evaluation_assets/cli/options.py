@@ -120,8 +120,7 @@ def with_panel(command: Any) -> Any:
     return run
 
 
-reading = together(
-    with_inputs,
+preprocessing = together(
     click.option(
         "--beta-threshold",
         type=click.IntRange(min=0),
@@ -137,3 +136,5 @@ reading = together(
         help="What to do with records that violate a rule: keep and flag them, or remove them.",
     ),
 )
+
+reading = together(with_inputs, preprocessing)

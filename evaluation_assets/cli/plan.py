@@ -2,22 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
 
-from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents
-from evaluation_assets.cli.options import reading, with_format, with_panel
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents_or_drops
+from evaluation_assets.cli.options import preprocessing, with_format, with_panel
+from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.quotes import print_calls, print_total
 from evaluation_assets.core.clips.tool_types import load_tool_types
-from evaluation_assets.core.drops import InvalidDrop
+from evaluation_assets.core.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
-from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN
+from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.llm.strictest_limits import overruled_limits
-from evaluation_assets.core.planning import Calls
+from evaluation_assets.core.planning import PRESETS, Plan, total_of
 from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
@@ -25,86 +27,100 @@ from evaluation_assets.core.settings import InvalidSettings, load_settings
 
 
 @click.command()
-@with_coding_agents
-@reading
+@click.argument("inputs", nargs=-1, metavar="[INPUTS]...")
+@with_coding_agents_or_drops
+@preprocessing
 @with_panel
+@click.option(
+    "--preset", type=click.Choice(PRESETS), help="Price this preset for all model judges, not what panel.yaml chooses."
+)
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @with_format
 def plan(
-    inputs: tuple[Path, ...],
+    inputs: tuple[str, ...],
     sessions: RequestedSessions | None,
+    since: timedelta | None,
     beta_threshold: int,
     on_violation: OnViolation,
     home: Installation,
     panel: Panel,
+    preset: Preset | None,
     one_drop: bool,
     format_name: str | None,
 ) -> None:
     """Dry run of `evaluate` with a cost estimate.
 
+    INPUTS are files, directories, or names of drops of the installation. Without any, all its drops are priced
+    together, or those of the last days (--since 90d).
+
     Counts records, clips and model calls. Nothing is written, no model is called.
     """
     settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
+    panel = panel if preset is None else panel.with_preset(preset)
     try:
         canaries = load_settings(home.gate_file).canaries
+        rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for line in overruled_limits(panel.judges):
             echo(line)
-        for drop in inspected(inputs, sessions, one_drop=one_drop):
-            drop = replace(drop, forced_format=format_name)
-            rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
-            planned = plan_drop(drop, settings, rubrics, types, judges, canaries)
-            counts = planned.statistics
-            echo("", planned.drop)
-            echo(f"  records            {counts.total}")
-            echo(f"  to be judged       {counts.kept}")
-            echo(f"  removed            {counts.removed.total()}")
-            echo(f"  unreadable         {counts.unreadable.total()}")
-            types = ", ".join(f"{tool} {count}" for tool, count in sorted(planned.tool_types.items()))
-            echo(f"  clips              {planned.clips} ({types})")
-            levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
-            echo(f"  verdicts per judge {planned.subjects.total()} ({levels})")
-            for name in (judge.name for judge in panel.judges if judge.provider in (EMBEDDED, RECORDED)):
-                echo(f"  judge {name:<12} no model calls, no cost")
-            for calls in planned.calls:
-                _print_calls(calls)
-            _print_total(planned.calls)
+        whole = not inputs and sessions is None
+        drops = _drops_since(home, since) if whole else _drops(home, inputs, sessions, one_drop=one_drop)
+        plans: list[Plan] = []
+        for drop in drops:
+            forced = drop if format_name is None else replace(drop, forced_format=format_name)
+            planned = plan_drop(forced, settings, rubrics, types, judges, canaries, PRESETS)
+            plans.append(planned)
+            _print_plan(planned, panel)
+        if len(plans) > 1:
+            echo("", f"all {len(plans)} drops")
+            together = total_of(plans)
+            for calls in together:
+                print_calls(calls)
+            print_total(together)
     except (InvalidDrop, InvalidSettings, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
 
 
-def _print_calls(calls: Calls) -> None:
-    expected, most = calls.quote.expected, calls.quote.most
-    known = sum(calls.known.values())
-    levels = ", ".join(f"{level} {count}" for level, count in calls.new.items())
-    echo(
-        f"  judge {calls.judge:<12} {expected.calls} new calls{f' ({levels})' if levels else ''}, {known} in the ledger"
-    )
-    if not expected.calls:
-        return
-    echo(
-        f"    expected {_dollars(expected.usd)}: {expected.input_tokens:,} tokens in "
-        f"({expected.cached_tokens:,} of them cached), {expected.output_tokens:,} out"
-    )
-    echo(f"    at most  {_dollars(most.usd)}: {most.input_tokens:,} tokens in, {most.output_tokens:,} out")
-    replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
-    density = "assumed" if calls.bytes_per_token is None else "as in the ledger"
-    bytes_per_token = calls.bytes_per_token or BYTES_PER_TOKEN
-    echo(f"    reply length: {replies}; bytes per token: {bytes_per_token:.1f}, {density}")
+def _drops(
+    home: Installation, inputs: Sequence[str], sessions: RequestedSessions | None, *, one_drop: bool
+) -> list[Drop]:
+    """What is named: files and directories, and drops of the installation where there is no such file."""
+    paths = [Path(name) for name in inputs if Path(name).exists()]
+    found = inspected(paths, sessions, one_drop=one_drop) if paths or sessions else []
+    return [*found, *(find(home.drops, name) for name in inputs if not Path(name).exists())]
 
 
-def _print_total(judges: Sequence[Calls]) -> None:
-    """Print the total of several judges."""
-    if len(judges) > 1:
-        expected = _sum([calls.quote.expected.usd for calls in judges])
-        most = _sum([calls.quote.most.usd for calls in judges])
-        echo(f"  all judges         expected {_dollars(expected)}, at most {_dollars(most)}")
+def _drops_since(home: Installation, since: timedelta | None) -> list[Drop]:
+    """The drops of the installation, or those whose files changed since."""
+    found = scan(home.drops)
+    for problem in found.problems:
+        warn(problem)
+    if since is None:
+        drops = list(found.drops.values())
+    else:
+        oldest = (datetime.now(UTC) - since).timestamp()
+        drops = [drop for drop in found.drops.values() if any(file.stat().st_mtime >= oldest for file in drop.files)]
+    if not drops:
+        raise InvalidDrop(f"there are no drops to price in {home.drops}; name a file or directory")
+    return drops
 
 
-def _sum(amounts: Sequence[float | None]) -> float | None:
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None
-
-
-def _dollars(amount: float | None) -> str:
-    return "price unknown" if amount is None else f"${amount:.2f}" if amount >= 0.1 else f"${amount:.4f}"
+def _print_plan(planned: Plan, panel: Panel) -> None:
+    counts = planned.statistics
+    echo("", planned.drop)
+    echo(f"  records            {counts.total}")
+    echo(f"  to be judged       {counts.kept}")
+    echo(f"  removed            {counts.removed.total()}")
+    echo(f"  unreadable         {counts.unreadable.total()}")
+    tools = ", ".join(f"{tool} {count}" for tool, count in sorted(planned.tool_types.items()))
+    echo(f"  clips              {planned.clips} ({tools})")
+    levels = ", ".join(f"{level} {count}" for level, count in planned.subjects.items())
+    echo(f"  subjects           {planned.subjects.total()} ({levels})")
+    for judge in panel.judges:
+        if said := judge.selection.described():
+            echo(f"  judge {judge.name:<12} is asked: {said}")
+    for name in (judge.name for judge in panel.judges if judge.provider in (EMBEDDED, RECORDED)):
+        echo(f"  judge {name:<12} no model calls, no cost")
+    for calls in planned.calls:
+        print_calls(calls)
+    print_total(planned.calls)

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
@@ -15,7 +16,8 @@ from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
-from evaluation_assets.core.judging.quotes import Quote
+from evaluation_assets.core.judging.quotes import NOTHING, Question, Quote, in_total
+from evaluation_assets.core.judging.selection import EVERY_LEVEL, Preset, Selection
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
@@ -32,31 +34,37 @@ from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
 
 if TYPE_CHECKING:
+    from evaluation_assets.core.judging.dry_run import DryRun
     from evaluation_assets.core.judging.model_judge import ModelJudge
 
+PRESETS: tuple[Preset, ...] = ("quick", "standard", "full")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:
     """What one model judge would ask in a drop, by level; where it repeats itself, every sample counts.
 
     Canary clips are the level `canary`.
 
     `known` verdicts are in the ledger, `new` ones are not. Conversations are those that will be sent: with the judge's
-    own verdicts where the ledger has them, else with assumed ones. `typical_reply` are the mean output tokens of the
-    model's verdicts in the ledger, `bytes_per_token` its tokenizer's on this drop, `None` where nothing tells.
+    own verdicts where the ledger has them, else with assumed ones. `quote` prices the new ones, `by_level` those of
+    each level. `typical_reply` are the mean output tokens of the model's verdicts in the ledger, `bytes_per_token` its
+    tokenizer's, `None` where nothing tells. `presets` holds what the judge would ask with each requested preset.
     """
 
     judge: str
     known: Mapping[str, int]
     new: Mapping[str, int]
     quote: Quote
+    by_level: Mapping[str, Quote]
     typical_reply: float | None
     bytes_per_token: float | None
+    presets: Mapping[Preset, "Calls"] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Plan:
-    """The work in one drop. `subjects` counts what each judge would be asked, by level."""
+    """The work in one drop. `subjects` counts what could be judged, by level."""
 
     drop: str
     statistics: Statistics
@@ -81,8 +89,20 @@ def plan(
     types: ToolTypes,
     judges: Sequence[Judge],
     canaries: CanarySettings,
+    presets: Collection[Preset] = (),
+    suite: str | None = None,
 ) -> Plan:
     """Read and preprocess a drop and count what would be judged; model judges look into their ledger.
+
+    Args:
+        drop: What would be evaluated.
+        settings: How it would be preprocessed.
+        rubrics: What would be asked.
+        types: Of the tools.
+        judges: The panel.
+        canaries: Whether canary clips are asked.
+        presets: Which presets are priced besides what the panel chooses.
+        suite: The suite that the drop would be evaluated against, if its sidecar names none.
 
     Raises:
         UnreadableDrop: no format fits, or a file is damaged.
@@ -90,41 +110,152 @@ def plan(
     """
     preprocessor = Preprocessor(settings)
     result = Plan(drop.key, preprocessor.statistics)
-    for trajectory, clips in _kept(drop, preprocessor, types):
-        result.tool_types.update(clip.tool_type for clip in clips)
-        for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
-            result.subjects.update(subject.level for subject in chain.subjects)
-    repeats = canaries.repeats_of(drop.sidecar().suite)
-    for judge in judges:
-        if judge.provider not in (EMBEDDED, RECORDED):
-            result.calls.append(
-                asyncio.run(_dry_run(cast("ModelJudge", judge), drop, settings, rubrics, types, repeats))
-            )
+    repeats = canaries.repeats_of(suite or drop.sidecar().suite)
+    with ExitStack() as opened:
+        asked = [
+            _JudgePlan(cast("ModelJudge", judge), presets, opened, repeats, rubrics)
+            for judge in judges
+            if judge.provider not in (EMBEDDED, RECORDED)
+        ]
+
+        async def ask() -> None:
+            for trajectory, clips in _kept(drop, preprocessor, types):
+                result.tool_types.update(clip.tool_type for clip in clips)
+                for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
+                    result.subjects.update(subject.level for subject in chain.subjects)
+                for judge in asked:
+                    await judge.ask(trajectory, clips)
+            result.calls += [await judge.calls() for judge in asked]
+
+        asyncio.run(ask())
     return result
 
 
-async def _dry_run(
-    judge: "ModelJudge", drop: Drop, settings: Settings, rubrics: Rubrics, types: ToolTypes, canary_repeats: int
-) -> Calls:
-    from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
+class _Pass:
+    """One judge's dry run with one selection."""
 
-    with dry_run(judge) as ready:
-        for trajectory, clips in _kept(drop, Preprocessor(settings), types):
-            of_clips = await _judged(ready, clip_chain(trajectory, clips, rubrics))
-            own = _own_scores(of_clips, [])
-            of_categories = await _judged(ready, category_chain(trajectory, clips, rubrics, own))
-            own = _own_scores(of_clips, of_categories)
-            await _judged(ready, trajectory_chain(trajectory, clips, rubrics, own))
-            if is_session(trajectory):
-                await _judged(ready, session_chain(trajectory, rubrics))
-        new = Counter(ready.new)
-        if canary_repeats and any(new[level] for level in _WITH_CANARIES):
-            new["canary"] = len(await ask_canaries(ready, rubrics, "dry run", canary_repeats))
-        return Calls(judge.name, ready.known, new, ready.quote(), ready.typical, ready.bytes_per_token)
+    def __init__(self, ready: "DryRun", selection: Selection) -> None:
+        self.ready = ready
+        self.selection = selection
+
+    async def ask(self, trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) -> None:
+        """Everything that would be asked about a trajectory, from the lowest level up."""
+        if not self.selection.has(trajectory.id):
+            return
+        of_clips = await self._judged(clip_chain(trajectory, clips, rubrics))
+        own = _own_scores(of_clips, [])
+        of_categories = await self._judged(category_chain(trajectory, clips, rubrics, own))
+        own = _own_scores(of_clips, of_categories)
+        await self._judged(trajectory_chain(trajectory, clips, rubrics, own))
+        if is_session(trajectory):
+            await self._judged(session_chain(trajectory, rubrics))
+
+    async def _judged(self, chain: Chain) -> list[Judgement]:
+        chosen = self.selection.chain(chain)
+        if chosen is None:
+            return []
+        return [judgement async for some in judge_chains(self.ready, [chosen]) for judgement in some]
+
+    def calls(self, selection: Selection, canaries: Sequence[Question]) -> Calls:
+        """What is asked at the levels of a selection that this one includes."""
+        ready, levels = self.ready, selection.levels
+        questions = [each for each in self.ready.questions if each.level in levels]
+        if any(each.level in _WITH_CANARIES for each in questions):
+            questions += canaries
+        by_level: dict[str, list[Question]] = {}
+        for each in questions:
+            by_level.setdefault(each.level, []).append(each)
+        quotes = {level: ready.priced(found) for level, found in by_level.items()}
+        return Calls(
+            judge=ready.name,
+            known={level: count for level, count in ready.known.items() if level in levels},
+            new={level: len(found) for level, found in by_level.items()},
+            quote=in_total(quotes.values()),
+            by_level=quotes,
+            typical_reply=ready.lengths.typical,
+            bytes_per_token=next((ready.bytes_per_token(level) for level in by_level), None),
+        )
 
 
-async def _judged(judge: Judge, chain: Chain) -> list[Judgement]:
-    return [judgement async for judgements in judge_chains(judge, [chain]) for judgement in judgements]
+class _JudgePlan:
+    """The dry runs of one judge: of its own selection, and of presets. Presets that ask the same share one."""
+
+    def __init__(
+        self, judge: "ModelJudge", presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
+    ) -> None:
+        from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
+
+        self._own = judge.selection
+        self._wanted = {preset: Selection.of(None, preset, self._own.share) for preset in presets}
+        self._rubrics = rubrics
+        self._repeats = repeats
+        self._canaries = opened.enter_context(dry_run(judge)) if repeats else None
+        full = Selection.of(None, "full", self._own.share)
+        needed = [self._own, *self._wanted.values()]
+        chosen = dict.fromkeys(full if _is_part(each, full) and presets else each for each in needed)
+        self._passes = [_Pass(opened.enter_context(dry_run(judge)), selection) for selection in chosen]
+
+    async def ask(self, trajectory: Trajectory, clips: Sequence[Clip]) -> None:
+        """Everything about a trajectory, in every dry run."""
+        for each in self._passes:
+            await each.ask(trajectory, clips, self._rubrics)
+
+    async def calls(self) -> Calls:
+        """What was asked for."""
+        canaries: list[Question] = []
+        if self._canaries is not None:
+            await ask_canaries(self._canaries, self._rubrics, "dry run", self._repeats)
+            canaries = [replace(each, level="canary") for each in self._canaries.questions]
+        own = self._of(self._own, canaries)
+        return replace(own, presets={preset: self._of(each, canaries) for preset, each in self._wanted.items()})
+
+    def _of(self, selection: Selection, canaries: Sequence[Question]) -> Calls:
+        asked = next((each for each in self._passes if each.selection == selection), None)
+        asked = asked or next(each for each in self._passes if _is_part(selection, each.selection))
+        return asked.calls(selection, canaries)
+
+
+def _is_part(selection: Selection, whole: Selection) -> bool:
+    """Whether all questions of a selection are asked, word for word, with one that has every level.
+
+    Prompts show a judge its own verdicts of the levels below.
+    """
+    if selection.is_quick or selection.share != whole.share or whole.levels != frozenset(EVERY_LEVEL):
+        return False
+    clips, categories = "clip" in selection.levels, "category" in selection.levels
+    whole_run = not selection.levels.isdisjoint({"trajectory", "answer"})
+    return (clips or not categories) and (categories or not whole_run)
+
+
+def total_of(plans: Sequence[Plan]) -> list[Calls]:
+    """What each judge would ask in several drops together."""
+    by_judge: dict[str, list[Calls]] = {}
+    for each in plans:
+        for calls in each.calls:
+            by_judge.setdefault(calls.judge, []).append(calls)
+    return [_sum(found) for found in by_judge.values()]
+
+
+def _sum(calls: Sequence[Calls]) -> Calls:
+    quotes: dict[str, list[Quote]] = {}
+    for each in calls:
+        for level, found in each.by_level.items():
+            quotes.setdefault(level, []).append(found)
+    return Calls(
+        judge=calls[0].judge,
+        known=sum((Counter(each.known) for each in calls), Counter()),
+        new=sum((Counter(each.new) for each in calls), Counter()),
+        quote=in_total(each.quote for each in calls),
+        by_level={level: in_total(found) for level, found in quotes.items()},
+        typical_reply=calls[0].typical_reply,
+        bytes_per_token=calls[0].bytes_per_token,
+        presets={preset: _sum([each.presets[preset] for each in calls]) for preset in calls[0].presets},
+    )
+
+
+def expected_usd(calls: Sequence[Calls]) -> float | None:
+    """US dollars that all judges together are expected to cost; `None` if the price of one that asks is unknown."""
+    return in_total([NOTHING, *(each.quote for each in calls)]).expected.usd
 
 
 def _own_scores(of_clips: Sequence[Judgement], of_categories: Sequence[Judgement]) -> dict[int, OwnScores]:

@@ -6,6 +6,7 @@ import dagster as dg
 
 from evaluation_assets.core.checks import judging, suites
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.defs.names import ENOUGH_SCORED, JUDGES_ANSWERED, SUITE_PASS_RATE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
@@ -13,7 +14,10 @@ from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
 
 DESCRIPTIONS = {
-    ENOUGH_SCORED: f"At least {judging.MIN_SCORED:.0%} of the clips have a score. Blocks after the report is written.",
+    ENOUGH_SCORED: (
+        f"At least {judging.MIN_SCORED:.0%} of the clips that a judge is asked about have a score. Blocks after the "
+        "report is written."
+    ),
     JUDGES_ANSWERED: "Every judge answered at least one of its questions. Blocks after the report is written.",
     SUITE_PASS_RATE: "Every case of the drop's suite was run, and enough runs passed. Passes if the drop has no suite.",
 }
@@ -22,6 +26,8 @@ DESCRIPTIONS = {
 def report_checks(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
     """Coverage, lost judges and the suite's pass rate, in one step."""
     tables = [dg.AssetKey(name) for name in ("clips", "clip_scores", "tool_use_results")]
+    of_clips = [judge.name for judge in judges if "clip" in judge.selection.levels]
+    asked = selections_of(judges).asker(of_clips, ("clip",)) if of_clips else None
 
     @dg.multi_asset_check(
         name="report_checks",
@@ -44,7 +50,7 @@ def report_checks(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
         address = home.home.report_address(drop)
         judges_seen = {"report": address.section("judges")}
         failed_runs = {"report": address.section("tool-use"), "failed_runs": address.runs("outcome:fail")}
-        yield check_result(judging.enough_scored(clips, scores), ENOUGH_SCORED, report, judges_seen)
+        yield check_result(judging.enough_scored(clips, scores, asked), ENOUGH_SCORED, report, judges_seen)
         yield check_result(judging.judges_answered(verdicts), JUDGES_ANSWERED, report, judges_seen)
         yield check_result(suites.suite_pass_rate(results), SUITE_PASS_RATE, report, failed_runs)
 

@@ -60,7 +60,10 @@ def _level(
         judges=judges,
         shared=ingested,
         own=own,
-        code_version=lambda judge: f"{judge.version}|{versions}{cascading.version(judge.name)}",
+        code_version=lambda judge: (
+            "|".join(filter(None, (judge.version, versions, judge.selection.described(levels))))
+            + cascading.version(judge.name)
+        ),
         description=lambda judge: f"Each row is {table.row}: {judge.name} ({judge.provider}, {judge.model}).",
         checks=CHECKS,
     )
@@ -71,7 +74,7 @@ def _level(
 
         def chains(judge: Judge) -> Iterator[Chain]:
             below = [home.home.table(drop, each.name, judge.name) for each in own]
-            return chains_of(*home.tables(drop, *ingested), *below, rubrics)
+            return judge.selection.chains(chains_of(*home.tables(drop, *ingested), *below, rubrics))
 
         chosen = chosen_judges(context, table, judges)
         gates = cascading.gates(home.home, drop, table, chosen, context.log.warning)

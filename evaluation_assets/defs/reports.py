@@ -38,6 +38,7 @@ REPORTED = (
     "score_history",
     "session_agents",
     "coding_work",
+    "review_queue",
 )
 
 

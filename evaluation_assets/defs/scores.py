@@ -9,6 +9,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.checks.judging import MIN_ALPHA, panel_agreement
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.rubrics.model import Rubrics, Ties
 from evaluation_assets.core.scoring import panel_scores
@@ -28,6 +29,8 @@ SCORING_VERSION = "1"
 
 def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> list[dg.AssetsDefinition]:
     """Scores of clips, categories and trajectories, and how far the judges agree."""
+    own = selections_of(judges)
+    asked = "".join(f"|{judge.name}: {said}" for judge in judges if (said := judge.selection.described()))
 
     def asset(
         table: Table,
@@ -41,7 +44,9 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
             name=table.name,
             partitions_def=DROPS,
             group_name=groups.group_of_verdicts(verdicts),
-            code_version="|".join([SCORING_VERSION, f"quorum {quorum}", *(f"majority {name}" for name in majorities)]),
+            code_version="|".join(
+                [SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]
+            ),
             deps=[*map(dg.AssetKey, inputs), *judge_keys([verdicts], judges)],
             kinds={"parquet"},
             check_specs=[
@@ -53,7 +58,7 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
         def panel_scores(context: dg.AssetExecutionContext, home: HomeResource):  # Dagster refuses an annotation
             drop, summary = context.partition_key, ScoreSummary()
             rows = rows_of(
-                drop, *home.tables(drop, *inputs), by_judge(home.home, drop, verdicts, judges), quorum, majorities
+                drop, *home.tables(drop, *inputs), by_judge(home.home, drop, verdicts, judges), quorum, own, majorities
             )
             yield dg.Output(
                 Stream(
@@ -100,8 +105,8 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
             tables.TRAJECTORY_SCORES,
             ["preprocessed_trajectories", "clip_scores"],
             tables.TRAJECTORY_VERDICTS,
-            lambda drop, trajectories, clip_scores, verdicts, quorum, majorities: panel_scores.trajectory_scores(
-                drop, trajectories, clip_scores.rows(), verdicts, quorum, majorities
+            lambda drop, trajectories, clip_scores, verdicts, quorum, own, majorities: panel_scores.trajectory_scores(
+                drop, trajectories, clip_scores.rows(), verdicts, quorum, own, majorities
             ),
             {},
             rubrics.majorities("trajectory", "answer"),

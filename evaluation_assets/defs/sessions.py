@@ -10,6 +10,7 @@ from evaluation_assets.core.gating import session_agents as agents_in_sessions
 from evaluation_assets.core.gating.task_metrics import read_metrics
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.selection import selections_of
 from evaluation_assets.core.lake import Stream, batched
 from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
@@ -24,11 +25,9 @@ from evaluation_assets.resources.installation import HomeResource
 SESSIONS_VERSION = "5"
 """Increment when the same sessions and verdicts would give a different analysis."""
 
+JUDGED = f"At least {sessions.MIN_JUDGED:.0%} of the responses in the sessions that a judge is asked about are judged."
+
 CHECKS = {
-    SESSIONS_JUDGED: (
-        f"At least {sessions.MIN_JUDGED:.0%} of the responses in sessions are judged.",
-        sessions.sessions_judged,
-    ),
     UNAUTHORISED_CALLS: ("No agent called a tool that it does not have.", sessions.unauthorised_calls),
     COORDINATED: (
         f"The mean coordination of sessions with several agents is at least {sessions.MIN_COORDINATION}.",
@@ -40,6 +39,8 @@ CHECKS = {
 def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> dg.AssetsDefinition:
     """The analyses over a panel's verdicts."""
     table = tables.SESSION_ANALYSES
+    selections = selections_of(judges)
+    asked = selections.asker([judge.name for judge in judges], ("turn", "interaction"))
 
     @dg.asset(
         name=table.name,
@@ -50,7 +51,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
         kinds={"parquet"},
         check_specs=[
             dg.AssetCheckSpec(name, asset=table.name, partitions_def=DROPS, description=description)
-            for name, (description, _) in CHECKS.items()
+            for name, description in ((SESSIONS_JUDGED, JUDGED), *((name, told) for name, (told, _) in CHECKS.items()))
         ],
         description=f"Each row is {table.row}. None for trajectories of one agent and one turn.",
     )
@@ -70,11 +71,13 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
                     panel.quorum,
                     measure,
                     context.log.warning,
+                    selections,
                 )
 
         yield dg.Output(Stream(table, batched(summary.over(rows()), table), summary.metadata))
         for name, (_, found_in) in CHECKS.items():
             yield check_result(found_in(home.home.table(drop, table.name)), name)
+        yield check_result(sessions.sessions_judged(home.home.table(drop, table.name), asked), SESSIONS_JUDGED)
 
     return analyses
 

@@ -10,8 +10,18 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from click.testing import CliRunner
+from upath import UPath
 
 from evaluation_assets.cli.main import main as command_line
+from evaluation_assets.core.clips.tool_types import load_tool_types
+from evaluation_assets.core.drops import one_file
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.canaries import CanarySettings
+from evaluation_assets.core.judging.panel import judges_of, load_panel
+from evaluation_assets.core.judging.selection import session_level
+from evaluation_assets.core.planning import Calls, plan
+from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets_tests.conftest import SAMPLE, call, record
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.defs.test_sessions import EXAMPLES
@@ -187,3 +197,63 @@ def test_the_canaries_of_a_suite_are_quoted_when_verdicts_are_new_and_are_in_the
     assert sum(outcomes.values()) == 12 * repeats
     assert outcomes.keys() <= {"scored", "abstained"}  # the server's model scores by chance, and may score nothing
     assert told["cost_usd"] == pytest.approx(paid)
+
+
+LEVEL_WITHIN = 0.05
+"""How far the bill of a level may be from its quote, once the model has judged another drop."""
+
+
+def bills(home: Path, drop: str, judge: str = "one") -> dict[str, list[float]]:
+    """New calls, tokens in, tokens out and US dollars that were booked, by level."""
+    at = Installation.at(str(home))
+    found: dict[str, list[float]] = {}
+    for table in ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts"):
+        for row in at.table(drop, table, judge).rows():
+            if row["from_ledger"]:
+                continue
+            name = row.get("subject", "")
+            level = "clip" if table == "clip_verdicts" else "category" if table == "category_verdicts" else name
+            level = session_level(name) if table == "session_verdicts" else level
+            own = found.setdefault(level, [0, 0, 0, 0.0])
+            for index, amount in enumerate((1, row["input_tokens"], row["output_tokens"], row["cost_usd"])):
+                own[index] += amount
+    return found
+
+
+def quotes_of(home: Path, panel: Path, file: Path) -> Calls:
+    at = Installation.at(str(home))
+    judges = judges_of(load_panel(UPath(panel)), at.ledger_url)
+    settings = Settings(on_violation="flag")
+    planned = plan(one_file(UPath(file)), settings, load_rubrics(), load_tool_types(), judges, CanarySettings())
+    return planned.calls[0]
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_the_bill_of_every_level_is_within_a_twentieth_of_its_quote(
+    tmp_path: Path, server: ModelServer, protocol: str
+) -> None:
+    price = {"input": 1.0, "output": 5.0, "cached_input": 0.1, "cache_write": 1.25}
+    home, panel = tmp_path / "home", tmp_path / "panel.yaml"
+    panel.write_text(json.dumps({"judges": [judge(server, protocol=protocol, price=price)]}))
+    sessions, long = tmp_path / "sessions.json", tmp_path / "long.jsonl"
+    sessions.write_bytes(EXAMPLES.read_bytes().replace(b"weather", b"climate").replace(b" the ", b" this "))
+    long.write_bytes(long_drop(4))
+    common = ["--home", home, "--panel", panel, "--yes", "--quiet"]
+    assert cli("evaluate", EXAMPLES, *common).returncode in (0, 1)  # the server's scores are random, and checks look
+    quoted_calls = {file: quotes_of(home, panel, file) for file in (sessions, long)}
+    assert cli("evaluate", sessions, long, *common).returncode in (0, 1)
+    levels: set[str] = set()
+    for file, quoted_call in quoted_calls.items():
+        paid = bills(home, file.stem)
+        assert set(paid) == set(quoted_call.by_level)
+        levels |= set(paid)
+        for level, (calls, tokens_in, _, usd) in paid.items():
+            quote = quoted_call.by_level[level]
+            assert quote.expected.calls == calls
+            assert quote.expected.input_tokens == pytest.approx(tokens_in, rel=LEVEL_WITHIN), (file.stem, level)
+            assert quote.expected.usd == pytest.approx(usd, rel=LEVEL_WITHIN), (file.stem, level)
+            assert quote.most.usd is not None and quote.most.usd >= usd
+        again = quotes_of(home, panel, file)
+        assert again.new == {}
+        assert sum(again.known.values()) >= sum(calls for calls, *_ in paid.values())
+    assert levels >= {"clip", "category", "trajectory", "interaction", "turn", "session"}

@@ -135,8 +135,11 @@ class Filler:
     def array(self, schema: dict[str, Any], path: tuple[str | int, ...]) -> list[Any]:
         items = schema.get("items", {})
         if self.criteria and "criterion" in items.get("properties", {}):
-            filled = (self.fill(items, (*path, index)) for index in range(len(self.criteria)))
-            return [entry | {"criterion": name} for name, entry in zip(self.criteria, filled, strict=True)]
+            known = items["properties"]["criterion"].get("enum", self.criteria)
+            # A list of scores for other criteria than those named, as of an answer, has them all.
+            names = self.criteria if not set(known).isdisjoint(self.criteria) else known
+            filled = (self.fill(items, (*path, index)) for index in range(len(names)))
+            return [entry | {"criterion": name} for name, entry in zip(names, filled, strict=True)]
         low = schema.get("minItems", 0)
         high = max(low, min(schema.get("maxItems", low + 3), low + 3)) if len(path) <= DEEP else low
         low = max(low, min(1, high))

@@ -33,7 +33,7 @@ def evaluation(tmp_path: Path, server: ModelServer) -> list[str]:
     (tmp_path / "second.jsonl").write_bytes(drop_of(2, marked="of the second drop"))
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, max_concurrency=4)]}))
     files = [str(tmp_path / name) for name in ("first.jsonl", "second.jsonl")]
-    return ["evaluate", *files, "--home", str(tmp_path / "home"), "--panel", str(tmp_path / "panel.yaml")]
+    return ["evaluate", *files, "--yes", "--home", str(tmp_path / "home"), "--panel", str(tmp_path / "panel.yaml")]
 
 
 class Terminal:
@@ -63,6 +63,10 @@ class Terminal:
                 self.written += block
         except OSError as problem:
             assert problem.errno == errno.EIO  # the other end is closed
+
+    def type(self, text: str) -> None:
+        """Type at the keyboard."""
+        os.write(self._ours, text.encode())
 
     def end(self) -> tuple[int, str]:
         """The exit status, and what was written."""

@@ -1,6 +1,6 @@
 """Whether the judges answered enough, were shown enough, and agree."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED
@@ -82,14 +82,22 @@ def panel_agreement(clip_scores: Stored, by_majority: Collection[str] = ()) -> F
     )
 
 
-def enough_scored(clips: Stored, clip_scores: Stored) -> Finding:
-    """Whether enough clips have a score. A drop without any clip fails: nothing was judged."""
+def enough_scored(clips: Stored, clip_scores: Stored, asked: Callable[[str], bool] | None = lambda _: True) -> Finding:
+    """Whether enough of the clips that a judge is `asked` about have a score, by the ID of their trajectory.
+
+    `None` is a panel without a judge of clips. A drop without any clip fails: nothing was judged.
+    """
     scored = {
         (row["trajectory_id"], row["clip_index"])
         for row in clip_scores.rows(["trajectory_id", "clip_index", "mean"])
         if row["mean"] is not None
     }
-    total = clips.count
+    if clips.count and asked is None:
+        return Finding(True, "Not asked: no judge of the panel is asked about clips.", {"clips": 0, "scored": 0})
+    in_drop = clips.count
+    total = in_drop if asked is None else sum(asked(row["trajectory_id"]) for row in clips.rows(["trajectory_id"]))
+    if in_drop and not total:
+        return Finding(True, "Not asked: no trajectory of the drop is in the sample.", {"clips": 0, "scored": 0})
     share = len(scored) / total if total else None
     return Finding(
         share is not None and share >= MIN_SCORED,

@@ -1,5 +1,6 @@
 """Whether sessions were judged, and whether agents kept to their tools and to each other in them."""
 
+from collections.abc import Callable
 from statistics import fmean
 
 from evaluation_assets.core.checks.finding import Finding
@@ -15,9 +16,15 @@ MIN_COORDINATION = LOW
 """Mean coordination of sessions with several agents."""
 
 
-def sessions_judged(analyses: Stored) -> Finding:
-    """Whether enough responses were judged. Without sessions there is nothing to judge."""
-    rows = _of_the_panel(analyses, ["responses", "judged_responses"])
+def sessions_judged(analyses: Stored, asked: Callable[[str], bool] = lambda _: True) -> Finding:
+    """Whether enough responses were judged in the sessions that a judge is `asked` about, by the session's ID.
+
+    Without such sessions there is nothing to judge.
+    """
+    of_drop = _of_the_panel(analyses, ["session_id", "responses", "judged_responses"])
+    rows = [row for row in of_drop if asked(row["session_id"])]
+    if of_drop and not rows:
+        return Finding(True, "Not asked: no judge of the panel is asked about the turns of sessions.", {"responses": 0})
     responses, judged = sum(row["responses"] for row in rows), sum(row["judged_responses"] for row in rows)
     share = judged / responses if responses else None
     return Finding(

@@ -12,6 +12,7 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.canaries import canaries_asked, canary_scores
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, selections_of
 from evaluation_assets.core.lake import Stored
 from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.rubrics.model import Rubrics
@@ -30,7 +31,7 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTables:
-    """The tables that a drop's metrics are computed from; verdicts by judge."""
+    """The tables that a drop's metrics are computed from; verdicts by judge, and what the judges are asked."""
 
     raw: Stored
     preprocessed: Stored
@@ -41,6 +42,7 @@ class MeasuredTables:
     clip_verdicts: Mapping[str, Stored]
     trajectory_verdicts: Mapping[str, Stored]
     canary_verdicts: Mapping[str, Stored] = field(default_factory=dict)
+    selections: Selections = ALL_ASKED
 
     @classmethod
     def of(cls, home: Installation, drop: str, judges: Sequence[Judge]) -> Self:
@@ -52,7 +54,8 @@ class MeasuredTables:
                 return home.table(drop, _NAMES.get(name, name))
             return {judge.name: home.table(drop, name, judge.name) for judge in asked.get(name, judges)}
 
-        return cls(**{each.name: table(each.name) for each in fields(cls)})
+        names = (each.name for each in fields(cls) if each.name != "selections")
+        return cls(**{name: table(name) for name in names}, selections=selections_of(judges))
 
 
 class MeasuredDrop:
@@ -116,7 +119,12 @@ class MeasuredDrop:
             for verdicts in (tables.clip_verdicts, tables.trajectory_verdicts)
         )
         clip_scores = panel_scores.clip_scores(
-            self._drop, tables.clips, clip_verdicts, self._quorum, self._rubrics.majorities("clip")
+            self._drop,
+            tables.clips,
+            clip_verdicts,
+            self._quorum,
+            tables.selections,
+            self._rubrics.majorities("clip"),
         )
         return panel_scores.trajectory_scores(
             self._drop,
@@ -124,6 +132,7 @@ class MeasuredDrop:
             clip_scores,
             trajectory_verdicts,
             self._quorum,
+            tables.selections,
             self._rubrics.majorities("trajectory", "answer"),
         )
 

@@ -55,7 +55,7 @@ def card_rows(
 def labels_of_trajectories(home: Installation, drop: str) -> dict[str, float]:
     """People's labels of a drop's whole trajectories, averaged, from the stored `labels`."""
     rows = (row for row in home.whole_table("labels").rows() if row["drop"] == drop)
-    return {trajectory: label for (_, trajectory), label in _by_criterion(rows).get(PASSED, {}).items()}
+    return {trajectory: label for (_, trajectory, _), label in _by_criterion(rows).get(PASSED, {}).items()}
 
 
 def _by_criterion(labels: Iterable[Row]) -> dict[str, dict[Subject, float]]:

@@ -6,25 +6,33 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import takewhile
 
-import orjson
-
+from evaluation_assets.core.judging.densities import remembered_density
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, PendingVerdict
-from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Question, Quote, quote, reply_tokens, typical_reply
+from evaluation_assets.core.judging.prompts import verdict_text
+from evaluation_assets.core.judging.quotes import (
+    BYTES_PER_TOKEN,
+    Question,
+    Quote,
+    ReplyLengths,
+    question_bytes,
+    quote,
+)
+from evaluation_assets.core.judging.selection import EVERY_LEVEL
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget, request_tokens, size_of
 from evaluation_assets.core.llm.client import Client
 from evaluation_assets.core.llm.errors import Stopped
-from evaluation_assets.core.llm.ledger import Entry
+from evaluation_assets.core.llm.ledger import Entry, Ledger
 from evaluation_assets.core.llm.messages import Message, Request
-from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.nullable import mean_of
+
+_REPLIES_READ = 2000
+"""Newest replies of the model that tell how long its replies are: enough for every level of a drop."""
 
 _SUMMARY = 120
 """Characters of a summary that is not known yet."""
-
-_SCORE = 45
-"""Characters of a score in a reply, with its criterion."""
 
 
 @contextmanager
@@ -34,8 +42,7 @@ def dry_run(judge: ModelJudge) -> Iterator["DryRun"]:
     stopped = Stopped("budget", "a dry run calls no model")
     try:
         client = Client(judge.settings, None, ledger, judge.pricing, "dry run", Budget(), stopped)
-        typical = typical_reply(ledger.recent(judge.provider, judge.model))
-        yield DryRun(judge, client, ledger.secret(), judge.pricing, typical)
+        yield DryRun(judge, client, ledger)
     finally:
         ledger.close()
 
@@ -46,66 +53,68 @@ class DryRun(OpenJudge):
     Where the ledger has no verdict, one of the expected length stands in the conversation instead.
     """
 
-    def __init__(
-        self, description: ModelJudge, client: Client, secret: str, pricing: Pricing, typical: float | None
-    ) -> None:
-        super().__init__(description, client, secret)
-        self.typical = typical
+    def __init__(self, description: ModelJudge, client: Client, ledger: Ledger) -> None:
+        super().__init__(description, client, ledger.secret())
+        self.lengths = ReplyLengths(ledger.recent(self.provider, self.model, _REPLIES_READ))
         self.known: Counter[str] = Counter()
-        self.new: Counter[str] = Counter()
-        self._pricing = pricing
-        self._questions: list[Question] = []
-        self._looked_up = [0, 0]
+        self.questions: list[Question] = []
+        self._ledger = ledger
+        self._pricing = description.pricing
+        self._remembered: dict[str, float | None] = {}
         self._before: dict[tuple[str, int], Request] = {}
 
-    @property
-    def bytes_per_token(self) -> float | None:
-        """Of the model's tokenizer on the questions that the ledger knows."""
-        size, tokens = self._looked_up
-        return size / tokens if tokens else None
+    def bytes_per_token(self, level: str) -> float | None:
+        """Of the model's tokenizer on questions of a level: those of this drop in the ledger, else earlier ones.
 
-    def quote(self) -> Quote:
-        """What the questions cost that are not in the ledger."""
-        return quote(self._questions, self.settings, self._pricing, self.typical, self.bytes_per_token)
+        If no question of the level was ever answered, of other levels; `None` if no question was.
+        """
+        if (own := self._measured(level)) is not None:
+            return own
+        return mean_of(self._measured(other) for other in EVERY_LEVEL)
+
+    def _measured(self, level: str) -> float | None:
+        if (here := self.densities.of(level)) is not None:
+            return here
+        if level not in self._remembered:
+            self._remembered[level] = remembered_density(self._ledger, self.provider, self.model, level)
+        return self._remembered[level]
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict of the ledger, else an assumed one."""
-        asked = len(self._questions)
+        asked = len(self.questions)
         verdict = await super().judge(subject, earlier, sample)
-        if len(self._questions) == asked:
+        if len(self.questions) == asked:
             self.known[subject.level] += verdict.from_ledger
             return verdict
-        self.new[subject.level] += 1
         assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
-        self._questions[-1] = replace(self._questions[-1], assumed=assumed, criteria=len(subject.criteria))
-        return _assumed(subject, reply_tokens(len(subject.criteria), self.typical))
+        reply = self.lengths.expected(subject.asked)
+        self.questions[-1] = replace(self.questions[-1], assumed=assumed, reply=reply)
+        return _assumed(subject, reply, self.bytes_per_token(subject.level) or BYTES_PER_TOKEN)
 
     async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
         conversation = (request.cache_key, pending.sample)
+        before = self._before.get(conversation)
         try:
-            entry = await super()._answer(request, pending)
+            return await super()._answer(request, pending)
         except Stopped:
-            before = self._before.get(conversation)
-            self._before[conversation] = request
-            self._questions.append(
+            shared = 0 if before is None else question_bytes(request, _shared_turns(before, request))
+            self.questions.append(
                 Question(
-                    size=_bytes_of(request, request.turns),
-                    shared=0 if before is None else _bytes_of(request, _shared_turns(before, request)),
+                    level=pending.level,
+                    size=question_bytes(request, request.turns),
+                    shared=shared,
                     most_input=request_tokens(request),
-                    assumed=0,
-                    criteria=0,
                 )
             )
+            self._before[conversation] = request
             raise
-        if entry.reply.usage.input_tokens:
-            self._looked_up[0] += _bytes_of(request, request.turns)
-            self._looked_up[1] += entry.reply.usage.input_tokens
-        return entry
 
-
-def _bytes_of(request: Request, turns: Sequence[Message]) -> int:
-    schema = len(orjson.dumps(request.schema))
-    return schema + size_of(request.system) + sum(size_of(turn.text) + len(turn.role) + 2 for turn in turns)
+    def priced(self, questions: Sequence[Question]) -> Quote:
+        """What these of the questions cost."""
+        measured = [
+            replace(each, bytes_per_token=self.bytes_per_token(each.level) or BYTES_PER_TOKEN) for each in questions
+        ]
+        return quote(measured, self.settings, self._pricing)
 
 
 def _shared_turns(before: Request, request: Request) -> Sequence[Message]:
@@ -114,13 +123,14 @@ def _shared_turns(before: Request, request: Request) -> Sequence[Message]:
     return request.turns[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))]
 
 
-def _assumed(subject: Subject, tokens: int) -> Verdict:
+def _assumed(subject: Subject, tokens: int, bytes_per_token: float) -> Verdict:
     """A verdict of the expected length: in the middle of the scale, with reasoning and a sentence."""
     scale = subject.rubric.scale
     middle = scale.to_share((scale.min + scale.max) // 2)
-    return Verdict(
+    bare = Verdict(
         outcome="scored",
         scores={criterion.key: middle for criterion in subject.criteria},
         summary="s" * _SUMMARY,
-        reasoning="r" * max(0, round(tokens * BYTES_PER_TOKEN) - _SUMMARY - _SCORE * len(subject.criteria)),
     )
+    missing = round(tokens * bytes_per_token) - size_of(verdict_text(Judgement(subject, bare)))
+    return replace(bare, reasoning="r" * max(0, missing))

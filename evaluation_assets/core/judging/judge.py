@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evaluation_assets.core.judging.defects import Defects
+from evaluation_assets.core.judging.selection import Selection
 from evaluation_assets.core.judging.subjects import Chain, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget
@@ -58,6 +59,11 @@ class Judge(Protocol):
     @property
     def samples(self) -> int:
         """How many verdicts it gives on each subject, in conversations that know nothing of each other."""
+        ...
+
+    @property
+    def selection(self) -> Selection:
+        """Which subjects it is asked about."""
         ...
 
     def opened(self, run: str, budget: Budget) -> AbstractAsyncContextManager["Judge"]:

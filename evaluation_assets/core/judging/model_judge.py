@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from evaluation_assets.core.judging.densities import Densities
 from evaluation_assets.core.judging.fences import fence_of
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.pieces import Piece
@@ -15,9 +16,12 @@ from evaluation_assets.core.judging.prompts import (
     Rendered,
     render,
     repair_turns,
-    reply_schema,
+    schema_of,
 )
+from evaluation_assets.core.judging.quick import read_quick_reply
+from evaluation_assets.core.judging.quotes import question_bytes
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
+from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
@@ -72,6 +76,7 @@ class Cost:
 class PendingVerdict:
     """The verdict that questions are asked for. `read` refuses an unusable reply, `left` counts the later subjects."""
 
+    level: str
     sample: int
     read: Callable[[Entry], Evaluation]
     left: int
@@ -98,12 +103,14 @@ class ModelJudge:
         ledger: Callable[[], Ledger],
         pricing: Pricing,
         samples: int = 1,
+        selection: Selection = EVERYTHING,
         *,
         in_batches: bool = False,
     ) -> None:
         self.settings = settings
         self._in_batches = in_batches
         self.samples = samples
+        self.selection = selection
         self._connect = connect
         self.open_ledger = ledger
         self.pricing = pricing
@@ -166,11 +173,14 @@ class ModelJudge:
                 pricing=self.pricing,
                 budget=budget,
             )
+        ready = OpenJudge(self, client, secret, batches)
         try:
-            yield OpenJudge(self, client, secret, batches)
+            yield ready
         finally:
             if batches is not None:
                 await batches.close()
+            with suppress(LedgerError):  # an estimate is not worth a failure
+                ready.densities.remember(ledger, self.provider, self.model)
             self._endpoint_was_dead = client.circuit.is_open
             client.close()
             if provider is not None:
@@ -189,6 +199,7 @@ class _SilentJudge:
         self.name, self.provider, self.model = description.name, description.provider, description.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
         self.samples, self.key_variable = description.samples, description.key_variable
+        self.selection = description.selection
         self._why = why
 
     @asynccontextmanager
@@ -210,9 +221,11 @@ class OpenJudge:
         self.name, self.provider, self.model = own.name, own.provider, own.model
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
         self.samples, self.key_variable = description.samples, description.key_variable
+        self.selection = description.selection
         self._asker = client
         self._batches = batches
         self._secret = secret
+        self.densities = Densities()
         self._pieces: WeakKeyDictionary[Subject, Piece] = WeakKeyDictionary()
 
     @asynccontextmanager
@@ -246,6 +259,8 @@ class OpenJudge:
             scores=evaluation.scores,
             summary=evaluation.summary,
             reasoning=evaluation.reasoning,
+            answer_scores=evaluation.answer_scores,
+            wrong_clips=evaluation.wrong_clips,
         )
 
     def _said(self, problem: Exception) -> str:
@@ -260,7 +275,7 @@ class OpenJudge:
         request = Request(
             system=rendered.system,
             turns=rendered.turns,
-            schema=reply_schema(subject.chain_rubrics),
+            schema=schema_of(subject),
             max_output_tokens=self.settings.max_output_tokens,
             cache_key=digest(subject.trajectory.text, self.name, subject.level),
             parameters=self.settings.parameters,
@@ -268,9 +283,13 @@ class OpenJudge:
 
         def read(entry: Entry) -> Evaluation:
             _refuse_unfinished(entry)
-            return read_reply(said_in(entry.reply), subject.criteria, subject.rubric.scale)
+            said = said_in(entry.reply)
+            if subject.is_quick:
+                return read_quick_reply(said, subject)
+            return read_reply(said, subject.criteria, subject.rubric.scale)
 
         pending = PendingVerdict(
+            level=subject.level,
             sample=sample,
             read=read,
             left=subject.later,
@@ -344,6 +363,9 @@ class OpenJudge:
                 asked, request, usable, left=pending.left, tokens=tokens, deadline=pending.deadline
             )
         pending.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
+        used = answered.entry.reply.usage.input_tokens
+        if used and self.densities.wants(pending.level):
+            self.densities.add(pending.level, question_bytes(request, request.turns), used)
         return answered.entry
 
     def _may_be_longer(self, request: Request) -> bool:

@@ -10,9 +10,11 @@ from evaluation_assets.core.configuration import read_settings, validated
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
+from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
+from evaluation_assets.core.rubrics.model import Level
 from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
 
 EMBEDDED = "rules"
@@ -35,12 +37,21 @@ class InvalidPanel(ValueError):
 class JudgeSettings(EndpointSettings):
     """One judge of the panel: a model, or one of the two providers that need none.
 
-    With `repeats` a model gives several verdicts on every subject, each in a conversation of its own.
+    With `repeats` a model gives several verdicts on every subject, each in a conversation of its own. `levels`, or a
+    `preset` of them, and `sample` choose what the judge is asked; without them it is asked about everything.
     `mode: batch` asks in batches where a level allows it.
     """
 
     repeats: int = Field(default=1, ge=1)
+    levels: tuple[Level, ...] | None = Field(default=None, min_length=1)
+    preset: Preset | None = None
+    sample: float | None = Field(default=None, gt=0, le=1)
     mode: Literal["interactive", "batch"] = "interactive"
+
+    @property
+    def selection(self) -> Selection:
+        """Which subjects the judge is asked about."""
+        return Selection.of(self.levels, self.preset, self.sample)
 
     @property
     def model_name(self) -> str:
@@ -53,9 +64,16 @@ class JudgeSettings(EndpointSettings):
 
     def check(self) -> None:
         """Judges without a model need no endpoint."""
+        if self.levels is not None and self.preset is not None:
+            raise ValueError(f"preset {self.preset} chooses the levels; remove levels or preset")
         if self.provider in (EMBEDDED, RECORDED):
             if self.repeats > 1:
                 raise ValueError(f"provider {self.provider} is deterministic; remove repeats")
+            if self.preset == "quick":
+                raise ValueError(
+                    f"provider {self.provider} makes no calls, so preset quick saves none; choose standard or full, or "
+                    "levels"
+                )
         elif self.provider not in PROVIDERS:
             raise ValueError(
                 f"unknown provider {self.provider!r}; choose one of: {', '.join((EMBEDDED, RECORDED, *PROVIDERS))}"
@@ -69,16 +87,29 @@ class JudgeSettings(EndpointSettings):
 class Panel(BaseModel):
     """The judges, and how many of them must have scored a subject for an average to exist.
 
-    With `embeddings` the messages of a session are compared by their meaning, else by their letters. The stages of a
-    `cascade` name judges, cheapest first: those of a stage are asked about what no stage before it accepts.
+    A subject that fewer judges are to be asked about than the quorum needs the scores of all of these. `evaluate` asks
+    before it spends anything; where nobody can answer, it refuses to spend more than `ask_above_usd`. With `embeddings`
+    the messages of a session are compared by their meaning, else by their letters. The stages of a `cascade` name
+    judges, cheapest first: those of a stage are asked about what no stage before it accepts.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     quorum: int = Field(default=1, ge=1)
+    ask_above_usd: float = Field(default=5.0, ge=0)
     judges: tuple[JudgeSettings, ...] = (JudgeSettings(name=EMBEDDED, provider=EMBEDDED),)
     embeddings: EmbeddingSettings | None = None
     cascade: tuple[Stage, ...] = ()
+
+    def with_preset(self, preset: Preset) -> Self:
+        """The panel with this preset for all judges that are models."""
+        judges = (
+            judge
+            if judge.provider in (EMBEDDED, RECORDED)
+            else judge.model_copy(update={"preset": preset, "levels": None})
+            for judge in self.judges
+        )
+        return self.model_copy(update={"judges": tuple(judges)})
 
     def with_limits(self, limits: dict[str, Any]) -> Self:
         """The panel with another `max_concurrency`, `requests_per_minute` or `tokens_per_minute` for all its judges."""
@@ -147,13 +178,19 @@ def judges_of(panel: Panel, ledger_url: str) -> list[Judge]:
 
 def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
     if own.provider == EMBEDDED:
-        return RulesJudge(own.name)
+        return RulesJudge(own.name, selection=own.selection)
     if own.provider == RECORDED:
-        return RecordedJudge(own.name, own.model_name)
+        return RecordedJudge(own.name, own.model_name, selection=own.selection)
     from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
     from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415
 
     settings, connected, pricing = endpoint_of(own)
     return ModelJudge(
-        settings, connected, partial(Ledger, ledger_url), pricing, own.repeats, in_batches=own.mode == "batch"
+        settings,
+        connected,
+        partial(Ledger, ledger_url),
+        pricing,
+        own.repeats,
+        own.selection,
+        in_batches=own.mode == "batch",
     )

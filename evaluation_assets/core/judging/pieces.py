@@ -73,6 +73,9 @@ def piece_of(subject: Subject, fence: str, room: int, task: Part | None) -> Piec
     """The turn that asks for a verdict on a subject, in not more than `room` bytes; `task` stands before it."""
     criteria = ", ".join(criterion.key for criterion in subject.criteria)
     asked = f'{heading(subject)} Judge it by the rubric "{subject.rubric.name}". Criteria: {criteria}'
+    if subject.answer is not None:
+        of_answer = ", ".join(criterion.key for criterion in subject.answer_criteria)
+        asked += f'. Judge its final answer by the rubric "{subject.answer.name}". Criteria of the answer: {of_answer}'
     contents = list(_contents(subject))
     around = [*([task] if task else []), Part(asked), *_behind(subject)]
     kept, left_out = _kept(contents, fence, room - _least(around, fence, room // 4))

@@ -15,6 +15,7 @@ import orjson
 from evaluation_assets.core.judging.fences import neutral
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
+from evaluation_assets.core.judging.quick import RULES, quick_schema
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
 from evaluation_assets.core.llm.messages import Message
@@ -60,9 +61,14 @@ class Rendered:
     tokens: int
 
 
-def system_prompt(rubrics: Sequence[Rubric], fence: str) -> str:
+def system_prompt(rubrics: Sequence[Rubric], fence: str, rules: str = _RULES) -> str:
     """The rules and the rubrics of a chain; the same for all its requests."""
-    return "\n\n".join([_RULES.format(fence=fence), *(_rubric(rubric) for rubric in rubrics)])
+    return "\n\n".join([rules.format(fence=fence), *(_rubric(rubric) for rubric in rubrics)])
+
+
+def schema_of(subject: Subject) -> dict[str, Any]:
+    """The JSON Schema of the reply to the question about a subject."""
+    return quick_schema(subject) if subject.is_quick else reply_schema(subject.chain_rubrics)
 
 
 def reply_schema(rubrics: Sequence[Rubric]) -> dict[str, Any]:
@@ -117,8 +123,8 @@ def render(
     """
     pieces = {} if pieces is None else pieces
     earlier = [judgement for judgement in earlier if judgement.subject.level == subject.level]
-    system = system_prompt(subject.chain_rubrics, fence)
-    schema = orjson.dumps(reply_schema(subject.chain_rubrics))
+    system = system_prompt(subject.chain_rubrics, fence, RULES if subject.is_quick else _RULES)
+    schema = orjson.dumps(schema_of(subject))
     fixed = size(system) + len(schema) + _FRAME_BYTES + _TURN_BYTES
     room = int(max_tokens * BYTES_PER_TOKEN) - fixed - _REPAIR_BYTES
     task = task_part(subject)

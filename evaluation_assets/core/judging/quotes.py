@@ -6,13 +6,16 @@ conversations that go on from it, and every reply asked for twice more: with twi
 again because it was not valid.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
-from evaluation_assets.core.llm.messages import TokenUsage
+import orjson
+
+from evaluation_assets.core.judging.replies import scored_criteria
+from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd, size_of
+from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.llm.settings import ModelSettings
@@ -37,14 +40,17 @@ class Question:
     """A question that would be asked.
 
     `size` are its bytes, `shared` those that the question before it in the conversation began with too, `most_input`
-    the tokens it can have at most; `assumed` replies in it are not known yet. `criteria` is how many it asks for.
+    the tokens it can have at most; `assumed` replies in it are not known yet. `reply` are the output tokens that are
+    expected, `bytes_per_token` those of the tokenizer.
     """
 
+    level: str
     size: int
     shared: int
     most_input: int
-    assumed: int
-    criteria: int
+    assumed: int = 0
+    reply: int = 0
+    bytes_per_token: float = BYTES_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,42 +66,73 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What questions cost: as expected, and at most."""
+    """What questions cost: as expected, as expected without the provider's prefix cache (US dollars), and at most."""
 
     expected: Amount
+    uncached_usd: float | None
     most: Amount
 
 
-def typical_reply(entries: Sequence["Entry"]) -> float | None:
-    """Mean output tokens of a model's verdicts among the replies of a ledger; `None` without any."""
-    tokens = [entry.reply.usage.output_tokens for entry in entries if '"scores"' in entry.reply.text]
-    known = [count for count in tokens if count is not None]
-    return fmean(known) if known else None
+NOTHING = Quote(Amount(), 0.0, Amount())
+"""No questions."""
 
 
-def reply_tokens(criteria: int, typical: float | None) -> int:
-    """Output tokens that a question for so many criteria is expected to bring."""
-    return round(typical) if typical is not None else _TOKENS_A_REPLY + criteria * _TOKENS_A_CRITERION
+def in_total(quotes: Iterable[Quote]) -> Quote:
+    """The sum of several quotes; an unknown price makes the sum unknown."""
+    found = list(quotes)
+    return Quote(
+        expected=_sum([each.expected for each in found]),
+        uncached_usd=_total([each.uncached_usd for each in found]),
+        most=_sum([each.most for each in found]),
+    )
 
 
-def quote(
-    questions: Sequence[Question],
-    settings: ModelSettings,
-    pricing: Pricing,
-    typical: float | None = None,
-    bytes_per_token: float | None = None,
-) -> Quote:
-    """What questions to a model cost.
+def _sum(amounts: Sequence[Amount]) -> Amount:
+    return Amount(
+        calls=sum(each.calls for each in amounts),
+        input_tokens=sum(each.input_tokens for each in amounts),
+        cached_tokens=sum(each.cached_tokens for each in amounts),
+        output_tokens=sum(each.output_tokens for each in amounts),
+        usd=_total([each.usd for each in amounts]),
+    )
 
-    Args:
-        questions: What would be asked.
-        settings: The model.
-        pricing: Its price.
-        typical: Output tokens of a reply, where measured.
-        bytes_per_token: Of its tokenizer on these texts, where measured.
-    """
+
+class ReplyLengths:
+    """Output tokens of a model's verdicts in the ledger, by the criteria that they score."""
+
+    def __init__(self, entries: Iterable["Entry"]) -> None:
+        self._by_criteria: dict[frozenset[str], list[int]] = {}
+        for entry in entries:
+            tokens, scored = entry.reply.usage.output_tokens, scored_criteria(entry.reply.text)
+            if tokens is not None and scored:
+                self._by_criteria.setdefault(scored, []).append(tokens)
+        known = [tokens for found in self._by_criteria.values() for tokens in found]
+        self.typical = fmean(known) if known else None
+
+    def expected(self, criteria: Collection[str]) -> int:
+        """Output tokens that a question for these criteria is expected to bring."""
+        known = self._by_criteria.get(frozenset(criteria))
+        if known:
+            return round(fmean(known))
+        return round(self.typical) if self.typical is not None else reply_tokens(len(criteria))
+
+
+def reply_tokens(criteria: int) -> int:
+    """Output tokens that are assumed for a reply that scores so many criteria."""
+    return _TOKENS_A_REPLY + criteria * _TOKENS_A_CRITERION
+
+
+def question_bytes(request: Request, turns: Sequence[Message]) -> int:
+    """Bytes of a request with these of its turns, as they are counted against its tokens."""
+    schema = len(orjson.dumps(request.schema))
+    return schema + size_of(request.system) + sum(size_of(turn.text) + len(turn.role) + 2 for turn in turns)
+
+
+def quote(questions: Sequence[Question], settings: ModelSettings, pricing: Pricing) -> Quote:
+    """What questions to a model cost."""
     writes = capabilities_of(settings.provider, settings.model).protocol == "anthropic"
-    expected = [_expected(each, typical, bytes_per_token or BYTES_PER_TOKEN, writes=writes) for each in questions]
+    expected = [_expected(each, writes=writes) for each in questions]
+    plain = [TokenUsage(input_tokens=each.input_tokens, output_tokens=each.output_tokens) for each in expected]
     most = [_most(each, settings) for each in questions]
     longer = [(tokens, 2 * reply) for tokens, reply in most]
     repaired = [(tokens + reply + _REPAIR_TOKENS, reply) for tokens, reply in longer]
@@ -109,6 +146,7 @@ def quote(
             output_tokens=sum(usage.output_tokens or 0 for usage in expected),
             usd=_total([pricing.cost(usage) for usage in expected]),
         ),
+        uncached_usd=_total([pricing.cost(usage) for usage in plain]),
         most=Amount(
             calls=len(all_of_them),
             input_tokens=sum(tokens for tokens, _ in all_of_them),
@@ -118,15 +156,17 @@ def quote(
     )
 
 
-def _expected(question: Question, typical: float | None, bytes_per_token: float, *, writes: bool) -> TokenUsage:
-    tokens = round(question.size / bytes_per_token)
-    cached = round(question.shared / bytes_per_token) // _CACHE_STEP * _CACHE_STEP
+def _expected(question: Question, *, writes: bool) -> TokenUsage:
+    """Where the cache is written at marks, all up to the last mark is served; elsewhere it is served in steps."""
+    tokens = round(question.size / question.bytes_per_token)
+    cached = round(question.shared / question.bytes_per_token)
+    cached = cached if writes else cached // _CACHE_STEP * _CACHE_STEP
     cached = cached if cached >= _LEAST_CACHED else 0
     return TokenUsage(
         input_tokens=tokens,
         cached_tokens=cached,
         cache_write_tokens=tokens - cached if writes and tokens >= _LEAST_CACHED else 0,
-        output_tokens=reply_tokens(question.criteria, typical),
+        output_tokens=question.reply,
     )
 
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget
@@ -25,6 +26,7 @@ class RecordedJudge:
     chains_in_flight: int = 1
     samples: int = 1
     key_variable: None = None
+    selection: Selection = EVERYTHING
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:

@@ -33,11 +33,16 @@ class InvalidReply(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A valid reply: every criterion with a score of 0..1, or `None` where the judge left it open."""
+    """A valid reply: every criterion with a score of 0..1, or `None` where the judge left it open.
+
+    A quick reply also has the scores of the final answer, `None` if there is no answer, and what went wrong by clip.
+    """
 
     scores: dict[str, float | None]
     summary: str
     reasoning: str
+    answer_scores: dict[str, float | None] | None = None
+    wrong_clips: dict[int, str] | None = None
 
 
 def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evaluation:
@@ -48,18 +53,37 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evalua
     Raises:
         InvalidReply: no JSON object, a criterion is missing or unknown, a score is not on the scale.
     """
-    data = _object_in(text)
-    given = _scores(data.get("scores"))
+    data = evaluation_object(text)
+    scores = read_scores(data.get("scores"), criteria, scale)
+    reasoning, summary = data.get("reasoning"), data.get("summary")
+    if not isinstance(reasoning, str) or not isinstance(summary, str):
+        raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
+    return Evaluation(scores, " ".join(summary.split()), reasoning.strip())
+
+
+def read_scores(value: Any, criteria: Sequence[Criterion], scale: Scale) -> dict[str, float | None]:
+    """The scores of these criteria, 0..1 or `None`, from the list or object in a reply.
+
+    Raises:
+        InvalidReply: a criterion is missing or unknown, or a score is not on the scale.
+    """
+    given = _scores(value)
     asked = [criterion.key for criterion in criteria]
     if missing := [key for key in asked if key not in given]:
         raise InvalidReply("missing_criterion", f"no score for {', '.join(missing)}.")
     if strangers := [key for key in given if key not in asked]:
         raise InvalidReply("invalid_json", f"not asked for: {', '.join(strangers)[:200]}.")
-    scores = {key: _share(key, given[key], scale) for key in asked}
-    reasoning, summary = data.get("reasoning"), data.get("summary")
-    if not isinstance(reasoning, str) or not isinstance(summary, str):
-        raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
-    return Evaluation(scores, " ".join(summary.split()), reasoning.strip())
+    return {key: _share(key, given[key], scale) for key in asked}
+
+
+def scored_criteria(text: str) -> frozenset[str]:
+    """The criteria that a reply scores, those of the answer as `answer.<key>`; none if it is invalid."""
+    try:
+        data = evaluation_object(text)
+        own, of_answer = (_scores(data.get(part, [])) for part in ("scores", "answer_scores"))
+    except InvalidReply:
+        return frozenset()
+    return frozenset((*own, *(f"answer.{key}" for key in of_answer)))
 
 
 def said_in(reply: Reply) -> str:
@@ -75,7 +99,7 @@ def said_in(reply: Reply) -> str:
     return whole if json_object(whole) is not None else reply.text
 
 
-def _object_in(text: str) -> Mapping[str, Any]:
+def evaluation_object(text: str) -> Mapping[str, Any]:
     """The only object with scores in a reply, ignoring surrounding text.
 
     A reply may hold a draft, or quote what an agent wrote to steer the judge: of several that differ none is believed.

@@ -65,6 +65,9 @@ class Subject:
 
     What is judged of a session has no clips: its `contents` are shown under a `heading`, and it is the interaction
     `part` or the turn with the number `turn`. `there_is` says what criteria may ask about.
+
+    A trajectory that `is_quick` is judged in one call, which also names the clips that went wrong, and judges the final
+    answer by the rubric `answer` if there is an answer.
     """
 
     level: Level
@@ -82,6 +85,8 @@ class Subject:
     contents: Sequence[str] = ()
     part: SessionInteraction | None = None
     turn: int | None = None
+    is_quick: bool = False
+    answer: Rubric | None = None
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -89,6 +94,17 @@ class Subject:
         reference: frozenset[Need] = frozenset({"reference_answer"})
         has_reference = self.trajectory.reference_answer is not None
         return self.rubric.criteria_for(self.there_is | reference if has_reference else self.there_is)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Keys of all criteria that are asked for, those of an answer in the same call as `answer.<key>`."""
+        of_answer = (f"answer.{criterion.key}" for criterion in self.answer_criteria)
+        return (*(criterion.key for criterion in self.criteria), *of_answer)
+
+    @property
+    def answer_criteria(self) -> tuple[Criterion, ...]:
+        """The criteria of the final answer that are asked for in the same call."""
+        return () if self.answer is None else replace(self, rubric=self.answer).criteria
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +197,14 @@ def trajectory_chain(
         ),
         own,
     )
+
+
+def in_one_call(chain: Chain) -> Chain:
+    """The chain of a whole trajectory and its answer as one subject, which one call judges."""
+    whole = next(subject for subject in chain.subjects if subject.level == "trajectory")
+    answer = next((subject.rubric for subject in chain.subjects if subject.level == "answer"), None)
+    rubrics = (whole.rubric,) if answer is None else (whole.rubric, answer)
+    return chain_of(chain.trajectory, [replace(whole, is_quick=True, answer=answer, chain_rubrics=rubrics)])
 
 
 def chain_of(trajectory: Trajectory, subjects: Iterable[Subject], own: Mapping[int, OwnScores] = _NOTHING) -> Chain:

@@ -1,10 +1,60 @@
 """Verdicts as rows of the tables of verdicts."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.trajectories.model import Usage
 
 Row = dict[str, Any]
+
+_NOTHING_MORE = Usage(input_tokens=0, cached_tokens=0, output_tokens=0, cost_usd=0.0)
+
+
+def verdict_rows(drop: str, judge: Judge, judgement: Judgement) -> Iterator[Row]:
+    """The rows of a verdict: one, and a second one for the answer that was judged in the same call.
+
+    What the call took is in the first row.
+    """
+    subject, verdict = judgement.subject, judgement.verdict
+    if not subject.is_quick:
+        yield verdict_row(drop, judge, judgement)
+        return
+    told = replace(verdict, reasoning=_with_wrong_clips(verdict))
+    yield verdict_row(drop, judge, replace(judgement, verdict=told))
+    if subject.answer is not None:
+        yield verdict_row(drop, judge, _of_answer(judgement, subject))
+
+
+def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
+    verdict, rubric = judgement.verdict, subject.answer or subject.rubric
+    scores = verdict.answer_scores or {}
+    outcome = verdict.outcome
+    if verdict.answer_scores is not None:
+        outcome = "scored" if any(score is not None for score in scores.values()) else "abstained"
+    return replace(
+        judgement,
+        subject=replace(subject, level="answer", name="answer", rubric=rubric),
+        verdict=replace(
+            verdict,
+            outcome=outcome,
+            scores=scores,
+            usage=_NOTHING_MORE if verdict.ledger_key else Usage(),
+            latency_ms=None,
+            attempts=0,
+        ),
+    )
+
+
+def _with_wrong_clips(verdict: Verdict) -> str | None:
+    """The reasoning with the clips that went wrong, as the viewer numbers them."""
+    if not verdict.wrong_clips:
+        return verdict.reasoning
+    wrong = (f"Clip {index}: {problem}" for index, problem in verdict.wrong_clips.items())
+    return "\n".join([verdict.reasoning or "", "Wrong steps:", *wrong])
 
 
 def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:

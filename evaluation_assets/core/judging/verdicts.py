@@ -20,7 +20,8 @@ class Verdict:
     verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
     model that answered, in the provider's words. `probabilities` holds, for judges that report them, how likely the
     subject passes each criterion. What a deterministic judge does not have (tokens, cost, ledger key)
-    stays `None`.
+    stays `None`. A quick verdict also holds the scores of the final answer, and what went wrong by the index of the
+    clip.
     """
 
     outcome: Outcome
@@ -37,3 +38,5 @@ class Verdict:
     share_seen: float | None = None
     ledger_key: str | None = None
     served_model: str | None = None
+    answer_scores: Mapping[str, float | None] | None = None
+    wrong_clips: Mapping[int, str] | None = None

@@ -12,7 +12,7 @@ from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.progress import Judged
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.tally import Tally
-from evaluation_assets.core.judging.verdict_rows import verdict_row
+from evaluation_assets.core.judging.verdict_rows import verdict_rows
 from evaluation_assets.core.lake import Spool
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.pipeline.stage_gates import StageGate
@@ -75,9 +75,9 @@ class PanelRun:
             async with judge.opened(self._run, self._budget) as ready:
                 async for judgements in judge_chains(ready, chains, judged.add, gate or OPEN):
                     for judgement in judgements:
-                        row = verdict_row(self._drop, judge, judgement)
-                        tally.add(row)
-                        spool.add(row)
+                        for row in verdict_rows(self._drop, judge, judgement):
+                            tally.add(row)
+                            spool.add(row)
         if gate is not None and gate.count_spared:
             self._log(f"{judge.name}: not asked about {gate.count_spared} subjects that an earlier stage accepted")
         judged.end()

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any, Protocol
 
 from evaluation_assets.core.excerpts import without_middle
+from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.report import ClipSummary, ClipVerdict, Place, ToolSummary
@@ -32,6 +33,8 @@ class ClipTables(Protocol):
     def clip_scores(self) -> Stored: ...
     @property
     def clip_verdicts(self) -> Mapping[str, Stored]: ...
+    @property
+    def selections(self) -> Selections: ...
 
 
 class Lowest:
@@ -87,21 +90,33 @@ class _Tool:
     scores: Values = field(default_factory=Values)
 
 
+@dataclass(frozen=True, slots=True)
+class ClipCounts:
+    """Numbers of clips: all, those that a judge was to be asked about, and those with a score."""
+
+    total: int
+    asked: int
+    scored: int
+
+
 def clip_summaries(
     tables: ClipTables, task_of: Mapping[str, str]
-) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], Values]], list[ClipSummary], int, int]:
+) -> tuple[list[ToolSummary], list[tuple[tuple[str, str], Values]], list[ClipSummary], ClipCounts]:
     """Tool summaries, clip criteria and the worst clips, in one pass over clips and their scores."""
     tools: dict[str, _Tool] = {}
     merged: dict[str, Values] = {}
     worst = Lowest(WORST_CLIPS)
     scores = Aligned(tables.clip_scores.rows(["trajectory_id", "clip_index", "criterion", "mean"]))
-    position = 0
+    is_asked = tables.selections.asker(list(tables.clip_verdicts), ("clip",))
+    position = asked = 0
     for trajectory_id, clips in grouped(
         tables.clips.rows(["trajectory_id", "clip_index", "tool_type", "tool_name", "is_final", "call_status"])
     ):
         by_clip = dict(grouped(scores.at(trajectory_id), "clip_index"))
+        may_be_scored = is_asked(trajectory_id)
         for clip in clips:
             position += 1
+            asked += may_be_scored
             tool = tools.setdefault(clip["tool_type"], _Tool())
             tool.clips += 1
             if not clip["is_final"]:
@@ -134,8 +149,8 @@ def clip_summaries(
         for name, tool in sorted(tools.items())
     ]
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
-    total, scored = position, sum(tool.scored for tool in tools.values())
-    return summaries, criteria, _with_verdicts(worst.items(), tables), total, scored
+    counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()))
+    return summaries, criteria, _with_verdicts(worst.items(), tables), counts
 
 
 def _overall(tool: _Tool) -> Row:

@@ -10,7 +10,6 @@ from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.human_review.judge_cards import disqualified_judges
 from evaluation_assets.core.human_review.judged_labels import labels_of_trajectories
-from evaluation_assets.core.human_review.queue import queue_rows
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.reporting.files import ReportFiles, write_page, write_report
@@ -60,7 +59,7 @@ def write_drop_report(
     key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
     report, evaluated = _with_suite(home, drop, own, key, settings)
     other = _other_run(home, drop, report.sidecar.suite, evaluated, judges)
-    return report, write_report(home.reports(drop), report, own, other, _queue(drop, own, settings))
+    return report, write_report(home.reports(drop), report, own, other, _queue(home, drop))
 
 
 def write_comparison(
@@ -78,12 +77,12 @@ def write_comparison(
     report = drop_report(home, drop, own, key, settings)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
     other = OtherRun(against, "chosen by hand", documents(DropTables.of(home, against, judges)))
-    write_page(page, report, own, other, _queue(drop, own, settings))
+    write_page(page, report, own, other, _queue(home, drop))
     return page
 
 
-def _queue(drop: str, own: DropTables, settings: Settings) -> list[tuple[str, str]]:
-    rows = queue_rows(drop, own.preprocessed, own.trajectory_scores.rows(), settings.review)
+def _queue(home: Installation, drop: str) -> list[tuple[str, str]]:
+    rows = home.table(drop, "review_queue").rows(["trajectory_id", "reason"])
     return [(row["trajectory_id"], row["reason"]) for row in rows]
 
 

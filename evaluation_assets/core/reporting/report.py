@@ -308,6 +308,7 @@ class DropReport(_Model):
     recorded_outcomes: int
     overall: Statistic
     total_clips: int
+    clips_asked: int
     scored_clips: int
     criteria: list[CriterionSummary]
     tools: list[ToolSummary]

@@ -105,7 +105,7 @@ def _result_record(
             "num_models": len(models),
             "model_names": models,
             "successful_evaluations": scored,
-            "success_rate": scored / len(clips) if clips else None,
+            "success_rate": scored / len(clips) if clips and opinions else None,
             "overall_trajectory_score": clip_weighted_overall(averages),
             "tool_averages": {
                 tool: {

@@ -105,7 +105,7 @@ def summarise(
     for row in tables.category_assessments.rows(["trajectory_id", "criterion", "mean"]):
         values = by_criterion.setdefault(("category", row["criterion"]), Values())
         values.add(row["mean"], task_of.get(row["trajectory_id"], ""), row["trajectory_id"])
-    tools, clip_criteria, worst, total_clips, scored_clips = clip_summaries(tables, task_of)
+    tools, clip_criteria, worst, clips = clip_summaries(tables, task_of)
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
     described, use = statistic(overall, tasks), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
     judges = [_judge(judge, tables) for judge in tables.clip_verdicts]
@@ -142,8 +142,9 @@ def summarise(
         recorded_success=sum(outcomes.values()),
         recorded_outcomes=len(outcomes),
         overall=described,
-        total_clips=total_clips,
-        scored_clips=scored_clips,
+        total_clips=clips.total,
+        clips_asked=clips.asked,
+        scored_clips=clips.scored,
         criteria=[
             CriterionSummary(
                 level=level,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from evaluation_assets.core.judging.selection import ALL_ASKED, Selections, session_level
 from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.scoring.averages import Leniency, average, panel_scores
 from evaluation_assets.core.sessions.analysing import PanelMeans, analyse
@@ -24,6 +25,7 @@ def session_analyses(
     quorum: int,
     measure: Similarity,
     say: Callable[[str], object],
+    selections: Selections = ALL_ASKED,
 ) -> Iterator[Row]:
     """Rows of `session_analyses` in the order of the trajectories; trajectories that are not sessions have none.
 
@@ -32,6 +34,7 @@ def session_analyses(
     receives a warning.
     """
     columns = ["trajectory_id", "subject", "outcome", "scores"]
+    judges = list(verdicts)
     leniency = _leniency(trajectories, verdicts)
     by_judge = {judge: Aligned(table.rows(columns)) for judge, table in verdicts.items()}
     for row in trajectories.rows(TREE_AND_TEXT):
@@ -39,12 +42,16 @@ def session_analyses(
         if not is_session(trajectory):
             continue
         own = {judge: rows.at(trajectory.id) for judge, rows in by_judge.items()}
-        analysts = {PANEL: (panel_means(own, quorum, leniency), list(own))}
+
+        def needed(subject: str, asked_in: str = trajectory.id) -> int:
+            return selections.quorum(judges, session_level(subject), asked_in, quorum)
+
+        analysts = {PANEL: (panel_means(own, needed, leniency), list(own))}
         if len(own) > 1:
             analysts |= {judge: (panel_means({judge: said}, 1), [judge]) for judge, said in own.items()}
         seen = _evidence(trajectory, measure, say)
-        for analyst, (means, judges) in analysts.items():
-            yield analysis_row(drop, trajectory, analyst, analyse(seen, means, judges))
+        for analyst, (means, names) in analysts.items():
+            yield analysis_row(drop, trajectory, analyst, analyse(seen, means, names))
 
 
 def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
@@ -62,16 +69,19 @@ def session_metrics(analyses: Stored) -> dict[str, dict[str, float | None]]:
 
 
 def panel_means(
-    verdicts: Mapping[str, list[Row]], quorum: int, leniency: Mapping[str, Mapping[str, float]] | None = None
+    verdicts: Mapping[str, list[Row]],
+    quorum: int | Callable[[str], int],
+    leniency: Mapping[str, Mapping[str, float]] | None = None,
 ) -> PanelMeans:
-    """Mean score by subject and criterion, if at least `quorum` judges scored.
+    """Mean score by subject and criterion, if at least `quorum` judges scored; it may depend on the subject.
 
     `leniency` is each judge's mean deviation from the panel, by criterion; it is subtracted from the judge's scores.
     """
     found: dict[str, dict[str, float]] = {}
     for subject, by_judge in _subjects(verdicts).items():
+        needed = quorum if isinstance(quorum, int) else quorum(subject)
         averages = {
-            criterion: average(scores, len(by_judge), quorum, (leniency or {}).get(criterion, {}))
+            criterion: average(scores, len(by_judge), needed, (leniency or {}).get(criterion, {}))
             for criterion, scores in panel_scores(by_judge).items()
         }
         found[subject] = {

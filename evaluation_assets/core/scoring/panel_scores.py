@@ -6,8 +6,9 @@ from itertools import tee
 from statistics import fmean
 from typing import Any
 
+from evaluation_assets.core.judging.selection import ALL_ASKED, Selections
 from evaluation_assets.core.lake import Aligned, Stored, grouped
-from evaluation_assets.core.rubrics.model import Ties
+from evaluation_assets.core.rubrics.model import Level, Ties
 from evaluation_assets.core.scoring.averages import (
     Average,
     Leniency,
@@ -59,22 +60,36 @@ def clip_weighted_overall(averages: Mapping[str, ToolAverage]) -> float | None:
 
 
 def clip_scores(
-    drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int, majorities: Mapping[str, Ties] = _NONE
+    drop: str,
+    clips: Stored,
+    verdicts: Mapping[str, Stored],
+    quorum: int,
+    selections: Selections = ALL_ASKED,
+    majorities: Mapping[str, Ties] = _NONE,
 ) -> Iterator[Row]:
     """Rows of `clip_scores`. `majorities` are the rubrics aggregated by majority, with their rule for ties."""
+    asked = _Asked(verdicts, selections, quorum)
 
     def order() -> Iterator[Subject]:
         for row in clips.rows(["trajectory_id", "clip_index", "tool_type"]):
             yield (row["trajectory_id"], row["clip_index"]), row
 
-    for row, criterion, result in _averages(verdicts, ["clip_index"], order, quorum, majorities):
+    for row, criterion, result in _averages(
+        verdicts, ["clip_index"], order, lambda place: asked.about("clip", place["trajectory_id"]), majorities
+    ):
         yield {"drop": drop, **row, "criterion": criterion, **asdict(result)}
 
 
 def category_assessments(
-    drop: str, clips: Stored, verdicts: Mapping[str, Stored], quorum: int, majorities: Mapping[str, Ties] = _NONE
+    drop: str,
+    clips: Stored,
+    verdicts: Mapping[str, Stored],
+    quorum: int,
+    selections: Selections = ALL_ASKED,
+    majorities: Mapping[str, Ties] = _NONE,
 ) -> Iterator[Row]:
     """Rows of `category_assessments`."""
+    asked = _Asked(verdicts, selections, quorum)
 
     def order() -> Iterator[Subject]:
         for trajectory_id, rows in grouped(clips.rows(["trajectory_id", "tool_type", "is_final"])):
@@ -86,7 +101,9 @@ def category_assessments(
                 place = {"trajectory_id": trajectory_id, "category": category, "clip_count": count}
                 yield (trajectory_id, category), place
 
-    for place, criterion, result in _averages(verdicts, ["subject"], order, quorum, majorities):
+    for place, criterion, result in _averages(
+        verdicts, ["subject"], order, lambda place: asked.about("category", place["trajectory_id"]), majorities
+    ):
         yield {"drop": drop, **place, "criterion": criterion, **_core(result)}
 
 
@@ -96,9 +113,11 @@ def trajectory_scores(
     clip_score_rows: Iterable[Row],
     verdicts: Mapping[str, Stored],
     quorum: int,
+    selections: Selections = ALL_ASKED,
     majorities: Mapping[str, Ties] = _NONE,
 ) -> Iterator[Row]:
     """Rows of `trajectory_scores`: `overall` first, then the criteria; those of the answer as `answer.<criterion>`."""
+    asked = _Asked(verdicts, selections, quorum)
     columns = ["trajectory_id", "task_id", "final_answer"]
 
     def order() -> Iterator[Subject]:
@@ -108,15 +127,38 @@ def trajectory_scores(
 
     judged = (
         {**place, "criterion": criterion, "result": result}
-        for place, criterion, result in _averages(verdicts, ["subject"], order, quorum, majorities)
+        for place, criterion, result in _averages(
+            verdicts,
+            ["subject"],
+            order,
+            lambda place: asked.about(place["subject"], place["trajectory_id"]),
+            majorities,
+        )
     )
     by_trajectory, clips = Aligned(judged), Aligned(iter(clip_score_rows))
     for row in trajectories.rows(columns):
         place = {"drop": drop, "trajectory_id": row["trajectory_id"], "task_id": row["task_id"]}
-        yield {**place, "criterion": OVERALL, **_overall(clips.at(row["trajectory_id"]), len(verdicts))}
+        yield {
+            **place,
+            "criterion": OVERALL,
+            **_overall(clips.at(row["trajectory_id"]), asked.about("clip", row["trajectory_id"])[0]),
+        }
         for score in by_trajectory.at(row["trajectory_id"]):
             prefix = "answer." if score["subject"] == "answer" else ""
             yield {**place, "criterion": prefix + score["criterion"], **_core(score["result"])}
+
+
+class _Asked:
+    """How many judges were to be asked about a subject, and how many of these must have scored it."""
+
+    def __init__(self, judges: Iterable[str], selections: Selections, quorum: int) -> None:
+        self._judges = list(judges)
+        self._selections = selections
+        self._quorum = quorum
+
+    def about(self, level: Level, trajectory_id: str) -> tuple[int, int]:
+        asked = len(self._selections.judges(self._judges, level, trajectory_id))
+        return asked, self._selections.quorum(self._judges, level, trajectory_id, self._quorum)
 
 
 def _overall(clip_rows: list[Row], n_judges: int) -> Row:
@@ -134,12 +176,14 @@ def _averages(
     tables: Mapping[str, Stored],
     key: Sequence[str],
     order: Callable[[], Iterator[Subject]],
-    quorum: int,
+    asked: Callable[[Row], tuple[int, int]],
     majorities: Mapping[str, Ties],
 ) -> Iterator[tuple[Row, str, Average]]:
     """Average every criterion of every subject; those of the rubrics in `majorities` are aggregated by majority.
 
     Subjects without verdicts have no rows.
+
+    `asked` gives the number of judges that were to be asked about a subject, and its quorum.
 
     The tables are read twice: once for leniency, once for the averages.
     """
@@ -160,13 +204,14 @@ def _averages(
                 leniency.add(criterion, scores)
     effects: dict[str, dict[str, float]] = {}
     for place, ties, criteria in side_by_side():
+        n_judges, quorum = asked(place)
         for criterion, scores in criteria.items():
             if ties is not None:
-                yield place, criterion, majority(scores, len(tables), quorum, ties)
+                yield place, criterion, majority(scores, n_judges, quorum, ties)
                 continue
             if criterion not in effects:
                 effects[criterion] = leniency.effects(criterion)
-            yield place, criterion, average(scores, len(tables), quorum, effects[criterion])
+            yield place, criterion, average(scores, n_judges, quorum, effects[criterion])
 
 
 def _ties(verdicts: Mapping[str, Sequence[Row]], majorities: Mapping[str, Ties]) -> Ties | None:

@@ -9,6 +9,7 @@ from evaluation_assets.core.judging.rules.criteria import find
 from evaluation_assets.core.judging.rules.evidence import Evidence
 from evaluation_assets.core.judging.rules.findings import Finding
 from evaluation_assets.core.judging.rules.sessions import find_in_session
+from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget
@@ -34,6 +35,7 @@ class RulesJudge:
     chains_in_flight: int = 1
     samples: int = 1
     key_variable: None = None
+    selection: Selection = EVERYTHING
 
     def __post_init__(self) -> None:
         self._evidence: Evidence | None = None

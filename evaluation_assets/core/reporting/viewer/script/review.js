@@ -6,6 +6,7 @@ import { labelOf } from "./labels.js";
 
 const REASONS = {
   unscored: "no judge scored it",
+  undecided: "no stage of the cascade decided",
   low: "low score",
   disagreement: "the judges disagree",
   threshold: "close to the pass score",

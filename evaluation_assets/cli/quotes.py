@@ -1,0 +1,58 @@
+"""Cost estimates on the terminal."""
+
+from collections.abc import Sequence
+
+from evaluation_assets.cli.output import echo
+from evaluation_assets.core.counted import counted
+from evaluation_assets.core.judging.quotes import BYTES_PER_TOKEN, Quote, in_total
+from evaluation_assets.core.planning import Calls
+
+
+def print_calls(calls: Calls) -> None:
+    """Print what a judge would be asked, and the price."""
+    expected, most = calls.quote.expected, calls.quote.most
+    known = sum(calls.known.values())
+    levels = ", ".join(f"{level} {count}" for level, count in calls.new.items())
+    echo(
+        f"  judge {calls.judge:<12} {expected.calls} new calls{f' ({levels})' if levels else ''}, {known} in the ledger"
+    )
+    if expected.calls:
+        echo(
+            f"    expected {dollars(expected.usd)}: {expected.input_tokens:,} tokens in "
+            f"({expected.cached_tokens:,} of them cached), {expected.output_tokens:,} out"
+        )
+        echo(f"    at most  {dollars(most.usd)}: {most.input_tokens:,} tokens in, {most.output_tokens:,} out")
+        replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
+        density = "assumed" if calls.bytes_per_token is None else "as in the ledger"
+        bytes_per_token = calls.bytes_per_token or BYTES_PER_TOKEN
+        echo(f"    reply length: {replies}; bytes per token: {bytes_per_token:.1f}, {density}")
+    if calls.presets:
+        _print_presets(calls)
+
+
+def print_total(judges: Sequence[Calls]) -> None:
+    """Print the total of several judges."""
+    if len(judges) > 1:
+        total = in_total(calls.quote for calls in judges)
+        echo(f"  all judges         expected {dollars(total.expected.usd)}, at most {dollars(total.most.usd)}")
+
+
+def _print_presets(calls: Calls) -> None:
+    echo(f"    {'preset':<10}{'new calls':>10}{'tokens in':>14}{'tokens out':>12}{'cached':>16}{'uncached':>16}")
+    for preset, each in calls.presets.items():
+        expected = each.quote.expected
+        echo(
+            f"    {preset:<10}{expected.calls:>10,}{expected.input_tokens:>14,}{expected.output_tokens:>12,}"
+            f"{dollars(expected.usd):>16}{dollars(each.quote.uncached_usd):>16}"
+        )
+
+
+def quote_line(quote: Quote) -> str:
+    """A quote in one line."""
+    expected = quote.expected
+    return f"{counted(expected.calls, 'new call')}, expected {dollars(expected.usd)}, at most {dollars(quote.most.usd)}"
+
+
+def dollars(amount: float | None) -> str:
+    """An amount in US dollars, with more digits where it is small."""
+    return "price unknown" if amount is None else f"${amount:.2f}" if amount >= 0.1 else f"${amount:.4f}"
