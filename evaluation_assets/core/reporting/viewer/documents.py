@@ -166,13 +166,20 @@ def _row(trajectory: Trajectory, clips: list[JsonObject], scores: JsonObject, pa
         "worst_clip": min(means)[1] if means else None,
         "turns": len(trajectory.turns),
         "calls": len(calls),
-        "errors": sum(step.result is not None and step.result.error is not None for step in calls),
+        "errors": sum(map(_has_failed, calls)),
         "tools": sorted({step.call.name for step in calls if step.call is not None}),
+        "failed": sorted({step.call.name for step in calls if step.call is not None and _has_failed(step)}),
+        "types": sorted({clip["tool_type"] for clip in clips}),
+        "scores": {name: value for name, value in scores.items() if name != OVERALL and value is not None},
         "tokens": sum(tokens) if tokens else None,
         "cost": usage.cost_usd,
         "seconds": trajectory.duration_s,
         "flags": list(trajectory.flags),
     }
+
+
+def _has_failed(step: Step) -> bool:
+    return step.result is not None and step.result.error is not None
 
 
 def _clips(clips: Sequence[Clip], scores: list[dict[str, Any]], verdicts: Sequence[Row]) -> list[JsonObject]:

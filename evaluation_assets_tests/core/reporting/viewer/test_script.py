@@ -21,7 +21,8 @@ ROW = {
     "id": "trip-1", "task_id": "trip", "task": "Book a trip", "agents": ["planner"], "models": ["m"],
     "success": False, "passed": None,
     "change": None, "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1,
-    "tools": ["search_flights"], "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
+    "tools": ["search_flights"], "failed": ["search_flights"], "types": ["search"],
+    "scores": {"answer.accuracy": 0.2}, "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
 }  # fmt: skip
 
 
@@ -63,6 +64,11 @@ def test_data_never_becomes_markup() -> None:
         ("flag:step_limit agent:PLANNER", True),
         ('task:"trip"', True),
         ("label:none", True),
+        ("type:search failed:search_flights", True),
+        ("type:flights", False),  # a tool, not its type
+        ("answer.accuracy<0.5", True),
+        ("answer.accuracy>0.5", False),
+        ("answer.style<0.5", False),  # not scored
         ("calls=3", True),
     ],
 )
