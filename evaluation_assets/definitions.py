@@ -42,6 +42,8 @@ from evaluation_assets.defs.jobs import (
 from evaluation_assets.defs.judging import judging_assets
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
+from evaluation_assets.defs.one_step import one_step
+from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import gate_check, regression_assets
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
@@ -84,21 +86,28 @@ def build_definitions(
     urls = {"lake_url": str(home.lake)}
     return dg.Definitions(
         assets=[
-            ingest.read_drop,
-            ingest.preprocess,
-            ingest.clips,
-            *judging_assets(judges, rubrics, cascading),
+            one_step("preprocess", [ingest.read_drop, ingest.preprocess, ingest.clips], ingest.PreprocessConfig),
+            one_step("judge", judging_assets(judges, rubrics, cascading), JudgingConfig),
             *canary_assets(judges, rubrics, settings.canaries),
-            *scores.scores_assets(judges, rubrics, panel.quorum),
-            tool_use.tool_use_results(settings.gate.min_pass_rates),
-            tool_use.failure_patterns,
-            coding_work.coding_work,
-            sessions.session_analyses(judges, panel, home.ledger_url),
-            sessions.session_agents,
+            one_step(
+                "measure",
+                [
+                    *scores.scores_assets(judges, rubrics, panel.quorum),
+                    tool_use.tool_use_results(settings.gate.min_pass_rates),
+                    tool_use.failure_patterns,
+                    coding_work.coding_work,
+                    sessions.session_analyses(judges, panel, home.ledger_url),
+                    regression.task_metrics(judges, rubrics, panel.quorum, settings),
+                    regression.score_history,
+                    sessions.session_agents,
+                    reviewing.review_queue(judges, settings.review, cascading),
+                ],
+                JudgingConfig,
+            ),
             sessions.session_agent_ranks,
             reports.preprocessed_files,
-            *regression_assets(judges, rubrics, panel.quorum, settings),
-            *reviewing_assets(judges, settings.review, list(stores_of(sinks)), cascading),
+            *regression_assets(settings),
+            *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
             reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
             *sink_assets(sinks, judges, rubrics, panel.quorum, settings),
             *agent_assets(agents),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from upath import UPath
 
+from evaluation_assets.cli.chosen_panel import check_ledger
 from evaluation_assets.cli.coding_agents import RequestedSessions, with_coding_agents
 from evaluation_assets.cli.consent import PaidEvaluation, drops_of
-from evaluation_assets.cli.options import check_ledger, reading, with_format, with_panel
+from evaluation_assets.cli.options import reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable

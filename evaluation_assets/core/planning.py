@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.clips.tool_types import ToolTypes
@@ -13,11 +14,10 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
-from evaluation_assets.core.judging.dry_run import DryRun, dry_run
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
-from evaluation_assets.core.judging.model_judge import IN_BATCHES, ModelJudge
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.judging.quotes import NOTHING, Question, Quote, in_batches, in_total
-from evaluation_assets.core.judging.selection import EVERY_LEVEL, Preset, Selection
+from evaluation_assets.core.judging.selection import EVERY_LEVEL, IN_BATCHES, Preset, Selection
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
@@ -33,6 +33,10 @@ from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.dry_run import DryRun
+    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 PRESETS: tuple[Preset, ...] = ("quick", "standard", "full")
 
@@ -111,12 +115,14 @@ def plan(
     preprocessor = Preprocessor(settings)
     result = Plan(drop.key, preprocessor.statistics)
     repeats = canaries.repeats_of(suite or drop.sidecar().suite)
-    with ExitStack() as opened:
-        asked = [
-            _JudgePlan(judge, presets, opened, repeats, rubrics) for judge in judges if isinstance(judge, ModelJudge)
-        ]
 
-        async def ask() -> None:
+    async def ask() -> None:
+        with ExitStack() as opened:
+            asked = [
+                _JudgePlan(cast("ModelJudge", judge), presets, opened, repeats, rubrics)
+                for judge in judges
+                if judge.provider not in (EMBEDDED, RECORDED)
+            ]
             for trajectory, clips in _kept(drop, preprocessor, types):
                 result.tool_types.update(clip.tool_type for clip in clips)
                 for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
@@ -125,14 +131,14 @@ def plan(
                     await judge.ask(trajectory, clips)
             result.calls += [await judge.calls() for judge in asked]
 
-        asyncio.run(ask())
+    asyncio.run(ask())
     return result
 
 
 class _Pass:
     """One judge's dry run with one selection."""
 
-    def __init__(self, judge: ModelJudge, ready: DryRun, selection: Selection) -> None:
+    def __init__(self, judge: "ModelJudge", ready: "DryRun", selection: Selection) -> None:
         self.ready = ready
         self.selection = selection
         self._is_batched = judge.in_batches
@@ -183,8 +189,10 @@ class _JudgePlan:
     """The dry runs of one judge: of its own selection, and of presets. Presets that ask the same share one."""
 
     def __init__(
-        self, judge: ModelJudge, presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
+        self, judge: "ModelJudge", presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
     ) -> None:
+        from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
+
         self._own = judge.selection
         self._wanted = {preset: Selection.of(None, preset, self._own.share) for preset in presets}
         self._rubrics = rubrics

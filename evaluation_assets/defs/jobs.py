@@ -2,6 +2,8 @@
 
 import dagster as dg
 
+from evaluation_assets.core.tables import CANARY_VERDICTS
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import (
     COLLECTED_LABELS,
     EVALUATE,
@@ -13,6 +15,7 @@ from evaluation_assets.defs.names import (
     RUN_AGENTS,
     SEND_SCORES,
 )
+from evaluation_assets.defs.per_judge import LEVELS
 from evaluation_assets.defs.regression import GATE_CHECK
 
 OVER_ALL_DROPS = (
@@ -24,9 +27,10 @@ OVER_ALL_DROPS = (
     "leaderboard",
     "session_agent_ranks",
 )
-AGENTS = dg.AssetSelection.groups("agents")
-COLLECTED = dg.AssetSelection.groups(COLLECTED_LABELS)
-SINKS = dg.AssetSelection.groups("sinks")
+AGENTS = dg.AssetSelection.groups(groups.AGENTS)
+COLLECTED = dg.AssetSelection.key_prefixes(COLLECTED_LABELS)
+SINKS = dg.AssetSelection.groups(groups.SINKS)
+VERDICTS = dg.AssetSelection.key_prefixes(*(table.name for table in (*LEVELS, CANARY_VERDICTS)))
 
 evaluate_job = dg.define_asset_job(
     EVALUATE,
@@ -39,12 +43,7 @@ evaluate_job = dg.define_asset_job(
 
 rescore_job = dg.define_asset_job(
     RESCORE,
-    selection=(
-        dg.AssetSelection.groups("judging").downstream()
-        - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS)
-        - AGENTS
-        - COLLECTED
-    ),
+    selection=(VERDICTS.downstream() - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS) - AGENTS - COLLECTED),
     description="Run all verdicts of ingested drops and everything downstream of them.",
 )
 

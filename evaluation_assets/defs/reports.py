@@ -14,6 +14,7 @@ from evaluation_assets.core.reporting.preprocessed_files import write_preprocess
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
@@ -49,7 +50,7 @@ class FilesConfig(dg.Config):
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="reports",
+    group_name=groups.INGEST,
     deps=["preprocessed_trajectories"],
     code_version=REPORT_VERSION,
     kinds={"json"},
@@ -74,7 +75,7 @@ def report_asset(
 
     @dg.asset(
         partitions_def=DROPS,
-        group_name="reports",
+        group_name=groups.REPORT,
         code_version="|".join(
             [REPORT_VERSION, *(part.model_dump_json() for part in (settings.gate, settings.headline, settings.review))]
         ),

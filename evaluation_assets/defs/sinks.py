@@ -20,11 +20,13 @@ from evaluation_assets.core.sinks.http import SendError
 from evaluation_assets.core.sinks.opening import MissingKey, is_annotated, open_annotated
 from evaluation_assets.core.sinks.settings import ScoreSinkSettings, SinkSettings
 from evaluation_assets.core.sinks.sink import DropOutcome
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.reports import REPORTED
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
 
 
@@ -46,14 +48,14 @@ def stores_of(sinks: Mapping[str, SinkSettings]) -> dict[str, ScoreSinkSettings]
 def _deliveries(
     name: str, sink: SinkSettings, judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
 ) -> dg.AssetsDefinition:
-    key = dg.AssetKey([DELIVERIES, name])
+    key = owned_key(DELIVERIES, name)
 
     # The report's blocking checks would keep a regression from the pull request, so that what the report and the gate
     # are made of is upstream, and not the report.
     @dg.asset(
         key=key,
         partitions_def=DROPS,
-        group_name="sinks",
+        group_name=groups.SINKS,
         deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
         kinds={sink.type},
         check_specs=[
@@ -86,8 +88,8 @@ def _deliveries(
 
 def _collected(name: str, sink: ScoreSinkSettings) -> dg.AssetsDefinition:
     @dg.asset(
-        key=dg.AssetKey([COLLECTED_LABELS, name]),
-        group_name=COLLECTED_LABELS,
+        key=owned_key(COLLECTED_LABELS, name),
+        group_name=groups.GATE,
         deps=["preprocessed_trajectories"],  # no scores: labels decide which judges have a say in them
         kinds={sink.type},
         description=f"What people said about traces in {name}, as labels: labels/{name}.jsonl.",

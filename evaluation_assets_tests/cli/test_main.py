@@ -287,3 +287,16 @@ def test_help_imports_neither_dagster_nor_numeric_libraries() -> None:
     code = f"from evaluation_assets.cli.main import main; import sys; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", ["plan", "import"])
+def test_a_dry_run_with_the_embedded_judge_loads_no_dagster_database_or_model_client(tmp_path: Path, name: str) -> None:
+    code = (
+        "import runpy, sys, atexit\n"
+        "atexit.register(lambda: print(sorted({'dagster', 'sqlalchemy', 'openai', 'anthropic', 'httpx2', 'scipy'}"
+        " & sys.modules.keys())))\n"
+        f"sys.argv = ['evaluation-assets', {name!r}, {str(SAMPLE)!r}]\n"
+        "runpy.run_module('evaluation_assets.cli', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

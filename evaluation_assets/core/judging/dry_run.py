@@ -42,7 +42,10 @@ def dry_run(judge: ModelJudge) -> Iterator["DryRun"]:
     stopped = Stopped("budget", "a dry run calls no model")
     try:
         client = Client(judge.settings, None, ledger, judge.pricing, "dry run", Budget(), stopped)
-        yield DryRun(judge, client, ledger)
+        try:
+            yield DryRun(judge, client, ledger)
+        finally:
+            client.close()
     finally:
         ledger.close()
 

@@ -21,15 +21,15 @@ from evaluation_assets.core.judging.prompts import (
 from evaluation_assets.core.judging.quick import read_quick_reply
 from evaluation_assets.core.judging.quotes import question_bytes
 from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
-from evaluation_assets.core.judging.selection import EVERYTHING, Selection
+from evaluation_assets.core.judging.selection import EVERYTHING, IN_BATCHES, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
 from evaluation_assets.core.llm.batches import MOST_IN_A_BATCH, Batches
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Client
-from evaluation_assets.core.llm.errors import ProviderError, Stopped
-from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError
+from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
+from evaluation_assets.core.llm.ledger import Entry, Ledger
 from evaluation_assets.core.llm.messages import Request
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider
@@ -39,9 +39,6 @@ from evaluation_assets.core.llm.timeouts import Deadline
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Usage
-
-IN_BATCHES = ("category", "trajectory", "answer", "session")
-"""Levels whose questions go into batches: few of a conversation hang on each other."""
 
 _SHORTER_WINDOW = 0.5
 """What is tried when an endpoint says that a request is too long: half of it holds at 1.5 bytes a token."""

@@ -8,16 +8,14 @@ from upath import UPath
 
 from evaluation_assets.core.configuration import read_settings, validated
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
-from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
 from evaluation_assets.core.rubrics.model import Level
-from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
+from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
@@ -183,6 +181,9 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
         return RulesJudge(own.name, selection=own.selection)
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name, selection=own.selection)
+    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
+    from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415
+
     settings, connected, pricing = endpoint_of(own)
     return ModelJudge(
         settings,

@@ -9,17 +9,20 @@ again because it was not valid.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import orjson
 
 from evaluation_assets.core.judging.replies import scored_criteria
 from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd, size_of
-from evaluation_assets.core.llm.ledger import Entry
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing, batch_price
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.nullable import sum_of
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.llm.ledger import Entry
 
 BYTES_PER_TOKEN = 3.7
 """Assumed where no reply to this drop's questions tells: between English (4) and code, JSON and tables (3 to 3.5)."""
@@ -107,7 +110,7 @@ def _sum(amounts: Sequence[Amount]) -> Amount:
 class ReplyLengths:
     """Output tokens of a model's verdicts in the ledger, by the criteria that they score."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable["Entry"]) -> None:
         self._by_criteria: dict[frozenset[str], list[int]] = {}
         for entry in entries:
             tokens, scored = entry.reply.usage.output_tokens, scored_criteria(entry.reply.text)

@@ -31,8 +31,11 @@ async def _recalled(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, Req
         stopped = Stopped("budget", "prompts are made again without calling a model")
         client = Client(judge.settings, None, ledger, judge.pricing, "recall", Budget(), stopped)
         recalling = _Recalling(judge, client, ledger.secret())
-        async for _ in judge_chains(recalling, judge.selection.chains(iter(chains))):
-            pass
+        try:
+            async for _ in judge_chains(recalling, judge.selection.chains(iter(chains))):
+                pass
+        finally:
+            client.close()
         return recalling.requests
     finally:
         ledger.close()

@@ -16,6 +16,9 @@ Preset = Literal["quick", "standard", "full"]
 
 EVERY_LEVEL: tuple[Level, ...] = get_args(Level)
 
+IN_BATCHES: tuple[Level, ...] = ("category", "trajectory", "answer", "session")
+"""Levels whose questions go into batches: few of a conversation hang on each other."""
+
 STANDARD_LEVELS: tuple[Level, ...] = ("clip", "category", "trajectory", "answer")
 
 QUICK_LEVELS: tuple[Level, ...] = ("trajectory", "answer")

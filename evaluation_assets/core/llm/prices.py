@@ -2,8 +2,6 @@
 
 from typing import Protocol
 
-from genai_prices import Usage, calc_price
-from genai_prices.types import TieredPrices
 from pydantic import BaseModel, ConfigDict
 
 from evaluation_assets.core.llm.messages import TokenUsage
@@ -68,6 +66,9 @@ class PublicPrice:
         """Where the next tier of the list price begins."""
         if self._provider_id is None:
             return None
+        from genai_prices import Usage, calc_price  # noqa: PLC0415  (with httpx2 0.1 s to import)
+        from genai_prices.types import TieredPrices  # noqa: PLC0415
+
         try:
             found = calc_price(Usage(input_tokens=1), model_ref=self._model, provider_id=self._provider_id)
         except LookupError:
@@ -81,6 +82,8 @@ class PublicPrice:
         """US dollars of a reply."""
         if self._provider_id is None or usage.input_tokens is None or usage.output_tokens is None:
             return None
+        from genai_prices import Usage, calc_price  # noqa: PLC0415  (see `cliff`)
+
         tokens = Usage(
             input_tokens=usage.input_tokens,
             cache_read_tokens=usage.cached_tokens or 0,
