@@ -1,7 +1,7 @@
 """Which subjects a judge is asked about: its levels, and a sample of the trajectories.
 
 All decisions are pure functions of the panel's settings and the trajectory's ID, so that the plan, the run, the checks
-and the scores agree. A subject that nobody was to be asked about is not missing.
+and the scores agree. A subject that no judge was to be asked about is not missing.
 """
 
 import hashlib

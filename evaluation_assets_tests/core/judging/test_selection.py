@@ -5,6 +5,7 @@ import hashlib
 import json
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -138,9 +139,7 @@ def test_subjects_of_sessions_have_their_level_in_their_name() -> None:
     assert found == ["session", "turn", "interaction"]
 
 
-def judged(
-    server: ModelServer, tmp_path: Path, chains: list[Chain], **more: object
-) -> tuple[ModelJudge, list[Judgement]]:
+def judged(server: ModelServer, tmp_path: Path, chains: list[Chain], **more: Any) -> tuple[ModelJudge, list[Judgement]]:
     own = JudgeSettings.model_validate(judge(server, **more))
     settings, connected, pricing = endpoint_of(own)
     made = ModelJudge(
