@@ -231,6 +231,8 @@ def _print_headline(report: DropReport) -> None:
     rates = [f"  {rate.text}" for rate in report.headline.rates]
     for line in [score, *rates] if by_score else [*rates, score]:
         echo(line)
+    if report.headline.note is not None:
+        warn(report.headline.note)
     if report.panel is not None and (effective := report.panel.overall) is not None:
         echo(f"  effective judges   {effective.text}")
 
