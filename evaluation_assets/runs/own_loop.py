@@ -4,7 +4,7 @@ import asyncio
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -61,9 +61,10 @@ def _in_thread(work: Callable[[Stop], Returned], stop: Stop) -> Returned:
     thread = threading.Thread(target=run, name="evaluation")
     thread.start()
     try:
-        thread.join()
+        wait([done])  # an interrupted `Thread.join` takes the thread for ended: bugs.python.org/issue45274
     except KeyboardInterrupt:
+        stop.after_interrupt()
         stop_thread(thread)
-        thread.join()
+        wait([done])
         raise
     return done.result()
