@@ -15,7 +15,7 @@ from evaluation_assets_tests.defs.test_regression import TASKS
 def test_a_comparison_has_the_differences_of_each_task(evaluated: Evaluated) -> None:
     found = ea.compare(evaluated.good, evaluated.worse)
     assert (found.verdict, found.passed, found.blocks) == ("fail", False, True)
-    success = found.metrics.loc["success"]
+    success = found.metrics.to_dict("index")["success"]
     assert success["difference"] == pytest.approx(-(TASKS - 1) / TASKS)
     assert success["ci_low"] < success["difference"] < success["ci_high"] < 0
     assert success["n_tasks"] == TASKS
