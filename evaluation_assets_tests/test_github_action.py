@@ -46,7 +46,7 @@ class Job:
             "RUNNER_TEMP": str(folder / "temp"),
         }
 
-    def run(self, steps: int = len(SCRIPTS), **inputs: str) -> list[subprocess.CompletedProcess[str]]:
+    def run(self, inputs: dict[str, str], steps: int = len(SCRIPTS)) -> list[subprocess.CompletedProcess[str]]:
         """The steps after the installation."""
         given = {name: about.get("default", "") for name, about in ACTION["inputs"].items()} | inputs
         done: list[subprocess.CompletedProcess[str]] = []
@@ -85,12 +85,12 @@ def test_a_pull_request_gets_one_comment_that_is_updated_and_fails_where_the_age
         source, home = job.workspace / "current.jsonl", job.workspace / ".evaluation"
         inputs = {"source": "current.jsonl", "drop": "support/current"}
         source.write_bytes(runs(TASKS).replace(b"task-9", HOSTILE))
-        first = job.run(**inputs)
+        first = job.run(inputs)
         assert [done.returncode for done in first] == [0, 0, 0], first
         assert "There is no baseline yet" in own_comments(store)[0]
         ea.load_home(home)["support/current"].promote()
         source.write_bytes(runs(1, bad=TASKS - 1).replace(b"task-9", HOSTILE))
-        prepare, evaluate, annotate = job.run(**inputs)
+        prepare, evaluate, annotate = job.run(inputs)
     assert (prepare.returncode, evaluate.returncode, annotate.returncode) == (0, 1, 0), evaluate.stderr
     (comment,) = own_comments(store)
     assert "fail" in comment and "success" in comment and "task" in comment
@@ -106,7 +106,7 @@ def test_inputs_are_never_part_of_a_script(tmp_path: Path) -> None:
     assert not any("${{" in step["run"] for step in SCRIPTS)
     with http_server(Github().answer) as url:
         job = Job(tmp_path, url)
-        done = job.run(source="$(touch ran).jsonl", drop='s/d"; touch ran; "', panel="`touch ran`", comment="false")
+        done = job.run({"source": "$(touch ran).jsonl", "drop": 's/d"; touch ran; "', "panel": "`touch ran`"})
     assert done[1].returncode == 2
     assert not (job.workspace / "ran").exists()
 
@@ -116,7 +116,7 @@ def test_sinks_of_the_home_folder_stay(tmp_path: Path) -> None:
     sinks = job.workspace / ".evaluation" / "sinks.yaml"
     sinks.parent.mkdir()
     sinks.write_text("sinks: {}")
-    assert job.run(steps=2, source="none.jsonl", drop="s/d")[0].returncode == 0
+    assert job.run({"source": "none.jsonl", "drop": "s/d"}, steps=2)[0].returncode == 0
     assert sinks.read_text() == "sinks: {}"
 
 

@@ -3,30 +3,21 @@
 import json
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
 
 import pytest
 
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
+from evaluation_assets_tests.installed_plugin import with_pytest_plugin
 from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer
 
 pytest_plugins = ["pytester"]
-ROOT = Path(__file__).parent.parent
-GROUP = "pytest11"
 
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """A project in an environment that has the entry point of pyproject.toml, installed or not."""
-    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][GROUP]
-    installed = pytester.path / "installed" / "evaluation_assets-0.1.0.dist-info"
-    installed.mkdir(parents=True)
-    written = "\n".join(f"{name} = {value}" for name, value in points.items())
-    (installed / "entry_points.txt").write_text(f"[{GROUP}]\n{written}\n")
-    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: evaluation-assets\nVersion: 0.1.0\n")
-    monkeypatch.setenv("PYTHONPATH", f"{installed.parent}:{ROOT}")
+    monkeypatch.setenv("PYTHONPATH", with_pytest_plugin(pytester.path))
     for name in ("EVALUATION_HOME", "EVALUATION_PANEL", "PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         monkeypatch.delenv(name, raising=False)
     return pytester
