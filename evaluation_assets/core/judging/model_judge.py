@@ -14,13 +14,13 @@ from evaluation_assets.core.judging.pieces import Piece
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
     Rendered,
+    read_evaluation,
     render,
     repair_turns,
     schema_of,
 )
-from evaluation_assets.core.judging.quick import read_quick_reply
 from evaluation_assets.core.judging.quotes import question_bytes
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
+from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, IN_BATCHES, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
@@ -257,7 +257,9 @@ class OpenJudge:
             scores=evaluation.scores,
             summary=evaluation.summary,
             reasoning=evaluation.reasoning,
+            probabilities=evaluation.probabilities,
             answer_scores=evaluation.answer_scores,
+            answer_probabilities=evaluation.answer_probabilities,
             wrong_clips=evaluation.wrong_clips,
         )
 
@@ -281,10 +283,7 @@ class OpenJudge:
 
         def read(entry: Entry) -> Evaluation:
             _refuse_unfinished(entry)
-            said = said_in(entry.reply)
-            if subject.is_quick:
-                return read_quick_reply(said, subject)
-            return read_reply(said, subject.criteria, subject.rubric.scale)
+            return read_evaluation(said_in(entry.reply), subject)
 
         pending = PendingVerdict(
             level=subject.level,

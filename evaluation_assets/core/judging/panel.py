@@ -39,7 +39,8 @@ class JudgeSettings(EndpointSettings):
 
     With `repeats` a model gives several verdicts on every subject, each in a conversation of its own. `levels`, or a
     `preset` of them, and `sample` choose what the judge is asked; without them it is asked about everything.
-    `mode: batch` asks in batches where a level allows it.
+    `mode: batch` asks in batches where a level allows it. With `probability` each score comes with the judge's estimate
+    of how likely a person would let the subject pass; a cascade calibrates and uses it.
     """
 
     repeats: int = Field(default=1, ge=1)
@@ -47,11 +48,12 @@ class JudgeSettings(EndpointSettings):
     preset: Preset | None = None
     sample: float | None = Field(default=None, gt=0, le=1)
     mode: Literal["interactive", "batch"] = "interactive"
+    probability: bool = False
 
     @property
     def selection(self) -> Selection:
         """Which subjects the judge is asked about."""
-        return Selection.of(self.levels, self.preset, self.sample)
+        return Selection.of(self.levels, self.preset, self.sample, probability=self.probability)
 
     @property
     def model_name(self) -> str:
@@ -69,6 +71,8 @@ class JudgeSettings(EndpointSettings):
         if self.provider in (EMBEDDED, RECORDED):
             if self.repeats > 1:
                 raise ValueError(f"provider {self.provider} is deterministic; remove repeats")
+            if self.probability:
+                raise ValueError(f"provider {self.provider} is not asked anything; remove probability")
             if self.preset == "quick":
                 raise ValueError(
                     f"provider {self.provider} makes no calls, so preset quick saves none; choose standard or full, or "
