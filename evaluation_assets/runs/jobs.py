@@ -93,7 +93,7 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
             yield instance
     finally:
         if before is None:
-            del os.environ["DAGSTER_HOME"]
+            os.environ.pop("DAGSTER_HOME", None)
         else:
             os.environ["DAGSTER_HOME"] = before
 
