@@ -44,6 +44,7 @@ def defs() -> dg.Definitions:
         executor=dg.multiprocess_executor,
     )
 """
+OWN = {dg.AssetKey(name) for name in ("customers", "greeting", "weekly_mail")}
 
 
 @pytest.fixture
@@ -88,7 +89,11 @@ def test_a_team_evaluates_in_its_own_code_location(project: Path) -> None:
         instance.add_dynamic_partitions("drops", ["assistants"])
         job = definitions.resolve_job_def("evaluate")
         assert job.executor_def.name == "in_process"
-        assert job.execute_in_process(partition_key="assistants", instance=instance).success
+        done = job.execute_in_process(partition_key="assistants", instance=instance)
+        assert done.success
+        made = {event.asset_key for event in done.get_asset_materialization_events() if event.asset_key is not None}
+        assert dg.AssetKey("evaluation_report") in made and not made & OWN
+        assert not OWN & set(definitions.resolve_job_def("rescore").asset_layer.selected_asset_keys)
         own = definitions.resolve_implicit_global_asset_job_def()
         done = own.execute_in_process(
             instance=instance, asset_selection=[dg.AssetKey("customers"), dg.AssetKey("greeting")]

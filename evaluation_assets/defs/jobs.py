@@ -27,6 +27,8 @@ OVER_ALL_DROPS = (
     "leaderboard",
     "session_agent_ranks",
 )
+OURS = dg.AssetSelection.groups(*groups.ALL)
+"""All assets of an installation; a project that uses the component has others too."""
 AGENTS = dg.AssetSelection.groups(groups.AGENTS)
 COLLECTED = dg.AssetSelection.key_prefixes(COLLECTED_LABELS)
 SINKS = dg.AssetSelection.groups(groups.SINKS)
@@ -34,17 +36,16 @@ VERDICTS = dg.AssetSelection.key_prefixes(*(table.name for table in (*LEVELS, CA
 
 evaluate_job = dg.define_asset_job(
     EVALUATE,
-    selection=dg.AssetSelection.all()
-    - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS)
-    - AGENTS
-    - COLLECTED,
+    selection=OURS - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS) - AGENTS - COLLECTED,
     description="Evaluate one drop, from the file to the report.",
     executor_def=dg.in_process_executor,
 )
 
 rescore_job = dg.define_asset_job(
     RESCORE,
-    selection=(VERDICTS.downstream() - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS) - AGENTS - COLLECTED),
+    selection=(
+        (VERDICTS.downstream() & OURS) - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS) - AGENTS - COLLECTED
+    ),
     description="Run all verdicts of ingested drops and everything downstream of them.",
     executor_def=dg.in_process_executor,
 )
