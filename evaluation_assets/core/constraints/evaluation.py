@@ -1,7 +1,7 @@
 """Constraints evaluated on one trajectory."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,9 +11,10 @@ from evaluation_assets.core.constraints.conditions import is_meant, values_at
 from evaluation_assets.core.constraints.passed_values import passed
 from evaluation_assets.core.constraints.patterns import found_in
 from evaluation_assets.core.constraints.scope import DropScope, is_in_scope
-from evaluation_assets.core.constraints.seen_calls import SeenCall, seen_calls
+from evaluation_assets.core.constraints.seen_calls import SeenCall, answer_of, seen_calls
 from evaluation_assets.core.constraints.sentences import answer_in_words, calls_in_words, sentence
 from evaluation_assets.core.constraints.settings import AnswerRule, CallPattern, Constraint, PassedValues, Severity
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.suites.bounded import NotChecked
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -86,36 +87,37 @@ class Evaluator:
 
 def _violations(rule: Constraint, trajectory: Trajectory, calls: Sequence[SeenCall]) -> Iterator[Violation]:
     if rule.never is not None:
-        yield from _never(rule.never, rule.before, rule.after, calls)
+        yield from _never(rule.never, rule, calls)
     elif rule.always is not None:
-        if rule.before is not None and rule.before.answer and not trajectory.final_answer:
+        if rule.before is not None and rule.before.answer and not answer_of(trajectory):
             raise _NotApplicable("the trajectory has no answer")
         yield from _always(rule.always, rule, calls)
     elif rule.of is not None:
         flags, limit = _flags(rule.of, calls), rule.at_most or 0
-        for number, index in enumerate(ordering.beyond(flags, limit), limit + 1):
-            yield Violation(f"call {number} of {calls_in_words(rule.of)}; at most {limit}", calls[index].index)
+        for index in _within(rule, calls, lambda own: ordering.beyond(own(flags), limit)):
+            often, details = counted(limit, "time"), _details(rule.of, rule.same, calls[index])
+            yield Violation(f"`{calls[index].tool}` was called more than {often}{details}", calls[index].index)
     elif rule.answer is not None:
-        yield from _answer(rule.answer, trajectory.final_answer, calls)
+        yield from _answer(rule.answer, answer_of(trajectory), calls)
     elif rule.never_pass is not None:
         yield from _passed(rule.never_pass, calls)
 
 
-def _never(
-    pattern: CallPattern, before: CallPattern | None, after: CallPattern | None, calls: Sequence[SeenCall]
-) -> Iterator[Violation]:
+def _never(pattern: CallPattern, rule: Constraint, calls: Sequence[SeenCall]) -> Iterator[Violation]:
     flags = _flags(pattern, calls)
-    if before is not None:
+    if rule.before is not None:
         _require(flags, pattern)
-        indexes, order = ordering.without_earlier(flags, _flags(before, calls)), f" before {calls_in_words(before)}"
-    elif after is not None:
+        others, order = _flags(rule.before, calls), f" before {calls_in_words(rule.before)}"
+        indexes = _within(rule, calls, lambda own: ordering.without_earlier(own(flags), own(others)))
+    elif rule.after is not None:
         _require(flags, pattern)
-        indexes, order = ordering.with_earlier(flags, _flags(after, calls)), f" after {calls_in_words(after)}"
+        others, order = _flags(rule.after, calls), f" after {calls_in_words(rule.after)}"
+        indexes = _within(rule, calls, lambda own: ordering.with_earlier(own(flags), own(others)))
     else:
         indexes, order = ordering.made(flags), ""
     for index in indexes:
         call = calls[index]
-        yield Violation(f"`{call.tool}` was called{order}{_arguments(pattern, call)}", call.index)
+        yield Violation(f"`{call.tool}` was called{order}{_details(pattern, rule.same, call)}", call.index)
 
 
 def _always(pattern: CallPattern, rule: Constraint, calls: Sequence[SeenCall]) -> Iterator[Violation]:
@@ -128,11 +130,28 @@ def _always(pattern: CallPattern, rule: Constraint, calls: Sequence[SeenCall]) -
     others = _flags(other, calls)
     _require(others, other)
     if rule.after is None:
-        indexes, order = ordering.without_earlier(others, flags), "before"
+        indexes = _within(rule, calls, lambda own: ordering.without_earlier(own(others), own(flags)))
+        order = "before"
     else:
-        indexes, order = ordering.without_later(others, flags), "after"
+        indexes = _within(rule, calls, lambda own: ordering.without_later(own(others), own(flags)))
+        order = "after"
     for index in indexes:
-        yield Violation(f"`{calls[index].tool}` was called without {wanted} {order} it", calls[index].index)
+        call = calls[index]
+        details = _details(other, rule.same, call)
+        yield Violation(f"`{call.tool}` was called without {wanted} {order} it{details}", call.index)
+
+
+def _within(
+    rule: Constraint, calls: Sequence[SeenCall], violations: Callable[[Callable[[list[bool]], list[bool]]], list[int]]
+) -> list[int]:
+    """Indexes of the calls that violate a rule, among calls with the same values of its arguments `same`.
+
+    `violations` gets a function that chooses the flags of these calls.
+    """
+    if not rule.same:
+        return violations(lambda flags: flags)
+    groups = [repr([values_at(place, call.arguments) for place in rule.same]) for call in calls]
+    return ordering.by_group(groups, lambda own: violations(lambda flags: [flags[index] for index in own]))
 
 
 def _answer(rule: AnswerRule, answer: str | None, calls: Sequence[SeenCall]) -> Iterator[Violation]:
@@ -167,10 +186,12 @@ def _require(flags: Sequence[bool], pattern: CallPattern) -> None:
         raise _NotApplicable(f"no call of {calls_in_words(pattern)}")
 
 
-def _arguments(pattern: CallPattern, call: SeenCall) -> str:
-    """The arguments that a pattern is about, with their values."""
-    given = {place: values_at(place, call.arguments) for place in pattern.arguments}
+def _details(pattern: CallPattern, same: Sequence[str], call: SeenCall) -> str:
+    """The arguments that a rule is about, with their values, and the result if the rule is about it."""
+    given = {place: values_at(place, call.arguments) for place in dict.fromkeys((*pattern.arguments, *same))}
     said = [f"`{place}` {', '.join(map(_quoted, values[:3]))}" for place, values in given.items() if values]
+    if call.result is not None and (pattern.result is not None or pattern.result_values or pattern.fails is not None):
+        said.append(f"the result {_quoted(call.result)}")
     return f" with {' and '.join(said)}" if said else ""
 
 

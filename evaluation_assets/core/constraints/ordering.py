@@ -1,6 +1,6 @@
 """Which calls violate an order. Calls are flags in the order of the trajectory; before and after are strict."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 Flags = Sequence[bool]
 
@@ -29,6 +29,17 @@ def without_later(calls: Flags, others: Flags) -> list[int]:
 def beyond(calls: Flags, limit: int) -> list[int]:
     """Calls after the first `limit`."""
     return made(calls)[limit:]
+
+
+def by_group(groups: Sequence[str], violations: Callable[[Sequence[int]], list[int]]) -> list[int]:
+    """Indexes that violate a rule within the calls of their own group.
+
+    `violations` gets the indexes of a group's calls, and returns places in this list.
+    """
+    members: dict[str, list[int]] = {}
+    for index, group in enumerate(groups):
+        members.setdefault(group, []).append(index)
+    return sorted(own[place] for own in members.values() for place in violations(own))
 
 
 def _preceded(calls: Flags, others: Flags) -> Iterator[bool]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.suites.calls import said_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 
@@ -54,6 +55,11 @@ def seen_calls(trajectory: Trajectory) -> list[SeenCall]:
                     )
                 )
     return found
+
+
+def answer_of(trajectory: Trajectory) -> str | None:
+    """The final answer; in a dialogue all that agents said, as the user may be told before the last message."""
+    return said_in(trajectory) or trajectory.final_answer
 
 
 def texts_in(value: Any) -> list[str]:

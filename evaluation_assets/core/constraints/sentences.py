@@ -29,11 +29,11 @@ def sentence(rule: Constraint) -> str:
     if rule.description is not None:
         return rule.description
     if rule.never is not None:
-        return f"Never call {calls_in_words(rule.never)}{_order(rule)}"
+        return f"Never call {calls_in_words(rule.never)}{_order(rule)}{_same(rule)}"
     if rule.always is not None:
-        return f"Always call {calls_in_words(rule.always)}{_order(rule)}"
+        return f"Always call {calls_in_words(rule.always)}{_order(rule)}{_same(rule)}"
     if rule.of is not None:
-        return f"Call {calls_in_words(rule.of)} at most {counted(rule.at_most or 0, 'time')}"
+        return f"Call {calls_in_words(rule.of)} at most {counted(rule.at_most or 0, 'time')}{_same(rule)}"
     if rule.answer is not None:
         return f"The answer {answer_in_words(rule.answer)}"
     return _passing(rule.never_pass or PassedValues(matches=""))
@@ -71,6 +71,10 @@ def _order(rule: Constraint) -> str:
     if rule.before is not None:
         return f" before {'the answer' if rule.before.answer else calls_in_words(rule.before)}"
     return "" if rule.after is None else f" after {calls_in_words(rule.after)}"
+
+
+def _same(rule: Constraint) -> str:
+    return f" with the same {' and '.join(map(_code, rule.same))}" if rule.same else ""
 
 
 def _passing(rule: PassedValues) -> str:

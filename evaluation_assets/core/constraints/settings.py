@@ -146,7 +146,7 @@ class CallsOrAnswer(CallPattern):
 
 
 class AnswerRule(Section):
-    """What the final answer has to be like.
+    """What the final answer has to be like; in a dialogue, all that agents said.
 
     Attributes:
         cites: calls; a text from one of their results has to occur in the answer.
@@ -233,6 +233,8 @@ class Constraint(Section):
         always: calls that have to be made; with `before`, before each of these calls or before the answer; with
             `after`, after each of these calls.
         at_most: maximum number of the calls `of`.
+        same: names of arguments, or JSONPaths. The rule then holds for calls with the same values of these arguments:
+            `never: cancel`, `before: read`, `same: order` demands a `read` of the same order.
         answer: what the final answer has to be like.
         never_pass: values of results that must not be passed into arguments.
         severity: `error` fails the drop's run, `warn` is a warning.
@@ -248,6 +250,7 @@ class Constraint(Section):
     never_pass: Annotated[PassedValues, BeforeValidator(_as_values)] | None = None
     before: Annotated[CallsOrAnswer, BeforeValidator(_as_before)] | None = None
     after: Calls | None = None
+    same: Annotated[tuple[Place, ...], BeforeValidator(_as_names)] = ()
     severity: Severity = "error"
     where: Where = Where()
     description: str | None = Field(default=None, min_length=1, max_length=500)
@@ -264,6 +267,10 @@ class Constraint(Section):
             raise ValueError("set before or after, not both")
         if (self.before is not None or self.after is not None) and chosen[0] not in ("never", "always"):
             raise ValueError(f"before and after belong to never and always, not to {chosen[0]}")
+        if self.same and self.at_most is None and (self.before or self.after) is None:
+            raise ValueError("same belongs to before, after and at_most")
+        if self.before is not None and self.before.answer and self.same:
+            raise ValueError("same compares calls, and the answer is none")
         if self.before is not None and self.before.answer and self.always is None:
             raise ValueError("before: answer belongs to always; to name a tool `answer`, write {tool: answer}")
         return self
