@@ -30,8 +30,7 @@ def regular_expression(text: str) -> regex.Pattern[str]:
     try:
         return regex.compile(body, flags)
     except regex.error as problem:
-        place = "" if problem.pos is None else f" at character {problem.pos + 1}"
-        raise ValueError(f"not a regular expression: {problem.msg}{place}") from None
+        raise ValueError(f"not a regular expression: {problem}") from None
 
 
 def found_in(pattern: str, text: str) -> regex.Match[str] | None:

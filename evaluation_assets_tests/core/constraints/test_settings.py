@@ -27,7 +27,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"never": "a", "before": "answer"}, "before: answer belongs to always"),
     ({"never": {"arguments": {"a": {}}}}, "never.arguments.a: an empty condition; set one of: equals"),
     ({"never": {"arguments": {"a": {"match": "x"}}}}, "did you mean matches?"),
-    ({"never": {"arguments": {"a": {"matches": "("}}}}, "not a regular expression: missing ) at character"),
+    ({"never": {"arguments": {"a": {"matches": "("}}}}, "not a regular expression: missing ) at position"),
     ({"never": {"arguments": {"$.a[": 1}}}, "not a JSONPath"),
     ({"never": {"arguments": {"$.a[?search(@, 'x')]": 1}}}, "function 'search' is not defined"),
     ({"never": {"result_values": {"a": 1}}}, "a JSONPath begins with $"),
