@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from evaluation_assets.cli.main import main
+from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import command, record
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "constraints"
@@ -84,13 +86,36 @@ def test_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
     assert "no_such_drop: neither a file nor an evaluated drop" in unknown.stderr
 
 
-def test_an_evaluated_drop_is_checked_with_the_constraints_of_its_home(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "checks.yaml").write_text((EXAMPLES / "checks.yaml").read_text())
-    evaluated = command("evaluate", RUNS, home=home)
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home folder with constraints, in which the example is evaluated."""
+    folder = tmp_path_factory.mktemp("constraints") / "home"
+    folder.mkdir()
+    (folder / "checks.yaml").write_text(CHECKS.read_text())
+    evaluated = command("evaluate", RUNS, home=folder)
     assert evaluated.returncode == 1
     assert "constraints        0 of 7 hold" in evaluated.stdout
+    assert "error            small_refunds: violated in 1 of 5 trajectories. Never call `refund`" in evaluated.stdout
+    return folder
+
+
+def test_an_evaluated_drop_is_checked_with_the_constraints_of_its_home(home: Path) -> None:
     result = checked("support", "--home", home, "--format", "json")
     assert result.exit_code == 1
     assert json.loads(result.stdout) == json.loads(checked(RUNS, "--checks", CHECKS, "--format", "json").stdout)
+
+
+def test_the_viewer_lists_the_violations_of_a_trajectory_with_links_to_the_calls(home: Path) -> None:
+    address = (home / "reports" / "support" / "report.html").as_uri()
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto(f"{address}#/runs?q=violated%3Afew_searches")
+        page.wait_for_selector("table.runs")
+        assert page.locator("table.runs tbody th a").all_inner_texts() == ["searches_on_and_on"]
+        page.goto(f"{address}#/run/refund_without_identity")
+        listed = page.locator("details", has=page.get_by_text("Violated constraints")).locator("li")
+        listed.first.wait_for()
+        assert [text.split()[0] for text in listed.all_inner_texts()] == ["identity_first", "small_refunds"]
+        listed.first.get_by_role("link", name="clip 1").click()
+        page.wait_for_function("() => location.hash.includes('?item=')")
+        assert "refund" in page.locator(".item:focus, .item.current").first.inner_text()
