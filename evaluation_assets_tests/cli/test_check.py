@@ -12,6 +12,7 @@ from evaluation_assets_tests.conftest import command, record
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "constraints"
 RUNS, CHECKS = EXAMPLES / "support.jsonl", EXAMPLES / "checks.yaml"
+PAGE = Path(__file__).parents[2] / "docs" / "constraints.md"
 
 
 def checked(*arguments: str | Path) -> Result:
@@ -119,3 +120,30 @@ def test_the_viewer_lists_the_violations_of_a_trajectory_with_links_to_the_calls
         listed.first.get_by_role("link", name="clip 1").click()
         page.wait_for_function("() => location.hash.includes('?item=')")
         assert "refund" in page.locator(".item:focus, .item.current").first.inner_text()
+
+
+def blocks(start: str) -> str:
+    """The indented block of the documentation that begins with a line."""
+    lines = PAGE.read_text().split("\n")
+    first = lines.index(f"    {start}")
+    end = next(place for place in range(first, len(lines)) if lines[place] and not lines[place].startswith("    "))
+    return "\n".join(line[4:] for line in lines[first:end]).rstrip()
+
+
+def test_the_documented_constraints_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / "checks.yaml").write_text(blocks("constraints:"))
+    result = checked(RUNS, "--checks", tmp_path / "checks.yaml", "--format", "json")
+    ((drop),) = json.loads(result.stdout)
+    assert {each["constraint"]: each["failed"] for each in drop["constraints"]} == {
+        "identity_first": 1,
+        "inside_workspace": 1,
+        "few_searches": 1,
+        "confirmed": 1,
+        "answer_cites_a_result": 2,
+        "no_passwords": 1,
+    }
+
+
+def test_the_documented_output_is_what_is_printed() -> None:
+    documented = blocks("support: 5 trajectories").removesuffix("...").rstrip()
+    assert documented in checked(RUNS, "--checks", CHECKS).stdout

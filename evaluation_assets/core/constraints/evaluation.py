@@ -13,7 +13,14 @@ from evaluation_assets.core.constraints.patterns import found_in
 from evaluation_assets.core.constraints.scope import DropScope, is_in_scope
 from evaluation_assets.core.constraints.seen_calls import SeenCall, answer_of, seen_calls
 from evaluation_assets.core.constraints.sentences import answer_in_words, calls_in_words, sentence
-from evaluation_assets.core.constraints.settings import AnswerRule, CallPattern, Constraint, PassedValues, Severity
+from evaluation_assets.core.constraints.settings import (
+    AnswerRule,
+    CallPattern,
+    Condition,
+    Constraint,
+    PassedValues,
+    Severity,
+)
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.suites.bounded import NotChecked
 from evaluation_assets.core.trajectories.model import Trajectory
@@ -21,6 +28,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 Status = Literal["passed", "failed", "not_applicable", "not_checked"]
 
 _QUOTED = 120
+_AROUND = 40
 _MOST_UNCHECKED = 10
 """Trajectories of a drop in which a constraint may reach a limit of time or size; the others are then not tried."""
 
@@ -187,12 +195,22 @@ def _require(flags: Sequence[bool], pattern: CallPattern) -> None:
 
 
 def _details(pattern: CallPattern, same: Sequence[str], call: SeenCall) -> str:
-    """The arguments that a rule is about, with their values, and the result if the rule is about it."""
+    """The arguments that a rule is about, with their values, and what else of the call it is about."""
     given = {place: values_at(place, call.arguments) for place in dict.fromkeys((*pattern.arguments, *same))}
     said = [f"`{place}` {', '.join(map(_quoted, values[:3]))}" for place, values in given.items() if values]
+    if pattern.arguments_text is not None:
+        said.append(f"the arguments {_excerpt(call.arguments_text, pattern.arguments_text)}")
     if call.result is not None and (pattern.result is not None or pattern.result_values or pattern.fails is not None):
-        said.append(f"the result {_quoted(call.result)}")
+        said.append(f"the result {_excerpt(call.result, pattern.result)}")
     return f" with {' and '.join(said)}" if said else ""
+
+
+def _excerpt(text: str, condition: Condition | None) -> str:
+    """The beginning of a text, or what a condition on it matches with a little around it."""
+    match = None if condition is None or condition.matches is None else found_in(condition.matches, text)
+    if match is None or match.end() <= _QUOTED:
+        return _quoted(text)
+    return _quoted("…" + text[max(match.start() - _AROUND, 0) :])
 
 
 def _quoted(value: Any) -> str:

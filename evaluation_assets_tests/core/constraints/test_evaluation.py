@@ -142,6 +142,16 @@ def test_text_of_arguments_and_result_failure_and_agent() -> None:
     assert places({"never": {"agent": "coder"}}, *calls, agent="planner") == []
 
 
+def test_a_message_quotes_what_a_pattern_matches_far_into_a_text() -> None:
+    command = "cd /testbed && " * 20 + "rm -rf build && make"
+    found = outcome({"never": {"arguments_text": r"/\brm -r/"}}, run(call("sh", command)))
+    (violation,) = found.violations
+    assert violation.message.startswith("`sh` was called with the arguments '…")
+    assert violation.message.endswith("cd /testbed && rm -rf build && make'")
+    short = outcome({"never": {"result": "/denied/"}}, run(call("sh", "ls", "permission denied")))
+    assert short.violations[0].message == "`sh` was called with the result 'permission denied'"
+
+
 def test_answers_match_patterns_and_the_message_says_what_was_found() -> None:
     run_ = run(answer="I think so. As an AI, I cannot know.")
     found = outcome({"answer": {"not_matches": "/as an ai/i", "matches": r"\d"}}, run_)
