@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 from evaluation_assets.core.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts, VerdictFacts
-from evaluation_assets.core.gating.baselines import SERVED
+from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, SERVED
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
 from evaluation_assets.core.installation import Installation
@@ -156,7 +156,14 @@ def drop_comparability(
     verdicts = (*tables.clip_verdicts.values(), *tables.trajectory_verdicts.values())
     if cascades := {facts.cascade for facts in map(VerdictFacts.of, verdicts) if facts.cascade}:
         parts["cascade"] = ", ".join(sorted(cascades))
+    scored = {judge for judge, stored in tables.clip_verdicts.items() if _has_scores(stored)}
+    if scored:
+        parts |= {f"judge {judge.name}{SCORED_NO_CLIPS}": "yes" for judge in judges if judge.name not in scored}
     return parts
+
+
+def _has_scores(verdicts: Stored) -> bool:
+    return any(row["outcome"] == "scored" for row in verdicts.rows(["outcome"]))
 
 
 def _served_models(verdicts: Sequence[Stored]) -> str:
