@@ -7,6 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
 from evaluation_assets.core.cascade.fitted import read_cascade
+from evaluation_assets.core.constraints.settings import load_checks
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
@@ -18,6 +19,7 @@ from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs import (
     checks,
     coding_work,
+    constraints,
     ingest,
     regression,
     reports,
@@ -69,6 +71,7 @@ def build_definitions(
     judges = judges_of(panel, home.ledger_url)
     rubrics = load_rubrics(home.rubrics)
     settings = load_settings(home.gate_file)
+    rules = load_checks(home.checks_file)
     sinks = load_sinks(home.sinks_file)
     cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
     evaluation_key = digest(
@@ -83,6 +86,8 @@ def build_definitions(
         scores.SCORING_VERSION,
         tool_use.TOOL_USE_VERSION,
         coding_work.CODING_VERSION,
+        constraints.CONSTRAINTS_VERSION,
+        rules.model_dump_json(),
         sessions.SESSIONS_VERSION,
         regression.REGRESSION_VERSION,
         reviewing.REVIEWING_VERSION,
@@ -102,6 +107,7 @@ def build_definitions(
                         tool_use.tool_use_results(settings.gate.min_pass_rates),
                         tool_use.failure_patterns,
                         coding_work.coding_work,
+                        constraints.constraint_results(rules),
                         sessions.session_analyses(judges, panel, home.ledger_url),
                         regression.task_metrics(judges, rubrics, panel.quorum, settings),
                         regression.score_history,
@@ -119,7 +125,7 @@ def build_definitions(
                 *agent_assets(agents),
             ]
         ),
-        asset_checks=[checks.report_checks(judges), gate_check(settings)],
+        asset_checks=[checks.report_checks(judges, rules), gate_check(settings)],
         jobs=[
             evaluate_job,
             preprocess_job,

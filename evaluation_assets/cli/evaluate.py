@@ -27,6 +27,7 @@ from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.preprocessing.split import remove_earlier
 from evaluation_assets.core.reporting.coding_report import coding_lines
+from evaluation_assets.core.reporting.constraint_report import constraint_lines
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.suites.suite import InvalidSuite
@@ -222,6 +223,8 @@ def _print_scores(home: Installation, drop: Drop) -> None:
             issues = "; ".join(case.issues[:2])
             echo(f"    failed {case.case_id} {_score(case.score)} {issues}")
     for label, text in () if report.coding is None else coding_lines(report.coding):
+        echo(f"  {label:<18} {text}")
+    for label, text in () if report.constraints is None else constraint_lines(report.constraints):
         echo(f"  {label:<18} {text}")
     echo(f"  report             {paths.html}")
 

@@ -3,7 +3,7 @@
 import { labelWord } from "./labels.js";
 
 const NUMBERS = new Set(["score", "change", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
-const LISTS = { tool: "tools", flag: "flags", agent: "agents", model: "models" };
+const LISTS = { tool: "tools", flag: "flags", violated: "violated", agent: "agents", model: "models" };
 const EXACT = { type: "types", failed: "failed" };
 const TEXTS = { id: "id", task: "task_id" };
 const CONDITION = /^(-?)([a-z][a-z_.]*)(:|<=|>=|<|>|=)(.+)$/;
