@@ -162,6 +162,7 @@ async def whole_run(url: str, load: Load) -> dict[str, float]:
     from evaluation_assets.core.installation import Installation
     from evaluation_assets.core.judging.panel import panel_of
     from evaluation_assets.definitions import build_definitions
+    from evaluation_assets.resources.asset_keys import owned_key
 
     def execute() -> dict[str, float]:
         with tempfile.TemporaryDirectory() as folder, dg.DagsterInstance.ephemeral() as instance:
@@ -179,7 +180,7 @@ async def whole_run(url: str, load: Load) -> dict[str, float]:
                 "rejected_records",
                 "clips",
             )
-            assets = [*(dg.AssetKey(name) for name in ingest), dg.AssetKey(["clip_verdicts", "one"])]
+            assets = [*(dg.AssetKey(name) for name in ingest), owned_key("clip_verdicts", "one")]
             result = job.execute_in_process(partition_key="drop", instance=instance, asset_selection=assets)
             assert result.success
             verdicts = sum(1 for _ in home.table("drop", "clip_verdicts", "one").rows(["outcome"]))

@@ -57,7 +57,7 @@ def test_a_backfill_of_a_new_judge_does_all_levels_of_all_drops(tmp_path: Path) 
     server = Server(tmp_path / "home")
     try:
         wait_for(lambda: server.ask("{assetNodes{assetKey{path}}}") or None, 120)
-        backfilled(server, list(dg.AssetSelection.from_string('key:"*/stub"').resolve(graph)))
+        backfilled(server, list(dg.AssetSelection.from_string('key:"*/stub_*"').resolve(graph)))
     finally:
         server.stop()
     levels = ("clip", "category", "trajectory")

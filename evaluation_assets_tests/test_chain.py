@@ -15,6 +15,7 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import JudgeSettings, Panel
 from evaluation_assets.core.tables import CANARY_VERDICTS, TABLES
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import SAMPLE, Workspace, call, failed_checks, record
 from evaluation_assets_tests.core.formats.reading import FIXTURES
 from evaluation_assets_tests.pages import without_viewer
@@ -138,10 +139,10 @@ def test_several_judges_are_averaged_and_one_can_run_alone(tmp_path: Path) -> No
         assert "Averaged from 2 of 2 models" in record_text
         job = installation.definitions.resolve_implicit_global_asset_job_def()
         alone = job.execute_in_process(
-            partition_key="d", instance=instance, asset_selection=[dg.AssetKey(["clip_verdicts", "second"])]
+            partition_key="d", instance=instance, asset_selection=[owned_key("clip_verdicts", "second")]
         )
         assert {event.asset_key.path[-1] for event in alone.get_asset_materialization_events() if event.asset_key} == {
-            "second"
+            "second_clip_verdicts"
         }
 
 

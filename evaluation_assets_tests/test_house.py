@@ -68,7 +68,7 @@ def test_folders_of_tests_are_packages_of_the_project() -> None:
     tests = ROOT / "evaluation_assets_tests"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
     mirrored = {folder for folder in folders if folder.parts and folder.parts[0] not in ("model_server", "benchmarks")}
-    assert {"core", "cli", "defs", "runs"} == {folder.parts[0] for folder in mirrored}
+    assert {"api", "core", "cli", "defs", "resources", "runs"} == {folder.parts[0] for folder in mirrored}
     assert all((ROOT / "evaluation_assets" / folder / "__init__.py").exists() for folder in mirrored)
     assert all((tests / folder / "__init__.py").exists() for folder in mirrored)
 
@@ -119,31 +119,39 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     assert parents("raw_trajectories") == set()
     assert parents("clips") == {"preprocessed_trajectories"}
-    assert parents("clip_verdicts", "rules") == {"clips", "preprocessed_trajectories"}
-    assert "clip_verdicts/rules" in parents("clip_scores")
-    own = {"clips", "preprocessed_trajectories", "clip_verdicts/rules"}
-    assert parents("category_verdicts", "rules") == own
-    assert parents("trajectory_verdicts", "rules") == {*own, "category_verdicts/rules"}
+    assert parents("clip_verdicts", "rules_clip_verdicts") == {"clips"}
+    assert parents("clip_scores") == {"clip_verdicts/rules_clip_verdicts"}
+    assert parents("category_verdicts", "rules_category_verdicts") == {"clip_verdicts/rules_clip_verdicts"}
+    assert parents("trajectory_verdicts", "rules_trajectory_verdicts") == {"category_verdicts/rules_category_verdicts"}
     assert parents("tool_use_results") == {"raw_trajectories"}
     assert parents("failure_patterns") == {"tool_use_results"}
     assert parents("coding_work") == {"raw_trajectories"}
-    assert parents("session_verdicts", "rules") == {"preprocessed_trajectories"}
-    assert parents("session_analyses") == {"preprocessed_trajectories", "session_verdicts/rules"}
-    assert "session_analyses" in parents("evaluation_report")
+    assert parents("constraint_results") == {"raw_trajectories"}
+    assert parents("session_verdicts", "rules_session_verdicts") == {"preprocessed_trajectories"}
+    assert parents("session_analyses") == {"session_verdicts/rules_session_verdicts"}
     assert parents("score_history") == {"task_metrics"}
-    assert {"trajectory_scores", "failure_patterns", "task_metrics", "score_history"} <= parents("evaluation_report")
-    groups = {graph.get(key).group_name for key in graph.get_all_asset_keys()}
-    assert groups == {
-        "ingest",
-        "judging",
-        "scores",
-        "tool_use",
-        "coding",
-        "sessions",
-        "regression",
-        "reviewing",
-        "reports",
+    assert parents("evaluation_report") == {
+        "category_assessments",
+        "coding_work",
+        "failure_patterns",
+        "rejected_records",
+        "review_queue",
+        "score_history",
+        "session_agents",
     }
+    group_of = {key: graph.get(key).group_name or "" for key in graph.get_all_asset_keys()}
+    assert set(group_of.values()) == {
+        "1_ingest",
+        "2_clips",
+        "3_categories",
+        "4_trajectories",
+        "5_sessions_suites",
+        "6_gate",
+        "7_report",
+        "9_overview",
+    }
+    for key, group in group_of.items():
+        assert all(group_of[parent] <= group for parent in graph.get(key).parent_keys), f"{key} reads a later group"
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))

@@ -18,19 +18,24 @@ from evaluation_assets.core.excerpts import without_middle
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.judging.panel import InvalidPanel, load_panel
+from evaluation_assets.core.judging.model_judge import ModelJudge
+from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
 from evaluation_assets.core.llm.ledger import LedgerError
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.provenance.evidence import Evidence, Origin
 from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, Figure, address, figures
+from evaluation_assets.core.provenance.prompts import prompts_behind
 from evaluation_assets.core.provenance.reported import differences
 from evaluation_assets.core.provenance.sources import place_of
-from evaluation_assets.core.provenance.verdicts import criteria_of, verdicts_behind
+from evaluation_assets.core.provenance.verdicts import Verdict, criteria_of, verdicts_behind
 from evaluation_assets.core.reporting.files import report_files
+from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
 _LONGEST = 400
 """Characters shown of a text without `--full`."""
+
+_OTHER_PROMPT = "not known: panel, rubrics or prompts are others than when it was sent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class _Explained:
 @click.argument("drop")
 @click.argument("trajectory", required=False)
 @click.argument("criterion", required=False)
-@click.option("--full", is_flag=True, help="Print reasoning and replies whole.")
+@click.option("--full", is_flag=True, help="Print reasoning, prompts and replies whole.")
 @click.option(
     "--format",
     "format_name",
@@ -67,7 +72,7 @@ def explain(
 
     With TRAJECTORY, print its scores, and where it is in the drop's files.
 
-    With CRITERION (or `overall`), print the verdicts behind it, with the replies of models.
+    With CRITERION (or `overall`), print the verdicts behind it, with the prompts and replies of models.
     """
     explained = _explained(home, drop)
     try:
@@ -149,6 +154,7 @@ def _verdicts(explained: _Explained, origin: Origin, criterion: str) -> list[dic
         hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(known)}"
         refuse(f"no verdict on {origin.id!r} is about {criterion!r}; {hint}")
     found = verdicts_behind(home, drop, origin, criterion, explained.report["comparability"])
+    prompts = _prompts(home, drop, origin, [verdict for verdict in found if verdict.row["ledger_key"]])
     return [
         {
             "table": verdict.table,
@@ -157,10 +163,26 @@ def _verdicts(explained: _Explained, origin: Origin, criterion: str) -> list[dic
             "judge_version": verdict.judge_version,
             "scores": dict(verdict.scores),
             **verdict.row,
+            "prompt": prompts.get(verdict.row["ledger_key"]),
             "reply": verdict.reply,
         }
         for verdict in found
     ]
+
+
+def _prompts(home: Installation, drop: str, origin: Origin, verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """The prompts of model judges, by key in the ledger; made again, so those of other settings are missing."""
+    asked = {verdict.row["judge"] for verdict in verdicts}
+    try:
+        rubrics, panel = load_rubrics(home.rubrics), load_panel(home.panel_file)
+    except (InvalidPanel, InvalidRubric) as problem:
+        refuse(str(problem))
+    judges = [
+        judge
+        for judge in (judges_of(panel, home.ledger_url) if asked else [])
+        if judge.name in asked and isinstance(judge, ModelJudge)
+    ]
+    return prompts_behind(home, drop, origin.id, sorted({verdict.level for verdict in verdicts}), judges, rubrics)
 
 
 def _repeat(explained: _Explained) -> str:
@@ -242,6 +264,7 @@ def _verdict_lines(verdict: Mapping[str, Any], clips: Sequence[Mapping[str, Any]
         ("price", cost),
         ("tokens", tokens),
         ("ledger", verdict["ledger_key"]),
+        ("prompt", verdict["prompt"] or (verdict["ledger_key"] and _OTHER_PROMPT)),
         ("reply", verdict["reply"]),
     ):
         if value:

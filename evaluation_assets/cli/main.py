@@ -13,6 +13,7 @@ _HERE = "evaluation_assets.cli"
 COMMANDS = {
     "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
     "cascade": (f"{_HERE}.cascade:cascade_commands", "Fit and show the cascade of judges."),
+    "check": (f"{_HERE}.check:check", "Check files or drops for violations of constraints."),
     "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
     "evaluate": (f"{_HERE}.evaluate:evaluate", "Evaluate files of trajectories."),
     "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),
@@ -23,7 +24,7 @@ COMMANDS = {
     "judges": (f"{_HERE}.overview:judges", "Compare each judge with human labels."),
     "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
     "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
-    "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates and drift."),
+    "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates, panels and drift."),
     "panel": (f"{_HERE}.panel:panel_commands", "Manage the panel, the judges in use."),
     "plan": (f"{_HERE}.plan:plan", "Dry run of `evaluate` with a cost estimate."),
     "receive": (f"{_HERE}.receive:receive", "Receive traces from agents over OTLP/HTTP."),

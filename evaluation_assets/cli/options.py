@@ -1,25 +1,16 @@
 """Options shared by several commands: installation, panel, input files."""
 
 import os
-import re
-from contextlib import closing
 from datetime import timedelta
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
-from upath import UPath
 
-from evaluation_assets.cli.output import refuse
-from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.configuration import duration
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
-from evaluation_assets.core.llm.ledger import Ledger, LedgerError
-from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
-from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
 
 class DurationType(click.ParamType):
@@ -120,12 +111,9 @@ def with_panel(command: Any) -> Any:
             "requests_per_minute": requests_per_minute,
             "tokens_per_minute": tokens_per_minute,
         }
-        try:
-            panel = _panel_of(home, panel_file, provider, model)
-            load_rubrics(home.rubrics)
-            load_tool_types(home.tool_types)
-        except (InvalidPanel, InvalidRubric, InvalidToolTypes) as problem:
-            refuse(str(problem))
+        from evaluation_assets.cli.chosen_panel import chosen_panel  # noqa: PLC0415  (judges take 0.2 s to import)
+
+        panel = chosen_panel(home, panel_file, provider, model)
         panel = panel.with_limits({name: value for name, value in limits.items() if value is not None})
         command(home=home, panel=panel, **options)
 
@@ -150,29 +138,3 @@ preprocessing = together(
 )
 
 reading = together(with_inputs, preprocessing)
-
-
-def check_ledger(home: Installation, panel: Panel) -> None:
-    """Exit if the ledger cannot be used, before any model is called."""
-    if panel.embeddings is None and all(judge.provider in (EMBEDDED, RECORDED) for judge in panel.judges):
-        return
-    try:
-        with closing(Ledger(home.ledger_url)) as ledger:
-            ledger.secret()
-    except LedgerError as problem:
-        refuse(str(problem))
-
-
-def _panel_of(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:
-    if provider is None and model is not None:
-        raise InvalidPanel(f"--model {model} needs --provider; choose one of: {', '.join(PROVIDERS)}")
-    if provider is None:
-        return load_panel(home.panel_file if file is None else UPath(file))
-    known = PROVIDERS.get(provider)
-    if known is not None and known.base_url is None:
-        raise InvalidPanel(f"--provider {provider} needs a base_url: describe the judge in panel.yaml (panel init)")
-    if known is not None and model is None and known.default_model is None:
-        raise InvalidPanel(f"--provider {provider} needs --model")
-    name = re.sub(r"[^a-z0-9]+", "_", (model or provider).lower()).strip("_")
-    name = name if name[:1].isalpha() else f"judge_{name}"
-    return panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")

@@ -17,7 +17,7 @@ from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
 from evaluation_assets.core.judging.selection import Preset
-from evaluation_assets.core.llm.ledger import LedgerError
+from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.llm.strictest_limits import overruled_limits
 from evaluation_assets.core.planning import PRESETS, Plan, total_of
 from evaluation_assets.core.planning import plan as plan_drop

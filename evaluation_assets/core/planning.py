@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 from evaluation_assets.core.clips.segmentation import Clip, clips_of
 from evaluation_assets.core.clips.tool_types import ToolTypes
@@ -13,11 +14,10 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
-from evaluation_assets.core.judging.dry_run import DryRun, dry_run
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
-from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.judging.quotes import NOTHING, Question, Quote, in_total
-from evaluation_assets.core.judging.selection import EVERY_LEVEL, Preset, Selection
+from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.judging.quotes import NOTHING, Question, Quote, in_batches, in_total
+from evaluation_assets.core.judging.selection import EVERY_LEVEL, IN_BATCHES, Preset, Selection
 from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import (
     Chain,
@@ -27,11 +27,16 @@ from evaluation_assets.core.judging.subjects import (
     clip_chain,
     trajectory_chain,
 )
+from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal, Statistics
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.sessions.interactions import is_session
 from evaluation_assets.core.trajectories.model import Trajectory
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.dry_run import DryRun
+    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 PRESETS: tuple[Preset, ...] = ("quick", "standard", "full")
 
@@ -44,8 +49,10 @@ class Calls:
 
     `known` verdicts are in the ledger, `new` ones are not. Conversations are those that will be sent: with the judge's
     own verdicts where the ledger has them, else with assumed ones. `quote` prices the new ones, `by_level` those of
-    each level. `typical_reply` are the mean output tokens of the model's verdicts in the ledger, `bytes_per_token` its
-    tokenizer's, `None` where nothing tells. `presets` holds what the judge would ask with each requested preset.
+    each level. `batched` is the quote with the levels in batches that can be; `None` where the provider has none, or
+    `quote` is that already. `typical_reply` are the mean output tokens of the model's verdicts in the ledger,
+    `bytes_per_token` its tokenizer's, `None` where nothing tells. `presets` holds what the judge would ask with each
+    requested preset.
     """
 
     judge: str
@@ -55,6 +62,7 @@ class Calls:
     by_level: Mapping[str, Quote]
     typical_reply: float | None
     bytes_per_token: float | None
+    batched: Quote | None = None
     presets: Mapping[Preset, "Calls"] = field(default_factory=dict)
 
 
@@ -107,12 +115,14 @@ def plan(
     preprocessor = Preprocessor(settings)
     result = Plan(drop.key, preprocessor.statistics)
     repeats = canaries.repeats_of(suite or drop.sidecar().suite)
-    with ExitStack() as opened:
-        asked = [
-            _JudgePlan(judge, presets, opened, repeats, rubrics) for judge in judges if isinstance(judge, ModelJudge)
-        ]
 
-        async def ask() -> None:
+    async def ask() -> None:
+        with ExitStack() as opened:
+            asked = [
+                _JudgePlan(cast("ModelJudge", judge), presets, opened, repeats, rubrics)
+                for judge in judges
+                if judge.provider not in (EMBEDDED, RECORDED)
+            ]
             for trajectory, clips in _kept(drop, preprocessor, types):
                 result.tool_types.update(clip.tool_type for clip in clips)
                 for chain in (clip_chain(trajectory, clips, rubrics), *_later(trajectory, clips, rubrics)):
@@ -121,16 +131,18 @@ def plan(
                     await judge.ask(trajectory, clips)
             result.calls += [await judge.calls() for judge in asked]
 
-        asyncio.run(ask())
+    asyncio.run(ask())
     return result
 
 
 class _Pass:
     """One judge's dry run with one selection."""
 
-    def __init__(self, ready: DryRun, selection: Selection) -> None:
+    def __init__(self, judge: "ModelJudge", ready: "DryRun", selection: Selection) -> None:
         self.ready = ready
         self.selection = selection
+        self._is_batched = judge.in_batches
+        self._has_batches = capabilities_of(judge.provider, judge.model).has_batches
 
     async def ask(self, trajectory: Trajectory, clips: Sequence[Clip], rubrics: Rubrics) -> None:
         """Everything that would be asked about a trajectory, from the lowest level up."""
@@ -160,11 +172,13 @@ class _Pass:
         for each in questions:
             by_level.setdefault(each.level, []).append(each)
         quotes = {level: ready.priced(found) for level, found in by_level.items()}
+        batched = in_batches(quotes, IN_BATCHES)
         return Calls(
             judge=ready.name,
             known={level: count for level, count in ready.known.items() if level in levels},
             new={level: len(found) for level, found in by_level.items()},
-            quote=in_total(quotes.values()),
+            quote=batched if self._is_batched else in_total(quotes.values()),
+            batched=batched if self._has_batches and not self._is_batched else None,
             by_level=quotes,
             typical_reply=ready.lengths.typical,
             bytes_per_token=next((ready.bytes_per_token(level) for level in by_level), None),
@@ -175,8 +189,10 @@ class _JudgePlan:
     """The dry runs of one judge: of its own selection, and of presets. Presets that ask the same share one."""
 
     def __init__(
-        self, judge: ModelJudge, presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
+        self, judge: "ModelJudge", presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
     ) -> None:
+        from evaluation_assets.core.judging.dry_run import dry_run  # noqa: PLC0415  (SQLAlchemy and httpx: 0.3 s)
+
         self._own = judge.selection
         self._wanted = {preset: Selection.of(None, preset, self._own.share) for preset in presets}
         self._rubrics = rubrics
@@ -185,7 +201,7 @@ class _JudgePlan:
         full = Selection.of(None, "full", self._own.share)
         needed = [self._own, *self._wanted.values()]
         chosen = dict.fromkeys(full if _is_part(each, full) and presets else each for each in needed)
-        self._passes = [_Pass(opened.enter_context(dry_run(judge)), selection) for selection in chosen]
+        self._passes = [_Pass(judge, opened.enter_context(dry_run(judge)), selection) for selection in chosen]
 
     async def ask(self, trajectory: Trajectory, clips: Sequence[Clip]) -> None:
         """Everything about a trajectory, in every dry run."""
@@ -239,6 +255,7 @@ def _sum(calls: Sequence[Calls]) -> Calls:
         new=sum((Counter(each.new) for each in calls), Counter()),
         quote=in_total(each.quote for each in calls),
         by_level={level: in_total(found) for level, found in quotes.items()},
+        batched=None if calls[0].batched is None else in_total(each.batched for each in calls if each.batched),
         typical_reply=calls[0].typical_reply,
         bytes_per_token=calls[0].bytes_per_token,
         presets={preset: _sum([each.presets[preset] for each in calls]) for preset in calls[0].presets},

@@ -14,10 +14,12 @@ from evaluation_assets.core.reporting.agent_report import as_markdown, write_age
 from evaluation_assets.core.reporting.agent_runs import compare_runs, report_figures, report_of
 from evaluation_assets.core.suites.formats.registry import load_suites, suite_figures
 from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.freshness import latest_metadata
 from evaluation_assets.defs.names import AGENT_RUNS, STOPPED
 from evaluation_assets.defs.partitions import SUITES, add_partitions
 from evaluation_assets.defs.results import explained
+from evaluation_assets.resources.asset_keys import owned_key, table_path
 from evaluation_assets.resources.installation import HomeResource
 
 UNUSABLE = {STOPPED: "unusable"}
@@ -41,11 +43,11 @@ def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
 
 def run_key(agent: AgentSettings) -> dg.AssetKey:
     """The asset of an agent's runs."""
-    return dg.AssetKey([AGENT_RUNS, agent.name])
+    return owned_key(AGENT_RUNS, agent.name)
 
 
 @dg.asset(
-    group_name="agents",
+    group_name=groups.AGENTS,
     kinds={"yaml"},
     description="The suites of the installation. Materialise it to register new suites as partitions of agent_runs.",
 )
@@ -70,7 +72,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                 run_key(agent),
                 deps=[task_suites],
                 skippable=True,
-                group_name="agents",
+                group_name=groups.AGENTS,
                 code_version=agent.identity,
                 description=f"Runs of {agent.name} ({agent.provider}, {agent.model_name}) on a suite, as a drop.",
                 kinds={"llm", "json"},
@@ -118,7 +120,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
 def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
     @dg.asset(
         partitions_def=SUITES,
-        group_name="agents",
+        group_name=groups.AGENTS,
         deps=[run_key(agent) for agent in agents],
         kinds={"json", "markdown", "html"},
         description="Comparison of the newest runs of all agents on a suite, case by case and pair by pair.",
@@ -143,6 +145,7 @@ def _agent_comparison(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
 
 def _newest_runs(instance: dg.DagsterInstance, suite: str) -> list[str]:
     """The drop of every agent's last finished run on a suite, also of agents that are not part of this run."""
-    keys = sorted(instance.get_asset_keys(prefix=[AGENT_RUNS]))
-    found = (latest_metadata(instance, key, suite) for key in keys)
-    return [about["drop"] for about in found if about is not None]
+    keys = sorted(instance.get_asset_keys(prefix=[AGENT_RUNS]))  # older homes also have `agent_runs/<agent>`
+    found = ((table_path(key), latest_metadata(instance, key, suite)) for key in keys)
+    newest = {agent: about["drop"] for agent, about in found if about is not None}
+    return [newest[agent] for agent in sorted(newest)]

@@ -5,6 +5,7 @@ import dagster as dg
 from evaluation_assets.core import tables
 from evaluation_assets.core.lake import Stream
 from evaluation_assets.core.pipeline.coding_work import coding_sessions
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
@@ -14,7 +15,7 @@ CODING_VERSION = "1"
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="coding",
+    group_name=groups.SESSIONS_AND_SUITES,
     deps=["raw_trajectories"],
     code_version=CODING_VERSION,
     kinds={"parquet"},

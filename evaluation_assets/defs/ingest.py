@@ -17,6 +17,7 @@ from evaluation_assets.core.pipeline.reading import ReadDrop
 from evaluation_assets.core.pipeline.segmentation import Segmentation
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.trajectories.trajectory_rows import Row
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import RECORDS_ADD_UP, REJECT_RATE, WELL_READ
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result, explained
@@ -39,7 +40,7 @@ class PreprocessConfig(dg.Config):
 @dg.multi_asset(
     name="read_drop",
     partitions_def=DROPS,
-    group_name="ingest",
+    group_name=groups.INGEST,
     outs={
         "raw_trajectories": dg.AssetOut(
             description="Every trajectory of the drop, before preprocessing.",
@@ -91,7 +92,7 @@ def read_drop(context: dg.AssetExecutionContext, home: HomeResource) -> Iterator
 @dg.multi_asset(
     name="preprocess",
     partitions_def=DROPS,
-    group_name="ingest",
+    group_name=groups.INGEST,
     deps=["raw_trajectories", "unreadable_records"],
     outs={
         "preprocessed_trajectories": dg.AssetOut(
@@ -152,7 +153,7 @@ def preprocess(
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="ingest",
+    group_name=groups.INGEST,
     deps=["preprocessed_trajectories"],
     code_version=PREPROCESSING_VERSION,
     kinds={"parquet"},

@@ -12,8 +12,11 @@ from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
 from evaluation_assets.core.lake import Stored, Stream
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.resources.asset_keys import owned_key
+from evaluation_assets.resources.parquet import TABLES_IO
 
 LEVELS = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 """The verdict tables that every judge has."""
@@ -29,7 +32,7 @@ class JudgingConfig(dg.Config):
 
 def judge_key(table: Table, judge: str) -> dg.AssetKey:
     """The asset of one judge's rows of a table."""
-    return dg.AssetKey([table.name, judge])
+    return owned_key(table.name, judge)
 
 
 def judge_keys(tables: Sequence[Table], judges: Sequence[Judge]) -> list[dg.AssetKey]:
@@ -74,7 +77,8 @@ def judges_step(
             judge.name: dg.AssetOut(
                 key=judge_key(table, judge.name),
                 is_required=False,
-                group_name="judging",
+                io_manager_key=TABLES_IO,
+                group_name=groups.group_of_verdicts(table),
                 code_version=code_version(judge),
                 description=description(judge),
                 kinds={"parquet", "python" if judge.provider in (EMBEDDED, RECORDED) else "llm"},

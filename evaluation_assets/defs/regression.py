@@ -23,11 +23,13 @@ from evaluation_assets.core.lake import Stream, batched
 from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import NO_DRIFT, REGRESSION_GATE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
 REGRESSION_VERSION = "3"
 """Increment when the same scores would give a different comparison."""
@@ -52,13 +54,9 @@ class PromotionConfig(dg.Config):
     with_drops: list[str] = []  # noqa: RUF012  (a pydantic default)
 
 
-def regression_assets(
-    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
-) -> list[dg.AssetsDefinition]:
-    """Metrics, history and baseline of a drop; calibration, drift and leaderboard over all of them."""
+def regression_assets(settings: Settings) -> list[dg.AssetsDefinition]:
+    """The baseline of a drop; calibration, drift and leaderboard over all of them."""
     return [
-        _task_metrics(judges, rubrics, quorum, settings),
-        score_history,
         baseline,
         _gate_calibration(settings.gate),
         _drift(settings.gate),
@@ -66,7 +64,8 @@ def regression_assets(
     ]
 
 
-def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings) -> dg.AssetsDefinition:
+def task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings) -> dg.AssetsDefinition:
+    """The metrics of a drop's tasks."""
     inputs = (
         "raw_trajectories",
         "preprocessed_trajectories",
@@ -80,14 +79,15 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
     canaries = judge_keys([tables.CANARY_VERDICTS], canary_judges(judges))
 
     @dg.asset(
+        name="task_metrics",
         partitions_def=DROPS,
-        group_name="regression",
+        group_name=groups.GATE,
         code_version=f"{REGRESSION_VERSION}|{settings.review.model_dump_json()}",
         deps=[*map(dg.AssetKey, inputs), *verdicts, *canaries, dg.AssetKey("judge_cards")],
         kinds={"parquet"},
         description="Each row is one metric of one task. Judges whose kappa with human labels is too low are excluded.",
     )
-    def task_metrics(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
+    def metrics(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         disqualified = disqualified_judges(home.home, settings.review)
         of_drop = MeasuredTables.of(home.home, context.partition_key, judges)
         drop = MeasuredDrop(context.partition_key, of_drop, judges, rubrics, quorum, disqualified)
@@ -96,12 +96,12 @@ def _task_metrics(judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settin
             value=Stream(table, batched(drop.rows(), table), drop.metadata, lambda: drop.facts().footer())
         )
 
-    return task_metrics
+    return metrics
 
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="regression",
+    group_name=groups.GATE,
     deps=["task_metrics"],
     code_version=REGRESSION_VERSION,
     kinds={"parquet"},
@@ -124,7 +124,7 @@ def score_history(context: dg.AssetExecutionContext, home: HomeResource) -> dg.M
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="regression",
+    group_name=groups.GATE,
     deps=["task_metrics"],
     kinds={"json"},
     description="The drop accepted as baseline of its suite. Written to baselines/; commit the file.",
@@ -180,10 +180,11 @@ def gate_check(settings: Settings) -> dg.AssetChecksDefinition:
 
 def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
     @dg.asset(
-        group_name="regression",
+        group_name=groups.OVERVIEW,
         code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
         deps=["task_metrics", "score_history"],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         description="Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
@@ -199,10 +200,11 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
 
 def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     @dg.asset(
-        group_name="regression",
+        group_name=groups.OVERVIEW,
         code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
         deps=["task_metrics", "score_history", "baseline"],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 NO_DRIFT,
@@ -226,10 +228,11 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
 
 
 @dg.asset(
-    group_name="regression",
+    group_name=groups.OVERVIEW,
     code_version=REGRESSION_VERSION,
     deps=["task_metrics", "score_history"],
     kinds={"parquet"},
+    io_manager_key=TABLES_IO,
     description="Agents and versions ranked per suite, on the tasks that all of them did, with one comparability key.",
 )
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:

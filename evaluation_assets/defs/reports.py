@@ -14,12 +14,13 @@ from evaluation_assets.core.reporting.preprocessed_files import write_preprocess
 from evaluation_assets.core.reporting.render import as_markdown
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "6"
+REPORT_VERSION = "7"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -37,6 +38,7 @@ REPORTED = (
     "score_history",
     "session_agents",
     "coding_work",
+    "constraint_results",
     "review_queue",
 )
 
@@ -49,7 +51,7 @@ class FilesConfig(dg.Config):
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="reports",
+    group_name=groups.INGEST,
     deps=["preprocessed_trajectories"],
     code_version=REPORT_VERSION,
     kinds={"json"},
@@ -74,7 +76,7 @@ def report_asset(
 
     @dg.asset(
         partitions_def=DROPS,
-        group_name="reports",
+        group_name=groups.REPORT,
         code_version="|".join(
             [REPORT_VERSION, *(part.model_dump_json() for part in (settings.gate, settings.headline, settings.review))]
         ),

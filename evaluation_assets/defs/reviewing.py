@@ -9,68 +9,75 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.checks.human_review import may_gate, readable
 from evaluation_assets.core.human_review import judged_labels
 from evaluation_assets.core.human_review.labels import Label, read_labels
-from evaluation_assets.core.human_review.queue import by_reason, queue_rows, write_queue
+from evaluation_assets.core.human_review.queue import by_reason, queue_rows, violating, write_queue
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
-REVIEWING_VERSION = "2"
+REVIEWING_VERSION = "3"
 """Increment when the same scores and labels would give different results."""
 
 
 def reviewing_assets(
-    judges: Sequence[Judge], settings: ReviewSettings, stores: Sequence[str] = (), cascading: Cascading = Cascading()
+    judges: Sequence[Judge], settings: ReviewSettings, stores: Sequence[str] = ()
 ) -> list[dg.AssetsDefinition]:
-    """The review queue of a drop; labels, judge cards and corrected pass rates over all drops.
+    """Labels, judge cards and corrected pass rates over all drops.
 
     `stores` are the sinks that labels are collected from.
     """
     names = [judge.name for judge in judges]
     return [
-        _review_queue(judges, settings, cascading),
         _labels(stores),
         _judge_cards(names, settings),
         _pass_rates(names, settings),
     ]
 
 
-def _review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading) -> dg.AssetsDefinition:
+def review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading) -> dg.AssetsDefinition:
+    """The trajectories of a drop that people should review."""
     verdicts = judge_keys(LEVELS, judges) if cascading.fitted else []
 
     @dg.asset(
+        name="review_queue",
         partitions_def=DROPS,
-        group_name="reviewing",
-        deps=["preprocessed_trajectories", "trajectory_scores", *verdicts],
+        group_name=groups.REPORT,
+        deps=["preprocessed_trajectories", "trajectory_scores", "constraint_results", *verdicts],
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}",
         kinds={"parquet", "csv"},
         description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
-    def review_queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
+    def queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         name = context.partition_key
-        trajectories, scores = home.tables(name, "preprocessed_trajectories", "trajectory_scores")
+        trajectories, scores, constraints = home.tables(
+            name, "preprocessed_trajectories", "trajectory_scores", "constraint_results"
+        )
         undecided = cascading.undecided(home.home, name)
-        rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided))
+        rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided, violating(constraints)))
         path = write_queue(home.home.reports(name), rows, home.home.report_address(name))
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(
             value=Stream(table, batched(rows, table), lambda: {"path": str(path), **by_reason(rows)})
         )
 
-    return review_queue
+    return queue
 
 
 def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
     @dg.asset(
-        group_name="reviewing",
+        group_name=groups.GATE,
         code_version=REVIEWING_VERSION,
-        deps=[dg.AssetKey([COLLECTED_LABELS, store]) for store in stores],
+        deps=[owned_key(COLLECTED_LABELS, store) for store in stores],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
         ],
@@ -90,10 +97,11 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
 
 def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
     @dg.asset(
-        group_name="reviewing",
+        group_name=groups.GATE,
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
-        deps=[dg.AssetDep(dg.AssetKey(["trajectory_verdicts", judge])) for judge in judges],
+        deps=[owned_key("trajectory_verdicts", judge) for judge in judges],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 MAY_GATE,
@@ -116,10 +124,11 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
 
 def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDefinition:
     @dg.asset(
-        group_name="reviewing",
+        group_name=groups.OVERVIEW,
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         deps=["review_queue", "trajectory_scores"],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:

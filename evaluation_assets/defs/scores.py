@@ -16,6 +16,7 @@ from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.core.tables import Table
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import PANEL_AGREEMENT
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
@@ -42,7 +43,7 @@ def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> lis
         @dg.asset(
             name=table.name,
             partitions_def=DROPS,
-            group_name="scores",
+            group_name=groups.group_of_verdicts(verdicts),
             code_version="|".join(
                 [SCORING_VERSION, f"quorum {quorum}{asked}", *(f"majority {name}" for name in majorities)]
             ),
@@ -119,7 +120,7 @@ def _panel_reliability(judges: Sequence[Judge]) -> dg.AssetsDefinition:
 
     @dg.asset(
         partitions_def=DROPS,
-        group_name="scores",
+        group_name=groups.TRAJECTORIES,
         code_version=f"{SCORING_VERSION}|effective judges",
         deps=judge_keys(list(levels.values()), judges),
         kinds={"parquet"},

@@ -5,6 +5,7 @@ import dagster as dg
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.triggers.new_drops import from_cursor, look_at, run_key, to_cursor
+from evaluation_assets.core.triggers.run_tags import run_tags
 from evaluation_assets.defs.freshness import evaluated_content, run_config_of
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.defs.partitions import DROPS
@@ -54,7 +55,7 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
                 run_key=run_key(key, after),
                 partition_key=key,
                 run_config=run_config_of(context.instance, key),
-                tags={"evaluation/content": after.content[:16]},
+                tags={"evaluation/content": after.content[:16], **run_tags(found.drops[key])},
             )
             for key, after in look.to_run.items()
         ],

@@ -15,11 +15,13 @@ from evaluation_assets.core.lake import Stream, batched
 from evaluation_assets.core.scoring import analysed_sessions
 from evaluation_assets.core.scoring.session_summary import SessionSummary
 from evaluation_assets.core.sessions.embedding_similarity import measure_name, opened_measure
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import COORDINATED, SESSIONS_JUDGED, UNAUTHORISED_CALLS
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import JudgingConfig, by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
 SESSIONS_VERSION = "5"
 """Increment when the same sessions and verdicts would give a different analysis."""
@@ -44,7 +46,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
     @dg.asset(
         name=table.name,
         partitions_def=DROPS,
-        group_name="sessions",
+        group_name=groups.SESSIONS_AND_SUITES,
         code_version=f"{SESSIONS_VERSION}|quorum {panel.quorum}|{measure_name(panel.embeddings)}",
         deps=["preprocessed_trajectories", *judge_keys([tables.SESSION_VERDICTS], judges)],
         kinds={"parquet"},
@@ -85,7 +87,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="sessions",
+    group_name=groups.REPORT,
     deps=["session_analyses", "task_metrics"],
     code_version=SESSIONS_VERSION,
     kinds={"parquet"},
@@ -100,10 +102,11 @@ def session_agents(context: dg.AssetExecutionContext, home: HomeResource) -> dg.
 
 
 @dg.asset(
-    group_name="sessions",
+    group_name=groups.OVERVIEW,
     code_version=SESSIONS_VERSION,
     deps=["session_agents", "score_history"],
     kinds={"parquet"},
+    io_manager_key=TABLES_IO,
     description=f"Each row is {tables.SESSION_AGENT_RANKS.row}.",
 )
 def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:

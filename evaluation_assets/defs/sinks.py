@@ -20,12 +20,15 @@ from evaluation_assets.core.sinks.http import SendError
 from evaluation_assets.core.sinks.opening import MissingKey, is_annotated, open_annotated
 from evaluation_assets.core.sinks.settings import ScoreSinkSettings, SinkSettings
 from evaluation_assets.core.sinks.sink import DropOutcome
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.names import COLLECTED_LABELS, DELIVERED, DELIVERIES
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.reports import REPORTED
 from evaluation_assets.defs.results import check_result
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
 
 def sink_assets(
@@ -46,16 +49,17 @@ def stores_of(sinks: Mapping[str, SinkSettings]) -> dict[str, ScoreSinkSettings]
 def _deliveries(
     name: str, sink: SinkSettings, judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
 ) -> dg.AssetsDefinition:
-    key = dg.AssetKey([DELIVERIES, name])
+    key = owned_key(DELIVERIES, name)
 
     # The report's blocking checks would keep a regression from the pull request, so that what the report and the gate
     # are made of is upstream, and not the report.
     @dg.asset(
         key=key,
         partitions_def=DROPS,
-        group_name="sinks",
+        group_name=groups.SINKS,
         deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
         kinds={sink.type},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 DELIVERED, asset=key, partitions_def=DROPS, description="The sink has taken everything it was sent."
@@ -69,7 +73,7 @@ def _deliveries(
 
         def outcome() -> DropOutcome:
             own = DropTables.of(home.home, drop, judges)
-            comparability = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+            comparability = drop_comparability(own, judges, rubrics, quorum)
             return drop_outcome(
                 drop_report(home.home, drop, own, comparability, settings),
                 settings.gate,
@@ -86,8 +90,8 @@ def _deliveries(
 
 def _collected(name: str, sink: ScoreSinkSettings) -> dg.AssetsDefinition:
     @dg.asset(
-        key=dg.AssetKey([COLLECTED_LABELS, name]),
-        group_name=COLLECTED_LABELS,
+        key=owned_key(COLLECTED_LABELS, name),
+        group_name=groups.GATE,
         deps=["preprocessed_trajectories"],  # no scores: labels decide which judges have a say in them
         kinds={sink.type},
         description=f"What people said about traces in {name}, as labels: labels/{name}.jsonl.",

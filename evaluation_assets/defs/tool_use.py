@@ -7,6 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core.lake import Stream
 from evaluation_assets.core.pipeline.tool_use import measured_runs, patterns_of
+from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
@@ -20,7 +21,7 @@ def tool_use_results(min_pass_rates: Mapping[str, float]) -> dg.AssetsDefinition
     @dg.asset(
         name="tool_use_results",
         partitions_def=DROPS,
-        group_name="tool_use",
+        group_name=groups.SESSIONS_AND_SUITES,
         deps=["raw_trajectories"],
         code_version=f"{TOOL_USE_VERSION}|{json.dumps(min_pass_rates, sort_keys=True)}",
         kinds={"parquet"},
@@ -35,7 +36,7 @@ def tool_use_results(min_pass_rates: Mapping[str, float]) -> dg.AssetsDefinition
 
 @dg.asset(
     partitions_def=DROPS,
-    group_name="tool_use",
+    group_name=groups.SESSIONS_AND_SUITES,
     deps=["tool_use_results"],
     code_version=TOOL_USE_VERSION,
     kinds={"parquet"},

@@ -8,6 +8,10 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored, Stream, write
 from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.tables import Table
+from evaluation_assets.resources.asset_keys import table_path
+
+TABLES_IO = "evaluation_tables"
+"""Key of this IO manager. With a key of its own, it can be added to projects that have another `io_manager`."""
 
 _CELL = 120
 """Characters of a value shown in the preview."""
@@ -24,18 +28,7 @@ class ParquetIOManager(dg.ConfigurableIOManager):
 
     def handle_output(self, context: dg.OutputContext, obj: Stream) -> None:
         """Write the stream and describe what was written."""
-        stored = self._stored(context)
-        written = write(stored.path, obj)
-        context.add_output_metadata(
-            {
-                "dagster/row_count": written.rows,
-                "dagster/column_schema": column_schema(stored.table),
-                "dagster/uri": str(stored.path),
-                "size": written.bytes,
-                "preview": preview(written.head),
-                **obj.summary(),
-            }
-        )
+        context.add_output_metadata(_write(self._stored(context), obj))
 
     def load_input(self, context: dg.InputContext) -> Stored:
         """The table, to be read as a stream; a table that was never written reads as empty."""
@@ -45,7 +38,24 @@ class ParquetIOManager(dg.ConfigurableIOManager):
         home = Installation.at(self.home_url, self.lake_url)
         if not context.has_asset_partitions:
             return home.whole_table(context.asset_key.path[0])
-        return home.table(context.asset_partition_key, *context.asset_key.path)
+        return home.table(context.asset_partition_key, *table_path(context.asset_key))
+
+
+def write_table(home: Installation, key: dg.AssetKey, drop: str, stream: Stream) -> dict[str, Any]:
+    """Write a table of a drop, for a step that yields no outputs to the IO manager; the metadata of its asset."""
+    return _write(home.table(drop, *table_path(key)), stream)
+
+
+def _write(stored: Stored, stream: Stream) -> dict[str, Any]:
+    written = write(stored.path, stream)
+    return {
+        "dagster/row_count": written.rows,
+        "dagster/column_schema": column_schema(stored.table),
+        "dagster/uri": str(stored.path),
+        "size": written.bytes,
+        "preview": preview(written.head),
+        **stream.summary(),
+    }
 
 
 def column_schema(table: Table) -> dg.TableSchema:

@@ -16,6 +16,7 @@ from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.triggers.run_tags import run_tags
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.agents import run_key
 from evaluation_assets.defs.lost_runs import fail_gone_runs
@@ -29,7 +30,8 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
-from evaluation_assets.resources.event_storage import sync_at_checkpoints
+from evaluation_assets.defs.per_judge import LEVELS
+from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import PREPROCESSED_FILES, assets_of, missing_upstream
 from evaluation_assets.runs.stop import Stop
@@ -75,16 +77,25 @@ class RunOutcome:
 
 @contextmanager
 def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
-    """The Dagster instance of an installation, shared with its UI. Runs with a dead process are marked as failed."""
+    """The Dagster instance of an installation, shared with its UI. Runs with a dead process are marked as failed.
+
+    `DAGSTER_HOME` names it while it is open: Dagster reads the variable.
+    """
+    before = os.environ.get("DAGSTER_HOME")
     os.environ["DAGSTER_HOME"] = str(home.dagster)
-    home.dagster.mkdir(parents=True, exist_ok=True)
-    sync_at_checkpoints(Path(str(home.dagster)))
-    with (home.dagster / "opening.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
-        instance = dg.DagsterInstance.get()
-    with instance:
-        fail_gone_runs(instance)
-        yield instance
+    try:
+        home.dagster.mkdir(parents=True, exist_ok=True)
+        with (home.dagster / "opening.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
+            instance = open_instance(Path(str(home.dagster)))
+        with instance:
+            fail_gone_runs(instance)
+            yield instance
+    finally:
+        if before is None:
+            os.environ.pop("DAGSTER_HOME", None)
+        else:
+            os.environ["DAGSTER_HOME"] = before
 
 
 def evaluate_drops(
@@ -209,6 +220,7 @@ def _execute(
     run_config: Mapping[str, Any],
     progress: RunProgress,
     stop: Stop,
+    tags: Mapping[str, str] | None = None,
 ) -> dg.ExecuteInProcessResult:
     """Execute a run. On a signal to stop it is canceled; it is never left in the state STARTED."""
     run_id = str(uuid.uuid4())
@@ -229,6 +241,7 @@ def _execute(
             run_config=run_config,
             raise_on_error=False,
             run_id=run_id,
+            tags=dict(tags or {}),
         )
     finally:
         if stop.settled():
@@ -251,7 +264,7 @@ def _run(
     if missing := missing_upstream(definitions, home, drop.key, selection or ()):
         return RunOutcome(drop, "unusable", _without_upstream(missing), (), {})
     run_config = _run_config(job, selection, options)
-    result = _execute(job, instance, drop.key, selection, run_config, progress, stop)
+    result = _execute(job, instance, drop.key, selection, run_config, progress, stop, run_tags(drop))
     failed = tuple(
         FailedCheck(
             check.asset_key.to_user_string(),
@@ -316,16 +329,14 @@ def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, 
         ),
         "preprocessed_files": (PREPROCESSED_FILES, {"split_size": options.split_size or 0}),
     }
-    configs |= {
-        f"judge_{level}": (dg.AssetKey([f"{level}_verdicts"]), {"budget_usd": options.budget_usd})
-        for level in ("clip", "category", "trajectory", "session")
-    }
     configs["judge_canaries"] = (dg.AssetKey(["canary_verdicts"]), {"budget_usd": options.budget_usd})
-    configs["session_analyses"] = (dg.AssetKey("session_analyses"), {"budget_usd": options.budget_usd})
+    configs["measure"] = (dg.AssetKey("session_analyses"), {"budget_usd": options.budget_usd})
     running = set(job.asset_layer.selected_asset_keys if selection is None else selection)
     ops = {
         step: {"config": config}
         for step, (asset, config) in configs.items()
         if any(key.path[: len(asset.path)] == asset.path for key in running)
     }
+    if any(key.path[0] == level.name for key in running for level in LEVELS):
+        ops["judge"] = {"config": {"budget_usd": options.budget_usd}}
     return {"loggers": {"console": {}}, "ops": ops}

@@ -8,14 +8,12 @@ import dagster as dg
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.tables import TABLES
 from evaluation_assets.defs.names import EVALUATE
+from evaluation_assets.resources.asset_keys import table_path
+from evaluation_assets.runs.errors import InvalidSelection
 
 PREPROCESSED_FILES = dg.AssetKey("preprocessed_files")
 
 _BARE_NAME = re.compile(r"([+*]*)([\w./-]+)([+*]*)")
-
-
-class InvalidSelection(ValueError):
-    """A selection cannot be materialised; the message says what to change."""
 
 
 def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bool) -> list[dg.AssetKey]:
@@ -68,6 +66,6 @@ def missing_upstream(
     for key in selection:
         for parent in sorted(graph.get(key).parent_keys - set(selection)):
             table = TABLES.get(parent.path[0])
-            if table is not None and not table.whole and not home.table(drop, *parent.path).exists:
+            if table is not None and not table.whole and not home.table(drop, *table_path(parent)).exists:
                 missing.setdefault(key.to_user_string(), []).append(parent.to_user_string())
     return missing

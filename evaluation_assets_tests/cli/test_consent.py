@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from evaluation_assets_tests.runs.test_terminal import Terminal
 from evaluation_assets_tests.test_ui import wait_for
 
 
-def arguments(tmp_path: Path, server: ModelServer, panel: dict[str, object] | None = None, **more: object) -> list[str]:
+def arguments(tmp_path: Path, server: ModelServer, panel: dict[str, object] | None = None, **more: Any) -> list[str]:
     (tmp_path / "d.jsonl").write_bytes(drop_of(2))
     (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, **more)]} | (panel or {})))
     return [str(tmp_path / "d.jsonl"), "--home", str(tmp_path / "home"), "--panel", str(tmp_path / "panel.yaml")]

@@ -78,6 +78,32 @@ def test_a_criterion_shows_the_verdicts_with_their_replies(judged: Judged) -> No
     assert f"  ledger     {rows[0]['ledger_key']}" in text
 
 
+@pytest.mark.parametrize("table", ["clip_verdicts", "category_verdicts", "trajectory_verdicts"])
+def test_a_verdict_shows_the_prompt_that_was_sent(judged: Judged, table: str) -> None:
+    asked = [row for row in judged.rows("week", table, "model") if row["trajectory_id"] == "red" and row["scores"]]
+    prefix = "answer." if asked[-1].get("subject") == "answer" else ""
+    criterion = prefix + dict(asked[-1]["scores"]).popitem()[0]
+    document = orjson.loads(explained(judged, "week", "red", criterion, "--format", "json").output)
+    prompts = [each["prompt"] for each in document["verdicts"] if each["table"] == f"{table}/model"]
+    assert prompts
+    for prompt in prompts:
+        assert prompt.startswith("[system]\n") and "[user]\n" in prompt
+        assert table != "clip_verdicts" or "found lamps" in prompt
+
+
+def test_a_prompt_of_other_settings_is_not_made_up(judged: Judged) -> None:
+    file = Path(judged.home.root.path) / "panel.yaml"
+    before = file.read_bytes()
+    panel = orjson.loads(before)
+    panel["judges"][0]["model"] = "another"
+    try:
+        file.write_bytes(orjson.dumps(panel))
+        done = explained(judged, "week", "red", "overall")
+    finally:
+        file.write_bytes(before)
+    assert "prompt     not known: panel, rubrics or prompts are others than when it was sent" in done.output
+
+
 def test_long_replies_are_shortened_and_keys_masked(judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
     row = judged.rows("week", "clip_verdicts", "model")[0]
     word = row["reasoning"].split()[0]

@@ -274,6 +274,16 @@ def test_a_judge_whose_name_dagster_refuses_is_refused_in_words(tmp_path: Path) 
     assert "reserved by Dagster" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("name", ["overview", "evaluate", "plan"])
+def test_unusable_settings_are_told_in_one_line(name: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "gate.yaml").write_text("headline: {by: luck}")
+    done = command(name, *([] if name == "overview" else [SAMPLE]), home=home)
+    assert done.returncode == 2
+    assert "headline.by" in done.stderr and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_short_help_of_a_command_is_its_own(name: str) -> None:
     with click.Context(main) as context:
@@ -287,3 +297,16 @@ def test_help_imports_neither_dagster_nor_numeric_libraries() -> None:
     code = f"from evaluation_assets.cli.main import main; import sys; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", ["plan", "import"])
+def test_a_dry_run_with_the_embedded_judge_loads_no_dagster_database_or_model_client(tmp_path: Path, name: str) -> None:
+    code = (
+        "import runpy, sys, atexit\n"
+        "atexit.register(lambda: print(sorted({'dagster', 'sqlalchemy', 'openai', 'anthropic', 'httpx2', 'scipy'}"
+        " & sys.modules.keys())))\n"
+        f"sys.argv = ['evaluation-assets', {name!r}, {str(SAMPLE)!r}]\n"
+        "runpy.run_module('evaluation_assets.cli', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

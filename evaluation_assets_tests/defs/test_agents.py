@@ -11,6 +11,7 @@ from evaluation_assets.core.drops import scan
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs import groups
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace
 from evaluation_assets_tests.installed_agents import answering, installed
@@ -29,7 +30,7 @@ def test_agents_side_by_side_write_drops_that_are_evaluated_like_any_other(tmp_p
         ran = definitions.resolve_job_def("run_agents").execute_in_process(partition_key="sums", instance=instance)
         assert ran.success
         about = {
-            event.asset_key.path[-1]: event.materialization.metadata
+            event.asset_key.path[-1].removesuffix("_agent_runs"): event.materialization.metadata
             for event in ran.get_asset_materialization_events()
             if event.asset_key is not None and event.asset_key.path[0] == "agent_runs"
         }
@@ -50,7 +51,7 @@ def test_agents_side_by_side_write_drops_that_are_evaluated_like_any_other(tmp_p
 def test_without_agents_there_is_nothing_to_run(tmp_path: Path) -> None:
     definitions = build_definitions(Installation.at(str(tmp_path)), Panel())
     graph = definitions.resolve_asset_graph()
-    assert "agents" not in {graph.get(key).group_name for key in graph.get_all_asset_keys()}
+    assert groups.AGENTS not in {graph.get(key).group_name for key in graph.get_all_asset_keys()}
     assert "nightly_suites" not in {schedule.name for schedule in definitions.schedules or ()}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import command, failed_checks
 from evaluation_assets_tests.defs.test_regression import TASKS, check_of, promote, run_of
 from evaluation_assets_tests.model_judging import Judged, installed, judge
@@ -86,7 +87,7 @@ def test_verdicts_of_the_ledger_keep_the_canaries_they_were_paid_with(
 def test_canaries_alone_are_not_asked_again_on_another_day(accepted: Judged, server: ModelServer) -> None:
     paid = accepted.rows("s/base", "canary_verdicts", "one")
     server.script([rule("lenient", by=-3)])
-    canaries = [dg.AssetKey(["canary_verdicts", "one"])]
+    canaries = [owned_key("canary_verdicts", "one")]
     job = accepted.definitions.resolve_job_def("evaluate")
     done = job.execute_in_process(partition_key="s/base", instance=accepted.instance, asset_selection=canaries)
     assert done.success and accepted.rows("s/base", "canary_verdicts", "one") == paid
@@ -179,7 +180,7 @@ LOST = [rule("invalid_json", contains=words) for words in ("Forth Bridge", "squa
 
 
 def coverage_of(result: dg.ExecuteInProcessResult) -> dg.AssetCheckEvaluation:
-    key = dg.AssetKey(["canary_verdicts", "one"])
+    key = owned_key("canary_verdicts", "one")
     return next(
         check
         for check in result.get_asset_check_evaluations()

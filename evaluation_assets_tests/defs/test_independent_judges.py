@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.core.llm.ledger import Ledger
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import SAMPLE
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -122,9 +123,8 @@ def test_a_judge_run_alone_needs_no_table_of_another(
     judged = installed(tmp_path, instance, judge(server), judge(server, "two", model="other"))
     judged.drop("d", drop_of(1))
     assert judged.run("d", job="preprocess_only").success
-    for tables in (["clips"], *([[f"{level}_verdicts", "two"]] for level in LEVELS)):
-        keys = [dg.AssetKey(table) for table in tables]
-        job = judged.definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection=set(keys))
+    for key in (dg.AssetKey("clips"), *(owned_key(f"{level}_verdicts", "two") for level in LEVELS)):
+        job = judged.definitions.resolve_implicit_global_asset_job_def().get_subset(asset_selection={key})
         assert job.execute_in_process(partition_key="d", instance=instance).success
     assert asked_of(server, "m") == Counter()
     assert [len(judged.verdicts(level, "two")) for level in LEVELS] == [CLIPS, 1, 2]
@@ -137,11 +137,11 @@ def test_the_levels_of_a_judge_hang_on_its_own_verdicts_only(
 ) -> None:
     graph = installed(tmp_path, instance, RULES, judge(server)).definitions.resolve_asset_graph()
 
-    def parents(*path: str) -> set[str]:
-        return {key.to_user_string() for key in graph.get(dg.AssetKey(path)).parent_keys}
+    def parents(table: str) -> set[str]:
+        return {key.to_user_string() for key in graph.get(owned_key(table, "one")).parent_keys}
 
-    ingested = {"preprocessed_trajectories", "clips"}
-    assert parents("clip_verdicts", "one") == ingested
-    assert parents("category_verdicts", "one") == {*ingested, "clip_verdicts/one"}
-    assert parents("trajectory_verdicts", "one") == {*ingested, "clip_verdicts/one", "category_verdicts/one"}
-    assert parents("session_verdicts", "one") == {"preprocessed_trajectories"}
+    clips, categories = (owned_key(f"{level}_verdicts", "one").to_user_string() for level in ("clip", "category"))
+    assert parents("clip_verdicts") == {"clips"}
+    assert parents("category_verdicts") == {clips}
+    assert parents("trajectory_verdicts") == {categories}
+    assert parents("session_verdicts") == {"preprocessed_trajectories"}

@@ -82,7 +82,7 @@ def test_a_hostile_sidecar_fails_the_run_of_its_drop_by_name(installation: Works
     (Path(installation.home.drops.path) / "bad.drop.yaml").write_bytes(HOSTILE["no such day"])
     result = installation.run("bad")
     assert not result.success
-    (failure,) = [event for event in result.all_events if event.is_step_failure and event.step_key == "read_drop"]
+    (failure,) = [event for event in result.all_events if event.is_step_failure and event.step_key == "preprocess"]
     assert "bad.drop.yaml" in failure.step_failure_data.error_display_string
 
 

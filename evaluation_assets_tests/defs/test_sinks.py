@@ -12,10 +12,11 @@ import yaml
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets_tests.conftest import Workspace, failed_checks, record
 from evaluation_assets_tests.http_server import Reply, Request, http_server
 
-DELIVERIES = dg.AssetKey(["deliveries", "chat"])
+DELIVERIES = owned_key("deliveries", "chat")
 
 
 @dataclass
@@ -88,7 +89,7 @@ def test_labels_are_collected_before_they_are_read(tmp_path: Path) -> None:
     home = Installation.at(str(tmp_path))
     home.sinks_file.write_text("sinks: {ours: {type: phoenix, url: 'http://localhost:1'}}")
     definitions = build_definitions(home, Panel())
-    collected = dg.AssetKey(["collected_labels", "ours"])
+    collected = dg.AssetKey(["collected_labels", "ours_collected_labels"])
     assert collected in definitions.resolve_asset_graph().get(dg.AssetKey("labels")).parent_keys
     assert collected in definitions.resolve_job_def("overview").asset_layer.selected_asset_keys
     assert collected not in definitions.resolve_job_def("evaluate").asset_layer.selected_asset_keys

@@ -58,10 +58,10 @@ class Batches:
         """What the script has for a request about batches."""
         for rule in self.models.script.rules:
             if rule.takes(entry.path, b"", None, entry.sha256):
-                entry.fault = rule.fault["kind"]
-                failure = ERRORS[entry.fault]
-                entry.status = rule.fault.get("status", failure.status)
-                return _json(self.protocol.error(failure, rule.fault, entry.number), entry.status)
+                failure = ERRORS[rule.fault["kind"]]
+                status: int = rule.fault.get("status", failure.status)
+                entry.fault, entry.status = rule.fault["kind"], status
+                return _json(self.protocol.error(failure, rule.fault, entry.number), status)
         return None
 
     def results(self, batch: Batch) -> Iterator[tuple[str, str, Any]]:

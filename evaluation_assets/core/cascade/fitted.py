@@ -8,8 +8,9 @@ from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.cascade.combining import Combination
-from evaluation_assets.core.configuration import Section
+from evaluation_assets.core.configuration import InvalidConfiguration, Section
 from evaluation_assets.core.lake import publish_bytes
+from evaluation_assets.core.trajectories.identity import digest
 
 LABELS = "labels"
 """The reference of a cascade that was fitted on labels of people."""
@@ -18,7 +19,7 @@ PASSED = "passed"
 """The criterion of a whole trajectory: the mean of its criteria."""
 
 
-class InvalidCascade(ValueError):
+class InvalidCascade(InvalidConfiguration):
     """A file that holds no fitted cascade; the message names it and says what to do."""
 
 
@@ -73,6 +74,11 @@ class FittedCascade(Section):
     stages: tuple[tuple[str, ...], ...]
     with_probability: tuple[str, ...] = ()
     criteria: tuple[FittedCriterion, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all of it."""
+        return digest(self.model_dump_json())
 
     def of_level(self, level: str) -> dict[str, FittedCriterion]:
         """The fitted criteria of a level, by name."""

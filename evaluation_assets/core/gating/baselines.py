@@ -93,6 +93,9 @@ def scored_with(metrics: DropMetrics) -> dict[str, str]:
 
 
 _KEPT_OUT = " kept out of gates"
+SCORED_NO_CLIPS = " scored no clips"
+"""End of a part of a comparability key: the judge has no share in `overall`, though others have."""
+
 SERVED = "model served to "
 """Part of a comparability key: the model version that a provider reports in its replies to a judge."""
 
@@ -100,13 +103,23 @@ SERVED = "model served to "
 def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[str, ...]:
     """The gating metrics of runs scored with these parts.
 
-    The default is outcomes, and `overall` if a model judge or a recorded judge is on the panel. With the embedded judge
-    alone `overall` does not gate: it measures how an agent works, which says little about whether it succeeds.
+    The default is outcomes, and `overall` if a model judge or a recorded judge scored clips. `overall` of the embedded
+    judge alone does not gate: it measures how an agent works, which says little about whether it succeeds.
     """
     if settings.metrics is not None:
         return settings.metrics
-    only_rules = set(_providers(parts).values()) <= {EMBEDDED}
-    return (SUCCESS, PASS_RATE) if only_rules else (SUCCESS, PASS_RATE, "overall")
+    return (SUCCESS, PASS_RATE) if is_by_rules_only(parts) else (SUCCESS, PASS_RATE, "overall")
+
+
+def is_by_rules_only(parts: Mapping[str, str]) -> bool:
+    """Whether `overall` is the mean of the embedded judge's scores alone, by the parts of the comparability key."""
+    providers = _providers(parts)
+    without = {part.removesuffix(SCORED_NO_CLIPS).removeprefix("judge ") for part in parts if _ends(part)}
+    return {provider for judge, provider in providers.items() if judge not in without} <= {EMBEDDED}
+
+
+def _ends(part: str) -> bool:
+    return part.endswith((_KEPT_OUT, SCORED_NO_CLIPS))
 
 
 def _providers(parts: Mapping[str, str]) -> dict[str, str]:
@@ -115,7 +128,7 @@ def _providers(parts: Mapping[str, str]) -> dict[str, str]:
     return {
         part.removeprefix("judge "): value.split(" ", 1)[0]
         for part, value in parts.items()
-        if part.startswith("judge ") and not part.endswith(_KEPT_OUT) and part not in out
+        if part.startswith("judge ") and not _ends(part) and part not in out
     }
 
 
@@ -132,20 +145,32 @@ def make_baseline(
         raise InvalidBaseline(
             f"{first.drop} has no suite: put it into a folder, or set `suite` in {first.drop}.drop.yaml"
         )
-    if not first.tasks:
-        raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
     for other in drops[1:]:
         parts = [(each.suite, scored_with(each), each.tasks.keys()) for each in (first, other)]
         if parts[0] != parts[1]:
             raise InvalidBaseline(f"{other.drop} and {first.drop} differ in suite, judges, settings or tasks")
+    made = as_baseline(drops)
+    promotion = {"promoted_by": promoted_by, "promoted_at": promoted_at, "reason": reason, "run_id": run_id}
+    return made.model_copy(update=promotion)
+
+
+def as_baseline(drops: Sequence[DropMetrics]) -> Baseline:
+    """What another drop is compared with, without a promotion. The suite is empty if the drops have none.
+
+    Raises:
+        InvalidBaseline: the first drop has no evaluated tasks.
+    """
+    first = drops[0]
+    if not first.tasks:
+        raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
     parts = scored_with(first)
     names = [name for name in first.metrics if all(name in drop.metrics for drop in drops)]
     return Baseline(
-        suite=first.suite,
-        promoted_by=promoted_by,
-        promoted_at=promoted_at,
-        reason=reason,
-        run_id=run_id,
+        suite=first.suite or "",
+        promoted_by="",
+        promoted_at="",
+        reason="",
+        run_id="",
         runs=tuple(
             BaselineRun(
                 drop=drop.drop,

@@ -6,19 +6,17 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import read_settings, validated
+from evaluation_assets.core.configuration import InvalidConfiguration, read_settings, validated
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
-from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
 from evaluation_assets.core.redaction.settings import OwnRedaction, Redaction
 from evaluation_assets.core.rubrics.model import Level
-from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings
+from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
@@ -33,7 +31,7 @@ Stage = Annotated[
 """The judges of one stage of a cascade; a file may name a single one without a list."""
 
 
-class InvalidPanel(ValueError):
+class InvalidPanel(InvalidConfiguration):
     """A panel file that cannot be used; the message names file, field and what to write instead."""
 
 
@@ -42,8 +40,9 @@ class JudgeSettings(EndpointSettings):
 
     With `repeats` a model gives several verdicts on every subject, each in a conversation of its own. `levels`, or a
     `preset` of them, and `sample` choose what the judge is asked; without them it is asked about everything.
-    `mode: batch` asks in batches where a level allows it. `redaction` is what is replaced in texts before they are sent
-    to it, if not what the panel says; `false` is nothing.
+    `mode: batch` asks in batches where a level allows it. With `probability` each score comes with the judge's estimate
+    of how likely a person would let the subject pass; a cascade calibrates and uses it. `redaction` is what is replaced
+    in texts before they are sent to it, if not what the panel says; `false` is nothing.
     """
 
     repeats: int = Field(default=1, ge=1)
@@ -51,12 +50,13 @@ class JudgeSettings(EndpointSettings):
     preset: Preset | None = None
     sample: float | None = Field(default=None, gt=0, le=1)
     mode: Literal["interactive", "batch"] = "interactive"
+    probability: bool = False
     redaction: OwnRedaction = None
 
     @property
     def selection(self) -> Selection:
         """Which subjects the judge is asked about."""
-        return Selection.of(self.levels, self.preset, self.sample)
+        return Selection.of(self.levels, self.preset, self.sample, probability=self.probability)
 
     @property
     def model_name(self) -> str:
@@ -74,6 +74,10 @@ class JudgeSettings(EndpointSettings):
         if self.provider in (EMBEDDED, RECORDED):
             if self.repeats > 1:
                 raise ValueError(f"provider {self.provider} is deterministic; remove repeats")
+            if self.mode == "batch":
+                raise ValueError(f"provider {self.provider} makes no calls; remove mode: batch")
+            if self.probability:
+                raise ValueError(f"provider {self.provider} is not asked anything; remove probability")
             if self.preset == "quick":
                 raise ValueError(
                     f"provider {self.provider} makes no calls, so preset quick saves none; choose standard or full, or "
@@ -188,6 +192,9 @@ def _judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> Judge:
         return RulesJudge(own.name, selection=own.selection)
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name, selection=own.selection)
+    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
+    from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415
+
     settings, connected, pricing = endpoint_of(own)
     return ModelJudge(
         settings,

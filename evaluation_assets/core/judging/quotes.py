@@ -6,20 +6,23 @@ conversations that go on from it, and every reply asked for twice more: with twi
 again because it was not valid.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 import orjson
 
 from evaluation_assets.core.judging.replies import scored_criteria
 from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd, size_of
-from evaluation_assets.core.llm.ledger import Entry
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
-from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.prices import Pricing, batch_price
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.nullable import sum_of
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.llm.ledger import Entry
 
 BYTES_PER_TOKEN = 3.7
 """Assumed where no reply to this drop's questions tells: between English (4) and code, JSON and tables (3 to 3.5)."""
@@ -70,6 +73,16 @@ class Quote:
     most: Amount
 
 
+def in_batches(quotes: Mapping[str, Quote], batched: Collection[str]) -> Quote:
+    """The sum of quotes by level, where those of the levels in `batched` are asked in batches, which read no cache."""
+    return in_total(
+        replace(each, expected=replace(each.expected, usd=batch_price(each.uncached_usd), cached_tokens=0))
+        if level in batched
+        else each
+        for level, each in quotes.items()
+    )
+
+
 NOTHING = Quote(Amount(), 0.0, Amount())
 """No questions."""
 
@@ -97,7 +110,7 @@ def _sum(amounts: Sequence[Amount]) -> Amount:
 class ReplyLengths:
     """Output tokens of a model's verdicts in the ledger, by the criteria that they score."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable["Entry"]) -> None:
         self._by_criteria: dict[frozenset[str], list[int]] = {}
         for entry in entries:
             tokens, scored = entry.reply.usage.output_tokens, scored_criteria(entry.reply.text)

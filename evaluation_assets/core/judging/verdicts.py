@@ -40,4 +40,5 @@ class Verdict:
     served_model: str | None = None
     redacted: Mapping[str, int] = field(default_factory=dict)
     answer_scores: Mapping[str, float | None] | None = None
+    answer_probabilities: Mapping[str, float | None] | None = None
     wrong_clips: Mapping[int, str] | None = None

@@ -13,8 +13,8 @@ from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.budget import Budget, most_of
 from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
-from evaluation_assets.core.llm.errors import ProviderError, Stopped
-from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
+from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
+from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.negotiation import Negotiation
 from evaluation_assets.core.llm.prices import Pricing

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from evaluation_assets.core.llm.addresses import split_password, without_password
 from evaluation_assets.core.llm.budget import Budget, most_tokens, most_usd, size_of
-from evaluation_assets.core.llm.errors import ProviderError, Stopped
-from evaluation_assets.core.llm.ledger import Entry, Ledger, LedgerError, question_key
+from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
+from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.connections import key_in, openai_headers, secrets_of

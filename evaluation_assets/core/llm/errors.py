@@ -52,3 +52,7 @@ class Stopped(Exception):
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
+
+
+class LedgerError(Exception):
+    """The ledger cannot be read or written; the message says which one and what to do, without a password."""

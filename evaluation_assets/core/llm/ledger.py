@@ -21,6 +21,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
+from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.llm.json_text import dumped, loads
 from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolUse
 from evaluation_assets.core.processes import Process
@@ -100,10 +101,6 @@ _REMEMBER = sa.text(
     "INSERT INTO settings (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 )
 _WRITE = sa.text("UPDATE settings SET value = value")
-
-
-class LedgerError(Exception):
-    """The ledger cannot be read or written; the message says which one and what to do, without a password."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

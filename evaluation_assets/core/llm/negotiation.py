@@ -13,9 +13,9 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from evaluation_assets.core.llm.dialects import Dialect, Feature, features_of
-from evaluation_assets.core.llm.errors import ProviderError
+from evaluation_assets.core.llm.errors import LedgerError, ProviderError
 from evaluation_assets.core.llm.json_text import dumped
-from evaluation_assets.core.llm.ledger import Ledger, LedgerError
+from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.messages import Request
 from evaluation_assets.core.llm.settings import ModelSettings
 

@@ -2,9 +2,7 @@
 
 from typing import Protocol
 
-from genai_prices import Usage, calc_price
-from genai_prices.types import TieredPrices
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from evaluation_assets.core.llm.messages import TokenUsage
 
@@ -14,10 +12,10 @@ class Price(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: float
-    output: float
-    cached_input: float | None = None
-    cache_write: float | None = None
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
 
 
 class Pricing(Protocol):
@@ -68,6 +66,9 @@ class PublicPrice:
         """Where the next tier of the list price begins."""
         if self._provider_id is None:
             return None
+        from genai_prices import Usage, calc_price  # noqa: PLC0415  (with httpx2 0.1 s to import)
+        from genai_prices.types import TieredPrices  # noqa: PLC0415
+
         try:
             found = calc_price(Usage(input_tokens=1), model_ref=self._model, provider_id=self._provider_id)
         except LookupError:
@@ -81,6 +82,8 @@ class PublicPrice:
         """US dollars of a reply."""
         if self._provider_id is None or usage.input_tokens is None or usage.output_tokens is None:
             return None
+        from genai_prices import Usage, calc_price  # noqa: PLC0415  (see `cliff`)
+
         tokens = Usage(
             input_tokens=usage.input_tokens,
             cache_read_tokens=usage.cached_tokens or 0,

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
-from evaluation_assets.core.llm.shared_limits import limited_together, strictest
 
 LIMITS = ("max_concurrency", "requests_per_minute", "tokens_per_minute")
 
@@ -31,15 +30,21 @@ def overruled_limits(models: Sequence[EndpointSettings]) -> list[str]:
 
 
 def _together(models: Sequence[Settings]) -> list[list[Settings]]:
+    known = [model for model in models if model.provider in PROVIDERS]
+    if len(known) < 2:
+        return []
+    from evaluation_assets.core.llm.shared_limits import limited_together  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
     groups: defaultdict[str, list[Settings]] = defaultdict(list)
-    for model in models:
-        if model.provider in PROVIDERS:
-            groups[limited_together(endpoint_of(model)[0])].append(model)
+    for model in known:
+        groups[limited_together(endpoint_of(model)[0])].append(model)
     return [group for group in groups.values() if len(group) > 1]
 
 
 def _held(together: Sequence[EndpointSettings]) -> dict[str, float]:
     """The strictest of the limits that are set."""
+    from evaluation_assets.core.llm.shared_limits import strictest  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
     held: dict[str, float] = {}
     for limit in LIMITS:
         given = [getattr(model, limit) for model in together if limit in model.model_fields_set]

@@ -13,7 +13,7 @@ from statistics import fmean, median, pstdev
 from urllib.parse import quote
 
 from evaluation_assets.core.provenance.evidence import TABLES, Evidence, Level, Origin, Row, Subject
-from evaluation_assets.core.scoring.intervals import wilson
+from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, rate_interval
 
 Value = float | int | bool | None
 
@@ -42,6 +42,9 @@ _IN_WORDS = {
 }
 
 NOT_RECOMPUTED: Mapping[str, str] = {
+    "clips_asked": "follows from the levels and samples that the panel chooses, not from verdicts",
+    "panel": "compares judges with each other; the table `panel_reliability` has the rows",
+    "headline/change": "compares with the baseline, as `gate`",
     "gate": "compares tasks with those of other drops; `gate DROP` repeats the comparison",
     "history": "describes other drops of the suite",
     "agent_ranks": "describes other drops of the suite",
@@ -49,6 +52,7 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "headline/rates/passed": "comes from the calls and the test suite, as `tool_use`",
     "sessions": "comes from the analysis of sessions; the table `session_analyses` has the rows",
     "coding": "comes from edits and commands of coding agents; the table `coding_work` has the rows",
+    "constraints": "comes from the calls and `checks.yaml`; the table `constraint_results` has the rows",
     "reading": "counts what the reader noted while it read; `import FILE` repeats it",
     "records/flags": "counts the flags of the run and of the rules, which the report lists by trajectory",
     "rejected": "lists rows of the table `rejected_records`; their number is `records/total` less `records/kept`",
@@ -57,6 +61,9 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "sidecar": "is written by people",
 }
 """Figures of a report that are not recomputed here, by the beginning of their address, with the reason."""
+
+_Grouped = tuple[list[float], list[str]]
+"""Values, and the task of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +107,8 @@ class _Figures:
     def all(self) -> Iterator[Figure]:
         yield from self._records()
         yield from self._outcomes()
-        yield from self._statistic(
-            ("drop", "overall"), self._overall.values(), "overall scores of trajectories", _ROWS_CLIP
-        )
+        about = "overall scores of trajectories"
+        yield from self._statistic(("drop", "overall"), self._overall.values(), about, _ROWS_CLIP, self._tasks())
         overall = _known(self._overall.values())
         score = fmean(overall) if overall else None
         yield Figure(address("drop", "headline", "score"), score, len(overall), f"mean of {_OVERALL}", _ROWS_CLIP)
@@ -178,37 +184,46 @@ class _Figures:
         yield from _rate("right_answer", right, len(evidence.origins), _rows_of("trajectory"))
 
     def _criteria(self) -> Iterator[Figure]:
-        values: dict[tuple[str, str], list[float | None]] = {}
+        values: dict[tuple[str, str], list[tuple[float | None, str]]] = {}
         for origin in self._evidence.origins:
+            task = origin.task_id
             for criterion, value in self._own[origin.id].items():
                 level, dot, name = criterion.partition(".")
                 place = (level, name) if dot else ("trajectory", criterion)
-                values.setdefault(place, []).append(value)
+                values.setdefault(place, []).append((value, task))
             for category in dict.fromkeys(clip.tool_type for clip in origin.clips if not clip.is_final):
                 for criterion, value in self._panel("category", (origin.id, category)).items():
-                    values.setdefault(("category", criterion), []).append(value)
+                    values.setdefault(("category", criterion), []).append((value, task))
             for clip in origin.clips:
                 for criterion, value in self._clips[origin.id, clip.index].items():
-                    values.setdefault(("clip", criterion), []).append(value)
+                    values.setdefault(("clip", criterion), []).append((value, task))
         tables: Mapping[str, Level] = {"clip": "clip", "category": "category"}
         for (level, criterion), found in values.items():
             about = f"panel scores of each {level} on {criterion} ({_OF_PANEL})"
             rows = _rows_of(tables.get(level, "trajectory"))
-            yield from self._statistic(("drop", "criteria", level, criterion), found, about, rows)
+            scores, tasks = zip(*found, strict=True)
+            yield from self._statistic(("drop", "criteria", level, criterion), scores, about, rows, tasks)
 
     def _tools(self) -> Iterator[Figure]:
+        task_of = {origin.id: origin.task_id for origin in self._evidence.origins}
         by_tool: dict[str, list[tuple[str, int, str, bool]]] = {}
         for origin in self._evidence.origins:
             for clip in origin.clips:
                 place = (origin.id, clip.index, clip.call_status, clip.is_final)
                 by_tool.setdefault(clip.tool_type, []).append(place)
         for tool, clips in by_tool.items():
-            criteria: dict[str, list[float | None]] = {}
+            criteria: dict[str, tuple[list[float | None], list[str]]] = {}
+            of_clips: list[float | None] = []
             for trajectory, index, _, _ in clips:
-                for criterion, value in self._clips[trajectory, index].items():
-                    criteria.setdefault(criterion, []).append(value)
+                own = self._clips[trajectory, index]
+                for criterion, value in own.items():
+                    values, tasks = criteria.setdefault(criterion, ([], []))
+                    values.append(value)
+                    tasks.append(task_of[trajectory])
+                of_clips.append(fmean(known) if (known := _known(own.values())) else None)
             scored = sum(bool(_known(self._clips[trajectory, index].values())) for trajectory, index, _, _ in clips)
-            means = [fmean(known) for values in criteria.values() if (known := _known(values))]
+            groups = [each for values, tasks in criteria.values() if (each := _with_tasks(values, tasks))[0]]
+            means = [fmean(values) for values, _ in groups]
             at = ("drop", "tools", tool)
             cut = f"clips of tool type {tool}, cut again from the drop's files"
             yield Figure(address(*at, "clip_count"), len(clips), len(clips), "number of clips", cut)
@@ -216,12 +231,15 @@ class _Figures:
             yield Figure(address(*at, "scored_clips"), scored, len(clips), formula, _ROWS_CLIP)
             formula = "mean over criteria of the mean over clips of the panel's score"
             yield Figure(address(*at, "overall"), fmean(means) if means else None, scored, formula, _ROWS_CLIP)
+            yield from _interval(at, groups, f"overall score of {tool}", _ROWS_CLIP)
+            about = f"scores of clips of {tool}, each the mean of its criteria"
+            yield from self._statistic((*at, "scores"), of_clips, about, _ROWS_CLIP)
             for status, count in Counter(status for _, _, status, is_final in clips if not is_final).items():
                 formula = f"number of calls that ended with {status}"
                 yield Figure(address(*at, "calls", status), count, len(clips), formula, cut)
-            for criterion, values in criteria.items():
+            for criterion, (values, tasks) in criteria.items():
                 about = f"panel scores of clips of {tool} on {criterion} ({_OF_PANEL})"
-                yield from self._statistic((*at, "criteria", criterion), values, about, _ROWS_CLIP)
+                yield from self._statistic((*at, "criteria", criterion), values, about, _ROWS_CLIP, tasks)
 
     def _judge(self, judge: str) -> Iterator[Figure]:
         rows: dict[Level, list[Row]] = {
@@ -231,10 +249,11 @@ class _Figures:
         }
         every = [row for found in rows.values() for row in found]
         at, source = ("drop", "judges", judge), f"rows of {judge} in all tables of verdicts, canary clips included"
+        replies = _each_reply_once(every)
         for column in ("cost_usd", "input_tokens", "output_tokens"):
-            known = [row[column] for row in every if row[column] is not None]
+            known = [row[column] for row in replies if row[column] is not None]
             total = fsum(known) if known and column == "cost_usd" else sum(known) if known else None
-            formula = f"sum of `{column}` over the verdicts that have it; null if none has"
+            formula = f"sum of `{column}` over the verdicts that have it, once for each reply; null if none has"
             yield Figure(address(*at, column), total, len(known), formula, source)
         asked = [row for row in every if row["outcome"] != "not_run"]
         for name, column in (("unpriced_verdicts", "cost_usd"), ("uncounted_verdicts", "input_tokens")):
@@ -275,13 +294,28 @@ class _Figures:
             formula = f"mean over criteria of the panel's score ({_OF_PANEL})"
             yield Figure(place, fmean(known) if known else None, len(known), formula, _ROWS_CLIP)
 
-    def _statistic(self, at: Sequence[str], values: Iterable[float | None], about: str, rows: str) -> Iterator[Figure]:
+    def _tasks(self) -> list[str]:
+        return [origin.task_id for origin in self._evidence.origins]
+
+    def _statistic(
+        self,
+        at: Sequence[str],
+        values: Iterable[float | None],
+        about: str,
+        rows: str,
+        tasks: Sequence[str] | None = None,
+    ) -> Iterator[Figure]:
         every = list(values)
         known = _known(every)
         found: dict[str, Value] = {name: of(known) if known else None for name, of in _STATISTICS.items()}
         found |= {"n_scored": len(known), "n_total": len(every)}
         for name, value in found.items():
             yield Figure(address(*at, name), value, len(known), f"{_IN_WORDS[name]} the {about}", rows)
+        for tenth, count in enumerate(_tenths(known)):
+            formula = f"number of the {about} from {tenth / 10} to {(tenth + 1) / 10}"
+            yield Figure(address(*at, "tenths", tenth), count, len(known), formula, rows)
+        if tasks is not None and known:
+            yield from _interval(at, [_with_tasks(every, tasks)], f"mean of the {about}", rows)
 
 
 def _rows_of(level: Level) -> str:
@@ -289,6 +323,41 @@ def _rows_of(level: Level) -> str:
 
 
 _ROWS_CLIP = _rows_of("clip")
+
+
+def _interval(at: Sequence[str], groups: Sequence[_Grouped], about: str, rows: str) -> Iterator[Figure]:
+    """The 95 % interval of a mean over tasks."""
+    found = interval_of_mean(groups) if groups else Interval(None, None, 0)
+    n = sum(len(values) for values, _ in groups)
+    method = "by Student's t with standard errors clustered by task, Wilson's where each task is only 0 or only 1"
+    for name, value, formula in (
+        ("ci_low", found.low, f"lower end of the 95 % interval of the {about}, {method}"),
+        ("ci_high", found.high, f"upper end of the 95 % interval of the {about}, {method}"),
+        ("n_tasks", found.n, f"number of tasks of the {about}"),
+    ):
+        yield Figure(address(*at, name), value, n, formula, rows)
+
+
+def _with_tasks(values: Sequence[float | None], tasks: Sequence[str]) -> _Grouped:
+    """The values that are known, and the task of each."""
+    pairs = [(value, task) for value, task in zip(values, tasks, strict=True) if value is not None]
+    return [value for value, _ in pairs], [task for _, task in pairs]
+
+
+def _tenths(scores: Sequence[float]) -> list[int]:
+    """How many scores are in each tenth of the scale, 1.0 in the last; empty where one is not on the scale."""
+    if not scores or min(scores) < 0 or max(scores) > 1:
+        return []
+    counts = Counter(min(int(score * 10), 9) for score in scores)
+    return [counts[tenth] for tenth in range(10)]
+
+
+def _each_reply_once(verdicts: Iterable[Row]) -> list[Row]:
+    """Verdicts with the first of those that one reply gave: the same question asked twice is paid once."""
+    found: dict[object, Row] = {}
+    for number, row in enumerate(verdicts):
+        found.setdefault(row["ledger_key"] or number, row)
+    return list(found.values())
 
 
 def _known(values: Iterable[float | None]) -> list[float]:
@@ -300,15 +369,15 @@ def _rate(measure: str, by_task: Mapping[str, Sequence[bool]], runs: int, rows: 
     if not tasks:
         return
     n, count = sum(map(len, tasks)), sum(map(sum, tasks))
-    low, high = wilson(sum(map(fmean, tasks)), len(tasks))
-    interval = "of the 95 % Wilson interval over tasks; the trials of a task are averaged first"
+    low, high = rate_interval(tasks)
+    interval = "of the 95 % Wilson interval; the trials of a task count as one"
     for name, value, formula in (
         ("count", count, "number of runs with the outcome true"),
         ("n", n, "number of runs with a known outcome"),
         ("n_tasks", len(tasks), "number of tasks with a known outcome"),
         ("n_unknown", runs - n, "number of runs without a known outcome"),
         ("rate", count / n, "runs with the outcome true divided by runs with a known outcome"),
-        ("ci_low", min(low, count / n), f"lower end {interval}"),
-        ("ci_high", max(high, count / n), f"upper end {interval}"),
+        ("ci_low", low, f"lower end {interval}"),
+        ("ci_high", high, f"upper end {interval}"),
     ):
         yield Figure(address("drop", "headline", "rates", measure, name), value, n, formula, rows)

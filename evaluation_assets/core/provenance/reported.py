@@ -13,6 +13,9 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """What the items of a list are called by."""
 
+_NO_FIGURES = frozenset({"lowest", "effective_judges", "change", "threshold"})
+"""Places, settings, and comparisons of judges or with the baseline, which stand beside figures."""
+
 
 def reported_figures(report: Mapping[str, Any]) -> dict[str, Value]:
     """All figures in the JSON of a report, without those of `NOT_RECOMPUTED`."""
@@ -55,11 +58,13 @@ def _leaves(value: Any, at: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
     """The numbers below a place, and the values that are missing where a number would stand."""
     if isinstance(value, dict):
         for name, item in value.items():
+            if name in _NO_FIGURES:
+                continue
             yield from _leaves(item, at if name == "statistic" else (*at, name))
     elif isinstance(value, list):
         names = _KEYS.get(at[-1], ())
         for number, item in enumerate(value):
-            own = tuple(item[name] for name in names) if names else (str(number),)
+            own = tuple(item[name] for name in names) if names and isinstance(item, dict) else (str(number),)
             yield from _leaves(item, (*at, *own))
     elif not isinstance(value, str) and why_not_recomputed(place := address(*at)) is None:
         yield place, value

@@ -49,7 +49,7 @@ def verdicts_behind(
     """The verdicts behind a criterion of a trajectory, of all levels; behind `overall`, all verdicts on its clips.
 
     A verdict without scores (it failed, or abstained) is listed where another one on the same subject scores the
-    criterion, or where it is the only one.
+    criterion, and behind `overall`.
 
     Raises:
         LedgerError: the ledger cannot be read.

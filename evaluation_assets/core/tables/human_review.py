@@ -13,8 +13,8 @@ REVIEW_QUEUE = Table(
         Column(
             "reason",
             NAME,
-            "Why it is in the queue: `unscored`, `undecided` by the cascade, `low` score, `disagreement` of the "
-            "judges, score close to the `threshold`, or `random`.",
+            "Why it is in the queue: `violation` of a constraint with severity `error`, `unscored`, `undecided` by the "
+            "cascade, `low` score, `disagreement` of the judges, score close to the `threshold`, or `random`.",
         ),
         Column("stratum", NAME, "`chosen` by a rule, or `random`: drawn from the trajectories that no rule chose."),
         Column("probability", FLOAT, "Probability of such a trajectory to be in the queue, 0..1."),
@@ -80,7 +80,7 @@ JUDGE_CARDS = Table(
             FLOAT,
             "Within-subject standard deviation of the judge's repeated verdicts; null without repeats.",
         ),
-        Column("coverage", FLOAT, "Share of the labelled trajectories that the judge scored, 0..1."),
+        Column("coverage", FLOAT, "Share that the judge scored of the labelled subjects it was asked about, 0..1."),
         Column("cost_usd", FLOAT, "Mean cost of a verdict in US dollars; null if unknown."),
         Column(
             "effective_judges",

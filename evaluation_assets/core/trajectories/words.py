@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 
 _WORD = re.compile(r"[A-Za-zÀ-ɏͰ-ӿ]{3,}|\d+(?:[.,]\d+)*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _STOP = frozenset(
@@ -16,19 +17,25 @@ _STOP = frozenset(
 _USED = 0.2
 """Share of a text's words from which it is written in their script, and not just names something in it."""
 
+_REMEMBERED = 2048
+"""Texts whose words are remembered: rules ask for those of the task and of each result again and again."""
+
 _LIMIT = 20_000
 """Only the first characters of a text are read: a result of megabytes says no more about its use."""
 
 
 def words(text: str) -> frozenset[str]:
     """Content words in lower case, numbers, and pairs of neighbouring characters for scripts without spaces."""
-    found: set[str] = set()
-    for match in _WORD.finditer(text[:_LIMIT].lower()):
-        word = match.group()
-        if word[0] >= "\u3040":
-            found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-        elif word not in _STOP:
-            found.add(word.rstrip(".,"))
+    return _words(text[:_LIMIT])
+
+
+@lru_cache(_REMEMBERED)
+def _words(text: str) -> frozenset[str]:
+    together = set(_WORD.findall(text.lower()))
+    together -= _STOP
+    found = {word for word in together if word[0] < "\u3040"}
+    for word in together - found:
+        found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
     return frozenset(found)
 
 
@@ -39,21 +46,32 @@ def share(part: frozenset[str], whole: frozenset[str]) -> float | None:
 
 def script_of(word: str) -> str | None:
     """The script of a word; `None` for a number. East Asian scripts, which are written together, are one."""
-    first = word[:1]
-    if first.isdigit():
-        return None
-    return "east asian" if first >= "\u3040" else "greek or cyrillic" if "\u0370" <= first <= "\u04ff" else "latin"
+    return _SCRIPTS[word[:1]]
+
+
+class _ScriptsOfCharacters(dict[str, str | None]):
+    """The script of each character that words begin with, found out once."""
+
+    def __missing__(self, first: str) -> str | None:
+        east_asian, between = first >= "\u3040", "\u0370" <= first <= "\u04ff"
+        script = "east asian" if east_asian else "greek or cyrillic" if between else "latin"
+        self[first] = None if first.isdigit() else script
+        return self[first]
+
+
+_SCRIPTS = _ScriptsOfCharacters()
 
 
 def scripts(of: frozenset[str]) -> frozenset[str]:
     """The scripts a text is written in: those of at least a fifth of its words."""
-    found = Counter(script for word in of if (script := script_of(word)) is not None)
+    found = Counter(map(_SCRIPTS.__getitem__, [word[:1] for word in of]))
+    del found[None]
     return main_scripts(found)
 
 
 def main_scripts(counts: Counter[str]) -> frozenset[str]:
     """The scripts of at least a fifth of the words, given how many are in each."""
-    return frozenset(script for script, count in counts.items() if count >= _USED * counts.total())
+    return frozenset(script for script, count in counts.items() if script and count >= _USED * counts.total())
 
 
 def are_comparable(part: frozenset[str], whole: frozenset[str]) -> bool:
@@ -68,7 +86,7 @@ def are_written_in(part: frozenset[str], known: frozenset[str]) -> bool:
     """Whether most words of `part` are in one of the `known` scripts; no script is any."""
     if not known:
         return True
-    judged = [script_of(word) in known for word in part if script_of(word) is not None]
+    judged = [script in known for word in part if (script := script_of(word)) is not None]
     return not judged or sum(judged) * 2 > len(judged)
 
 

@@ -61,7 +61,7 @@ def test_two_processes_together_keep_the_requests_a_minute(url: str) -> None:
 
 def test_a_model_that_fails_does_not_keep_the_slots_of_another_at_its_endpoint(models: ModelServer, url: str) -> None:
     models.script([rule("server_error", model="broken")])
-    quick = {"max_concurrency": 2, "timeouts": {"first_backoff_s": 0.1}}
+    quick: dict[str, object] = {"max_concurrency": 2, "timeouts": {"first_backoff_s": 0.1}}
     found = outcomes_of(models, url, 10, {"name": "broken", "model": "broken"} | quick, {"name": "fine"} | quick)
     assert found["fine"]["failed"] + found["fine"]["not_run"] == 0
     assert found["broken"]["scored"] == 0

@@ -11,6 +11,7 @@ import pytest
 from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade
 from evaluation_assets.core.cascade.fitting import LabelledSubjects, fit_criterion
 from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget
@@ -35,6 +36,7 @@ class Scripted:
     chains_in_flight: int = 2
     key_variable: None = None
     samples: int = 1
+    selection: Selection = EVERYTHING
 
     @asynccontextmanager
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:

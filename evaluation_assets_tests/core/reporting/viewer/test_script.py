@@ -21,7 +21,8 @@ ROW = {
     "id": "trip-1", "task_id": "trip", "task": "Book a trip", "agents": ["planner"], "models": ["m"],
     "success": False, "passed": None,
     "change": None, "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1,
-    "tools": ["search_flights"], "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
+    "tools": ["search_flights"], "failed": ["search_flights"], "types": ["search"],
+    "scores": {"answer.accuracy": 0.2}, "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
 }  # fmt: skip
 
 
@@ -63,6 +64,11 @@ def test_data_never_becomes_markup() -> None:
         ("flag:step_limit agent:PLANNER", True),
         ('task:"trip"', True),
         ("label:none", True),
+        ("type:search failed:search_flights", True),
+        ("type:flights", False),  # a tool, not its type
+        ("answer.accuracy<0.5", True),
+        ("answer.accuracy>0.5", False),
+        ("answer.style<0.5", False),  # not scored
         ("calls=3", True),
     ],
 )
@@ -207,6 +213,19 @@ def test_the_agents_of_a_drop_that_share_a_task_are_sides(
     assert (
         run(page, "pairs", "sidesOf(given).map((side) => side.key)", {"drop": "d", "rows": rows, "other": None}) == keys
     )
+
+
+def test_models_are_sides_beside_agents(page: "Page") -> None:
+    rows = [{**ROW, "task_id": "trip", "agents": [a], "models": [m]} for a in ("x", "y") for m in ("one", "two")]
+    sides = run(page, "pairs", "sidesOf(given).map((side) => side.key)", {"drop": "d", "rows": rows, "other": None})
+    assert sides == ["now", "agent:x", "agent:y", "model:one", "model:two"]
+
+
+def test_a_task_with_another_prompt_is_marked(page: "Page") -> None:
+    now, before = ([{**ROW, "task_id": name, "task": text} for name in "ab"] for text in ("Add.", "Add."))
+    before[1] = {**before[1], "task": "Divide."}
+    script = "pairedTasks(given[0], given[1]).map((pair) => [pair.task, pair.isSamePrompt])"
+    assert run(page, "pairs", script, [now, before]) == [["a", True], ["b", False]]
 
 
 def test_agents_without_a_common_task_are_no_sides(page: "Page") -> None:

@@ -3,10 +3,11 @@
 import { labelWord } from "./labels.js";
 
 const NUMBERS = new Set(["score", "change", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
-const LISTS = { tool: "tools", flag: "flags", agent: "agents" };
+const LISTS = { tool: "tools", flag: "flags", violated: "violated", agent: "agents", model: "models" };
+const EXACT = { type: "types", failed: "failed" };
 const TEXTS = { id: "id", task: "task_id" };
-const CONDITION = /^(-?)([a-z]+)(:|<=|>=|<|>|=)(.+)$/;
-const TOKEN = /-?[a-z]+(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
+const CONDITION = /^(-?)([a-z][a-z_.]*)(:|<=|>=|<|>|=)(.+)$/;
+const TOKEN = /-?[a-z][a-z_.]*(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
 
 const CLAUSE = /^-?[a-z]+(?:[:=]|[<>]=?)/;
 
@@ -41,13 +42,20 @@ function positive(field, operator, value) {
     if (Number.isNaN(limit)) return null;
     return (row) => row[field] !== null && compares(row[field], operator, limit);
   }
-  if (operator !== ":") return null;
+  if (operator !== ":") return ofCriterion(field, operator, Number(value));
   const wanted = value.toLowerCase();
   if (field === "outcome") return (row) => outcomeOf(row) === wanted;
   if (field in LISTS) return (row) => row[LISTS[field]].some((one) => one.toLowerCase().includes(wanted));
+  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => one.toLowerCase().replaceAll('"', "") === wanted);
   if (field in TEXTS) return (row) => row[TEXTS[field]].toLowerCase().includes(wanted);
   if (field === "label") return (row) => (labelWord(row.label) ?? "none") === wanted;
   return null;
+}
+
+/** A condition on the score of a criterion of trajectories or answers, such as `answer.accuracy<0.5`. */
+function ofCriterion(field, operator, limit) {
+  if (Number.isNaN(limit) || !/[._]/.test(field)) return null;
+  return (row) => row.scores[field] !== undefined && compares(row.scores[field], operator, limit);
 }
 
 /** `pass`, `fail` or `unknown`: the test suite decides where there is one, else the outcome that was recorded. */

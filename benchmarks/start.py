@@ -1,0 +1,85 @@
+"""CPU and wall time of short commands, and Dagster events of a run: `python benchmarks/start.py [CHECKOUT ...]`.
+
+Each round runs each command once in each checkout, so that a busy machine slows all of them alike; compare figures of
+the same call only. Printed are the medians over the rounds: CPU seconds (user and system), wall seconds, and the events
+that Dagster stored. The first round is not counted: it fills file caches.
+"""
+
+import argparse
+import os
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).parents[1]
+SAMPLE = ROOT / "examples" / "drops" / "assistants.jsonl"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One call of a command. `events` is missing where no run was started."""
+
+    cpu: float
+    wall: float
+    events: int | None
+
+
+def call(checkout: Path, arguments: list[str], home: Path) -> Measured:
+    """Run a command of a checkout's command line."""
+    environment = os.environ | {"PYTHONPATH": str(checkout), "EVALUATION_HOME": str(home)}
+    command = [sys.executable, "-m", "evaluation_assets.cli", *arguments]
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(command, env=environment, cwd=home.parent, check=True, stdout=subprocess.DEVNULL)
+    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Measured(cpu, ended - started, events_of_last_run(home))
+
+
+def events_of_last_run(home: Path) -> int | None:
+    """Events in the newest event log, of which Dagster has one for each run."""
+    logs = [path for path in (home / "dagster" / "history" / "runs").glob("*.db") if path.stem != "index"]
+    if not logs:
+        return None
+    with closing(sqlite3.connect(max(logs, key=lambda path: path.stat().st_mtime))) as database:
+        return database.execute("SELECT count(*) FROM event_logs").fetchone()[0]
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description="Measure how fast commands start.")
+    arguments.add_argument("checkouts", nargs="*", type=Path, default=[ROOT])
+    arguments.add_argument("--rounds", type=int, default=5)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        one = Path(folder) / "one.jsonl"
+        one.write_text(SAMPLE.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")
+        commands = {
+            "--help": ["--help"],
+            "plan": ["plan", str(one)],
+            "import": ["import", str(one)],
+            "evaluate, one record": ["evaluate", str(one), "--quiet"],
+            "evaluate, sample": ["evaluate", str(SAMPLE), "--quiet"],
+        }
+        measured: dict[tuple[str, Path], list[Measured]] = {}
+        for number in range(given.rounds + 1):
+            for name, command in commands.items():
+                for index, checkout in enumerate(given.checkouts):
+                    home = Path(folder) / f"home{index}" / name.replace(" ", "_")
+                    home.mkdir(parents=True, exist_ok=True)
+                    result = call(checkout.resolve(), command, home)
+                    if number:
+                        measured.setdefault((name, checkout), []).append(result)
+    for (name, checkout), results in measured.items():
+        cpu, wall = median(each.cpu for each in results), median(each.wall for each in results)
+        events = "" if results[-1].events is None else f", {results[-1].events} events"
+        print(f"{checkout}  {name:<22} {cpu:5.2f} s CPU, {wall:6.2f} s wall{events}")
+
+
+if __name__ == "__main__":
+    main()

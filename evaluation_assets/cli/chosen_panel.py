@@ -1,0 +1,39 @@
+"""The panel that the options of a command choose. Importing it takes as long as importing the judges."""
+
+import re
+from pathlib import Path
+
+from upath import UPath
+
+from evaluation_assets.cli.output import refuse
+from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
+from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
+
+
+def chosen_panel(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:
+    """The panel in a file, of one judge, or of the installation. Exits if it, a rubric or a tool type is invalid."""
+    try:
+        panel = _panel_of(home, file, provider, model)
+        load_rubrics(home.rubrics)
+        load_tool_types(home.tool_types)
+    except (InvalidPanel, InvalidRubric, InvalidToolTypes) as problem:
+        refuse(str(problem))
+    return panel
+
+
+def _panel_of(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:
+    if provider is None and model is not None:
+        raise InvalidPanel(f"--model {model} needs --provider; choose one of: {', '.join(PROVIDERS)}")
+    if provider is None:
+        return load_panel(home.panel_file if file is None else UPath(file))
+    known = PROVIDERS.get(provider)
+    if known is not None and known.base_url is None:
+        raise InvalidPanel(f"--provider {provider} needs a base_url: describe the judge in panel.yaml (panel init)")
+    if known is not None and model is None and known.default_model is None:
+        raise InvalidPanel(f"--provider {provider} needs --model")
+    name = re.sub(r"[^a-z0-9]+", "_", (model or provider).lower()).strip("_")
+    name = name if name[:1].isalpha() else f"judge_{name}"
+    return panel_of({"judges": [{"name": name, "provider": provider, "model": model}]}, "--provider")

@@ -1,0 +1,55 @@
+"""The prompts that a model judge sent for verdicts which are in its ledger, made again word for word."""
+
+import asyncio
+from collections.abc import Iterable
+
+from evaluation_assets.core.judging.judge import judge_chains
+from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
+from evaluation_assets.core.judging.questions import PendingVerdict
+from evaluation_assets.core.judging.subjects import Chain
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.llm.client import Client
+from evaluation_assets.core.llm.errors import Stopped
+from evaluation_assets.core.llm.ledger import Entry
+from evaluation_assets.core.llm.messages import Request
+
+
+def recalled_requests(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, Request]:
+    """The requests of a judge about the subjects of chains, by their keys in the ledger. No model is called.
+
+    A key is the digest of the request, so a request under a verdict's key is the one that was sent. Requests that
+    judge, rubrics or ledger give otherwise today are under other keys or missing.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    return asyncio.run(_recalled(judge, chains))
+
+
+async def _recalled(judge: ModelJudge, chains: Iterable[Chain]) -> dict[str, Request]:
+    ledger = judge.open_ledger()
+    try:
+        stopped = Stopped("budget", "prompts are made again without calling a model")
+        client = Client(judge.settings, None, ledger, judge.pricing, "recall", Budget(), stopped)
+        recalling = _Recalling(judge, client, ledger.secret())
+        try:
+            async for _ in judge_chains(recalling, judge.selection.chains(iter(chains))):
+                pass
+        finally:
+            client.close()
+        return recalling.requests
+    finally:
+        ledger.close()
+
+
+class _Recalling(OpenJudge):
+    """A model judge that looks up its replies, and keeps what it asked for them."""
+
+    def __init__(self, description: ModelJudge, client: Client, secret: str) -> None:
+        super().__init__(description, client, secret)
+        self.requests: dict[str, Request] = {}
+
+    async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
+        entry = await super()._answer(request, pending)
+        self.requests[pending.cost.keys[-1]] = request
+        return entry

@@ -1,0 +1,55 @@
+"""Settings of the embeddings that compare messages of a session, in `panel.yaml`. Importing it is cheap."""
+
+from importlib.util import find_spec
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from evaluation_assets.core.configuration import VariableName
+from evaluation_assets.core.llm.prices import Price
+from evaluation_assets.core.redaction.settings import OwnRedaction
+
+_OPENAI = "https://api.openai.com/v1"
+
+
+class EmbeddingSettings(BaseModel):
+    """The embedding model and its thresholds, which are cosines and depend on the model.
+
+    A message re-asks the previous one if their cosine is at least `re_ask`. If it is below `may_re_ask`, a judge's
+    finding of re-asking is discarded. A message shows dissatisfaction if its cosine with an example of dissatisfaction
+    exceeds that with every example of content by `dissatisfied`. The defaults were chosen with all-MiniLM-L6-v2 on
+    dialogues of EURTAD.
+
+    Provider `openai` is any endpoint with OpenAI's protocol. `local` is a model run by the extra `embeddings`, named by
+    folder or by its name on the Hugging Face hub. OpenAI's key is only sent to OpenAI: with another `base_url`, a key
+    is only sent if `api_key_env` names one. `redaction` is what is replaced in texts before they are sent to an
+    endpoint, if not what the panel says; `false` is nothing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    provider: Literal["openai", "local"] = "openai"
+    model: str
+    base_url: str = _OPENAI
+    api_key_env: VariableName | None = None
+    price: Price | None = None
+    re_ask: float = Field(default=0.96, gt=0, le=1)
+    may_re_ask: float = Field(default=0.38, gt=0, le=1)
+    dissatisfied: float = Field(default=0.14, gt=0, le=1)
+    redaction: OwnRedaction = None
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable with the key; `None` if no key is sent."""
+        return self.api_key_env or ("OPENAI_API_KEY" if self.base_url == _OPENAI else None)
+
+    @property
+    def name(self) -> str:
+        """Name of the measure in analyses."""
+        return f"{'local ' if self.provider == 'local' else ''}embeddings of {self.model}"
+
+    @model_validator(mode="after")
+    def _is_installed(self) -> Self:
+        if self.provider == "local" and find_spec("model2vec") is None:
+            raise ValueError("local embeddings need the extra: pip install 'evaluation-assets[embeddings]'")
+        return self

@@ -1,0 +1,126 @@
+"""Dagster's SQLite files with connections that stay open, and without a disk sync at each commit.
+
+A run of one record makes hundreds of commits. Dagster opens and closes a connection for each; closing the last one of a
+file copies the write-ahead log and deletes it, which takes longer than the commit.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import dagster as dg
+import yaml
+from dagster._core.instance.ref import InstanceRef
+from dagster._core.storage.event_log.sqlite.sqlite_event_log import INDEX_SHARD_NAME, SqliteEventLogStorage
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
+from dagster._core.storage.schedules.sqlite.sqlite_schedule_storage import SqliteScheduleStorage
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+from sqlalchemy import create_engine, event
+from sqlalchemy.engine import Connection, Engine
+
+_OPEN_RUNS = 4
+"""Event logs of runs that stay open: Dagster has one file for each run."""
+
+_OWN_STORAGE = {"storage", "run_storage", "event_log_storage", "schedule_storage"}
+"""Keys of `dagster.yaml` that choose where Dagster stores its events."""
+
+
+def open_instance(folder: Path) -> dg.DagsterInstance:
+    """The Dagster instance of a folder. What its `dagster.yaml` says about storage holds; the default is SQLite."""
+    settings = folder / "dagster.yaml"
+    configured = yaml.safe_load(settings.read_text("utf-8")) if settings.exists() else None
+    if _OWN_STORAGE & set(configured or {}):
+        return dg.DagsterInstance.get()
+    _sync_at_checkpoints(folder)
+    storage = {"module": __name__, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
+    return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}}))
+
+
+class OpenEventLog(SqliteEventLogStorage):
+    """Event logs whose connections stay open."""
+
+    def __init__(self, base_dir: str) -> None:
+        self._engines: dict[str, Engine] = {}
+        super().__init__(base_dir)
+
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[Connection]:
+        with self._db_lock:
+            engine = self._engines.pop(shard, None) or _engine(self.conn_string_for_shard(shard))
+            self._engines[shard] = engine  # the last used comes last
+            if shard not in self._initialized_dbs:
+                self._initdb(engine)
+                self._initialized_dbs.add(shard)
+            with engine.begin() as connection:
+                yield connection
+            runs = [each for each in self._engines if each != INDEX_SHARD_NAME]
+            for unused in runs[:-_OPEN_RUNS]:
+                self._engines.pop(unused).dispose()
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        super().dispose()
+        while self._engines:
+            self._engines.popitem()[1].dispose()
+
+
+class OpenRuns(SqliteRunStorage):
+    """The storage of runs, whose connection stays open."""
+
+    def __init__(self, conn_string: str, inst_data: Any = None) -> None:
+        self._engine = _engine(conn_string)
+        super().__init__(conn_string, inst_data)
+
+    @contextmanager
+    def connect(self) -> Iterator[Connection]:
+        """A transaction."""
+        with self._engine.begin() as connection:
+            yield connection
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        super().dispose()
+        self._engine.dispose()
+
+
+class OpenSqliteStorage(DagsterSqliteStorage):
+    """Dagster's default storage, with connections that stay open while the instance is."""
+
+    def __init__(self, base_dir: str, inst_data: Any = None) -> None:
+        super(DagsterSqliteStorage, self).__init__()  # its parent would open the storages that are replaced here
+        self.base_dir = base_dir
+        self._inst_data = inst_data
+        history = Path(base_dir) / "history"
+        self._run_storage = OpenRuns.from_local(str(history))
+        self._event_log_storage = OpenEventLog(str(history / "runs"))
+        self._schedule_storage = SqliteScheduleStorage.from_local(str(Path(base_dir) / "schedules"))
+
+    @classmethod
+    def from_config_value(cls, inst_data: Any, config_value: Any) -> Self:
+        """The storage of the folder `base_dir`."""
+        return cls.from_local(inst_data=inst_data, **config_value)
+
+
+def _engine(url: str) -> Engine:
+    """An engine with a pool: the heartbeat of a run writes beside it, from a thread of its own."""
+    return create_engine(url, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
+
+
+def _sync_at_checkpoints(folder: Path) -> None:
+    """Let SQLite files below a folder sync at checkpoints of the write-ahead log, not at each commit.
+
+    A killed process loses nothing. A power cut may lose the last events of a run, which then counts as lost and is
+    repeated from what is paid: tables and the ledger are synced at once. Source: https://sqlite.org/pragma.html
+    """
+    below = f"{folder.resolve()}/"
+
+    def relax(connection: Any, _: object) -> None:
+        if isinstance(connection, sqlite3.Connection):
+            place = connection.execute("PRAGMA database_list").fetchone()[2]
+            if place.startswith(below):
+                connection.execute("PRAGMA synchronous=NORMAL")
+
+    event.listen(Engine, "connect", relax)
