@@ -17,6 +17,7 @@ SUITES = "evaluation_assets.suites"
 SINKS = "evaluation_assets.sinks"
 
 Loaded = TypeVar("Loaded")
+Seen = TypeVar("Seen")
 
 
 class InvalidPlugin(ValueError):
@@ -69,6 +70,20 @@ def plugins(group: str, taken: frozenset[str], build: Callable[[str, object], Lo
         except Exception as problem:  # noqa: BLE001  # a package may raise anything while it is imported
             _warn(entry, _told(problem))
     return found
+
+
+def guarded(group: str, name: str, detect: Callable[[Seen], bool]) -> Callable[[Seen], bool]:
+    """A plugin's `detect` that recognises nothing, with a warning, where the plugin's own raises."""
+
+    def detects(seen: Seen) -> bool:
+        try:
+            return bool(detect(seen))
+        except Exception as problem:  # noqa: BLE001  # one package must not keep files from all other readers
+            entry = next(entry for entry in _entries(group) if entry.name == name)
+            warnings.warn(f"{_place(entry)} failed to look at a file: {_told(problem)}", BrokenPlugin, stacklevel=2)
+            return False
+
+    return detects
 
 
 @cache
