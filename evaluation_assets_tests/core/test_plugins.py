@@ -198,7 +198,7 @@ def test_a_broken_plugin_is_left_out_with_a_warning_that_names_its_package(
     for line in (
         f"plugin 'raises' {package} (evaluation_assets.readers, broken_evals.raises) is left out: OSError: the licence",
         f"plugin 'dialogue' {package} (evaluation_assets.readers, broken_evals.blind) is left out: the name 'dialogue'",
-        f"plugin 'a_blind' {package} (evaluation_assets.readers, broken_evals.blind) failed to look at a file: KeyError",
+        f"plugin 'a_blind' {package} (evaluation_assets.readers, broken_evals.blind) failed to look at a file: Key",
         f"plugin 'gone' {package} (evaluation_assets.suites, broken_evals.nowhere) is left out: ModuleNotFoundError",
         f"plugin 'number' {package} (evaluation_assets.sinks, broken_evals.blind:DESCRIPTION) is left out: TypeError",
     ):
