@@ -40,6 +40,7 @@ from evaluation_assets.defs.jobs import (
     send_job,
 )
 from evaluation_assets.defs.judging import judging_assets
+from evaluation_assets.defs.lineage import readable
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.one_step import one_step
@@ -85,33 +86,35 @@ def build_definitions(
     )
     urls = {"lake_url": str(home.lake)}
     return dg.Definitions(
-        assets=[
-            one_step("preprocess", [ingest.read_drop, ingest.preprocess, ingest.clips], ingest.PreprocessConfig),
-            one_step("judge", judging_assets(judges, rubrics, cascading), JudgingConfig),
-            *canary_assets(judges, rubrics, settings.canaries),
-            one_step(
-                "measure",
-                [
-                    *scores.scores_assets(judges, rubrics, panel.quorum),
-                    tool_use.tool_use_results(settings.gate.min_pass_rates),
-                    tool_use.failure_patterns,
-                    coding_work.coding_work,
-                    sessions.session_analyses(judges, panel, home.ledger_url),
-                    regression.task_metrics(judges, rubrics, panel.quorum, settings),
-                    regression.score_history,
-                    sessions.session_agents,
-                    reviewing.review_queue(judges, settings.review, cascading),
-                ],
-                JudgingConfig,
-            ),
-            sessions.session_agent_ranks,
-            reports.preprocessed_files,
-            *regression_assets(settings),
-            *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
-            reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
-            *sink_assets(sinks, judges, rubrics, panel.quorum, settings),
-            *agent_assets(agents),
-        ],
+        assets=readable(
+            [
+                one_step("preprocess", [ingest.read_drop, ingest.preprocess, ingest.clips], ingest.PreprocessConfig),
+                one_step("judge", judging_assets(judges, rubrics, cascading), JudgingConfig),
+                *canary_assets(judges, rubrics, settings.canaries),
+                one_step(
+                    "measure",
+                    [
+                        *scores.scores_assets(judges, rubrics, panel.quorum),
+                        tool_use.tool_use_results(settings.gate.min_pass_rates),
+                        tool_use.failure_patterns,
+                        coding_work.coding_work,
+                        sessions.session_analyses(judges, panel, home.ledger_url),
+                        regression.task_metrics(judges, rubrics, panel.quorum, settings),
+                        regression.score_history,
+                        sessions.session_agents,
+                        reviewing.review_queue(judges, settings.review, cascading),
+                    ],
+                    JudgingConfig,
+                ),
+                sessions.session_agent_ranks,
+                reports.preprocessed_files,
+                *regression_assets(settings),
+                *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
+                reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
+                *sink_assets(sinks, judges, rubrics, panel.quorum, settings),
+                *agent_assets(agents),
+            ]
+        ),
         asset_checks=[checks.report_checks(judges), gate_check(settings)],
         jobs=[
             evaluate_job,

@@ -21,7 +21,6 @@ from evaluation_assets_tests.defs.test_sessions import EXAMPLES
 from evaluation_assets_tests.model_judging import Judged, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer
 
-LEVELS = ("clip", "category", "trajectory", "session")
 PRICE = {"input": 2.0, "output": 10.0}
 DEAREST = 0.012
 """No question of these judges can cost more: 256 tokens out, and some 4,000 in."""
@@ -40,8 +39,7 @@ def installed(home: Path, instance: dg.DagsterInstance, server: ModelServer, jud
 
 def evaluated(judged: Judged, budget_usd: float | None) -> float:
     """What the run of a drop with clips, and of one with sessions, paid by the ledger."""
-    steps = (*(f"judge_{level}" for level in LEVELS), "session_analyses")
-    ops = {step: {"config": {"budget_usd": budget_usd}} for step in steps}
+    ops = {step: {"config": {"budget_usd": budget_usd}} for step in ("judge", "measure")}
     run = judged.run("d", ops=ops)
     ledger = Ledger(judged.home.ledger_url)
     try:

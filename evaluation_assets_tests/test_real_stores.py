@@ -198,16 +198,22 @@ def test_the_scores_stand_on_the_original_trace_once(store: Store) -> None:
         assert len({(name, span) for name, span, _ in found}) == len(found)
         return {(name, span): value for name, span, value in found}
 
-    sent = scores()
     clips = store.workspace.rows(key, "clip_scores")
     own = {(row["criterion"], recorded["span"]): row["mean"] for row in clips if row["tool_type"] != "final"}
     known = {name: value for name, value in own.items() if value is not None}
-    assert known and {name: sent.get(name) for name in known} == pytest.approx(known)
+    assert known
+    deliveries = store.workspace.rows(key, "deliveries", "back")
+    assert {row["status"] for row in deliveries} == {"delivered"}
+
+    def all_stored() -> dict[tuple[str, str | None], float] | None:
+        found = scores()
+        return found if len(found) == len(deliveries) else None
+
+    sent = wait_for(all_stored, STORED_SECONDS)
+    assert {name: sent.get(name) for name in known} == pytest.approx(known)
     whole = {row["criterion"]: row["mean"] for row in store.workspace.rows(key, "trajectory_scores")}
     assert sent["overall", None] == pytest.approx(whole["overall"])
 
-    deliveries = store.workspace.rows(key, "deliveries", "back")
-    assert {row["status"] for row in deliveries} == {"delivered"} and len(deliveries) == len(sent)
     assert store.tick() == "0 traces into 0 drops"
     assert store.workspace.run(key).success
     assert store.workspace.rows(key, "deliveries", "back") == deliveries  # with the times of the first run

@@ -26,6 +26,9 @@ from evaluation_assets.core.sources.tally import Tally
 LINE_SECONDS = 60.0
 """Seconds between lines if stderr is not a terminal."""
 
+_BACKLOG = 2048
+"""Connections that wait until the server takes them: senders may come as soon as the address is printed."""
+
 _EXPIRY_SECONDS = 3600.0
 _DAY = 86_400.0
 
@@ -107,6 +110,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        listener.listen(_BACKLOG)
     except OverflowError:
         refuse(f"--port {port} is not a port")
     except OSError as problem:

@@ -63,11 +63,13 @@ def send(home: Installation, panel: Panel, drop: str, only: str | None, dry_run:
         return
     prepare(home)
     silence_previews()
+    from evaluation_assets.resources.asset_keys import owned_key  # noqa: PLC0415
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
-    result = run_job(home, panel, SEND_SCORES, drop=drop, assets=[f"{DELIVERIES}/{name}" for name in sinks])
-    for name in sinks:
-        echo(f"{name}: {result.metadata.get(f'{DELIVERIES}/{name}', {}).get('deliveries', 'failed')}")
+    assets = {name: owned_key(DELIVERIES, name).to_user_string() for name in sinks}
+    result = run_job(home, panel, SEND_SCORES, drop=drop, assets=[*assets.values()])
+    for name, asset in assets.items():
+        echo(f"{name}: {result.metadata.get(asset, {}).get('deliveries', 'failed')}")
     if not result.success:
         refuse("; ".join(result.failures))
     sys.exit(0 if all(check.passed for check in result.checks) else 1)

@@ -63,6 +63,12 @@ class SuiteFacts(Facts):
     problem: str | None = None
 
 
+class VerdictFacts(Facts):
+    """Of a judge's verdicts: the fitted cascade, as a digest, that spared it what earlier stages accepted."""
+
+    cascade: str = ""
+
+
 class CanaryFacts(Facts):
     """Of `canary_verdicts`: the occasion the canaries were asked on, and the version of the judge and its rubrics."""
 

@@ -9,7 +9,6 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.pipeline.stage_gates import StageGate, stage_gates, stored_statements
 from evaluation_assets.core.tables import Table
-from evaluation_assets.core.trajectories.identity import digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Cascading:
     @property
     def fingerprint(self) -> str:
         """Part of a code version that changes with the fitted cascade; empty without one."""
-        return "" if self.fitted is None else f"|{digest(self.fitted.model_dump_json())}"
+        return "" if self.fitted is None else f"|{self.fitted.fingerprint}"
 
     def version(self, judge: str) -> str:
         """The same for what a judge is asked; empty for judges that are asked about everything."""

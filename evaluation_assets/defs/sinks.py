@@ -71,7 +71,7 @@ def _deliveries(
 
         def outcome() -> DropOutcome:
             own = DropTables.of(home.home, drop, judges)
-            comparability = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+            comparability = drop_comparability(own, judges, rubrics, quorum)
             return drop_outcome(
                 drop_report(home.home, drop, own, comparability, settings),
                 settings.gate,

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from upath import UPath
 
 from evaluation_assets.cli.main import main as command_line
+from evaluation_assets.cli.quotes import dollars
 from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import one_file
 from evaluation_assets.core.installation import Installation
@@ -257,3 +258,28 @@ def test_the_bill_of_every_level_is_within_a_twentieth_of_its_quote(
         assert again.new == {}
         assert sum(again.known.values()) >= sum(calls for calls, *_ in paid.values())
     assert levels >= {"clip", "category", "trajectory", "interaction", "turn", "session"}
+
+
+@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
+def test_the_price_of_batches_is_their_bill_and_is_compared_with_conversations(
+    tmp_path: Path, server: ModelServer, protocol: str
+) -> None:
+    price = {"input": 1.0, "output": 5.0, "cached_input": 0.1, "cache_write": 1.25}
+    home, panel, before, long = (tmp_path / name for name in ("home", "panel.yaml", "before.jsonl", "long.jsonl"))
+    before.write_bytes(long_drop(3, clips=5))
+    long.write_bytes(long_drop(4))
+    own = judge(server, protocol=protocol, price=price, preset="standard", timeouts={"batch_poll_s": 0.05})
+    panel.write_text(json.dumps({"judges": [own]}))
+    common = ["--home", home, "--panel", panel, "--yes", "--quiet"]
+    assert cli("evaluate", before, *common).returncode in (0, 1)
+    conversations = quotes_of(home, panel, long)
+    assert conversations.batched is not None
+    printed = cli("plan", long, "--home", home, "--panel", panel).stdout
+    assert f"mode: batch would cost {dollars(conversations.batched.expected.usd)}" in printed
+
+    panel.write_text(json.dumps({"judges": [own | {"mode": "batch"}]}))
+    batches = quotes_of(home, panel, long)
+    assert batches.quote == conversations.batched and batches.batched is None
+    assert cli("evaluate", long, *common).returncode in (0, 1)
+    paid = sum(usd for *_, usd in bills(home, "long").values())
+    assert batches.quote.expected.usd == pytest.approx(paid, rel=LEVEL_WITHIN)

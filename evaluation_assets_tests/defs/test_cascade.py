@@ -1,5 +1,6 @@
 """A cascade in runs: recorded judges, and the command line."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,7 +76,9 @@ def test_later_stages_judge_less_and_what_nobody_accepts_is_reviewed(
         for check in result.get_asset_check_evaluations()
         if check.asset_key.path[0] == "clip_verdicts"
     }
-    assert {passed for (judge, _), passed in checks.items() if judge == "dear"} == {True}
+    assert {passed for (judge, _), passed in checks.items() if judge == "dear_clip_verdicts"} == {True}
+    report = json.loads((home.reports("d") / "report.json").read_text())
+    assert report["comparability"]["cascade"] == cascade().fingerprint
     queue = {row["trajectory_id"]: row["reason"] for row in judged.rows("d", "review_queue")}
     assert list(queue.values()).count("undecided") == RUNS / 2
 

@@ -140,9 +140,8 @@ def test_the_levels_of_a_judge_hang_on_its_own_verdicts_only(
     def parents(table: str) -> set[str]:
         return {key.to_user_string() for key in graph.get(owned_key(table, "one")).parent_keys}
 
-    ingested = {"preprocessed_trajectories", "clips"}
     clips, categories = (owned_key(f"{level}_verdicts", "one").to_user_string() for level in ("clip", "category"))
-    assert parents("clip_verdicts") == ingested
-    assert parents("category_verdicts") == {*ingested, clips}
-    assert parents("trajectory_verdicts") == {*ingested, clips, categories}
+    assert parents("clip_verdicts") == {"clips"}
+    assert parents("category_verdicts") == {clips}
+    assert parents("trajectory_verdicts") == {categories}
     assert parents("session_verdicts") == {"preprocessed_trajectories"}

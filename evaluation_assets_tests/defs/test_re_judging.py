@@ -7,7 +7,7 @@ import pytest
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.judging import model_judge
+from evaluation_assets.core.judging import prompts
 from evaluation_assets.core.judging.replies import InvalidReply
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 from evaluation_assets_tests.conftest import call, record
@@ -59,7 +59,7 @@ def test_a_corrected_reader_of_replies_reads_the_stored_ones_and_asks_nobody(
     judged = installed(tmp_path, instance, judge(server))
     judged.drop("d", drop())
     with monkeypatch.context() as patched:
-        patched.setattr(model_judge, "read_reply", defective)
+        patched.setattr(prompts, "read_reply", defective)
         assert not judged.run("d").success
     assert {outcome for outcome, _ in judged.outcomes()} == {"failed"}
     first_clips = [row["ledger_key"] for row in judged.verdicts() if row["clip_index"] == 0]

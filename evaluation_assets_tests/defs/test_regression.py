@@ -444,7 +444,8 @@ def test_a_regression_is_told_to_the_url(accepted: Workspace, receiver: list[dic
     accepted.drop("s/worse", runs(1, bad=TASKS - 1))
     notify(accepted, accepted.run("s/worse"))
     (message,) = receiver
-    assert message["text"].startswith("Regression in s/worse: regression_gate: fail: ")
+    assert message["text"].startswith("Regression in s/worse (success 1 of 10 ")
+    assert ": regression_gate: fail: success -0.900 on 10 tasks" in message["text"]
     assert (message["kind"], message["job"], message["drop"]) == ("regression", "evaluate", "s/worse")
     assert [check["check"] for check in message["checks"]] == [GATE]
 

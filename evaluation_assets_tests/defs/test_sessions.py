@@ -200,9 +200,9 @@ def test_the_budget_of_a_command_holds_for_sessions_too(tmp_path: Path, monkeypa
     with model_server() as server:
         endpoint = {"model": "m", "base_url": server.openai_url, "api_key_env": "TEST_KEY"}
         endpoint |= {"price": {"input": 100.0, "output": 0.0}}
-        judge = {"name": "one", "provider": "openai_compatible", "max_concurrency": 1} | endpoint
+        judge = {"name": "one", "provider": "openai_compatible", "max_concurrency": 1, "levels": ["session"]} | endpoint
         (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge], "embeddings": endpoint}))
-        arguments = ["--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml", "--budget", "0.4"]
+        arguments = ["--home", tmp_path / "home", "--panel", tmp_path / "panel.yaml", "--budget", "1"]
         command = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", EXAMPLES, *arguments]
         assert subprocess.run(command, capture_output=True, check=False).returncode == 3
         assert server.requests()
@@ -210,7 +210,7 @@ def test_the_budget_of_a_command_holds_for_sessions_too(tmp_path: Path, monkeypa
     verdicts = list(home.table("teams", "session_verdicts", "one").rows(["outcome", "error_kind"]))
     outcomes = Counter((row["outcome"], row["error_kind"]) for row in verdicts)
     assert 0 < outcomes["not_run", "budget"] < outcomes.total()
-    assert sum(cost for (cost,) in paid_in(home)) <= 0.4
+    assert sum(cost for (cost,) in paid_in(home)) <= 1
 
 
 def paid_in(home: Installation) -> list[tuple[float]]:

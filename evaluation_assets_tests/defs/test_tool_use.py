@@ -1,6 +1,7 @@
 """Suites in the chain: from the drop's sidecar to tables, check, report and commands."""
 
 import json
+import re
 from pathlib import Path
 
 import orjson
@@ -75,7 +76,7 @@ def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installat
     assert pattern["examples"] == ["T002_5day_forecast: days expected 5, got 9"]
     assert defect["failure_class"] == "schema_defect"
     page = (installation.home.reports("d") / "report.html").read_text()
-    assert "2 of 3</b> runs" in page
+    assert re.search(r"<dt>Passed</dt><dd><b><a [^>]*>2</a> of 3</b> runs", page)
     assert "get_<wbr>forecast" in page
     assert "expected 5, got 9" in page
     flagged = {row["tool"] for row in report_of(installation, "d")["tool_use"]["tools"] if row["flagged"]}

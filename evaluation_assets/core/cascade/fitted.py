@@ -10,6 +10,7 @@ from upath import UPath
 from evaluation_assets.core.cascade.combining import Combination
 from evaluation_assets.core.configuration import Section
 from evaluation_assets.core.lake import publish_bytes
+from evaluation_assets.core.trajectories.identity import digest
 
 LABELS = "labels"
 """The reference of a cascade that was fitted on labels of people."""
@@ -73,6 +74,11 @@ class FittedCascade(Section):
     stages: tuple[tuple[str, ...], ...]
     with_probability: tuple[str, ...] = ()
     criteria: tuple[FittedCriterion, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all of it."""
+        return digest(self.model_dump_json())
 
     def of_level(self, level: str) -> dict[str, FittedCriterion]:
         """The fitted criteria of a level, by name."""

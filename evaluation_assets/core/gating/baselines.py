@@ -93,6 +93,9 @@ def scored_with(metrics: DropMetrics) -> dict[str, str]:
 
 
 _KEPT_OUT = " kept out of gates"
+SCORED_NO_CLIPS = " scored no clips"
+"""End of a part of a comparability key: the judge has no share in `overall`, though others have."""
+
 SERVED = "model served to "
 """Part of a comparability key: the model version that a provider reports in its replies to a judge."""
 
@@ -100,13 +103,23 @@ SERVED = "model served to "
 def gating_metrics(settings: GateSettings, parts: Mapping[str, str]) -> tuple[str, ...]:
     """The gating metrics of runs scored with these parts.
 
-    The default is outcomes, and `overall` if a model judge or a recorded judge is on the panel. With the embedded judge
-    alone `overall` does not gate: it measures how an agent works, which says little about whether it succeeds.
+    The default is outcomes, and `overall` if a model judge or a recorded judge scored clips. `overall` of the embedded
+    judge alone does not gate: it measures how an agent works, which says little about whether it succeeds.
     """
     if settings.metrics is not None:
         return settings.metrics
-    only_rules = set(_providers(parts).values()) <= {EMBEDDED}
-    return (SUCCESS, PASS_RATE) if only_rules else (SUCCESS, PASS_RATE, "overall")
+    return (SUCCESS, PASS_RATE) if is_by_rules_only(parts) else (SUCCESS, PASS_RATE, "overall")
+
+
+def is_by_rules_only(parts: Mapping[str, str]) -> bool:
+    """Whether `overall` is the mean of the embedded judge's scores alone, by the parts of the comparability key."""
+    providers = _providers(parts)
+    without = {part.removesuffix(SCORED_NO_CLIPS).removeprefix("judge ") for part in parts if _ends(part)}
+    return {provider for judge, provider in providers.items() if judge not in without} <= {EMBEDDED}
+
+
+def _ends(part: str) -> bool:
+    return part.endswith((_KEPT_OUT, SCORED_NO_CLIPS))
 
 
 def _providers(parts: Mapping[str, str]) -> dict[str, str]:
@@ -115,7 +128,7 @@ def _providers(parts: Mapping[str, str]) -> dict[str, str]:
     return {
         part.removeprefix("judge "): value.split(" ", 1)[0]
         for part, value in parts.items()
-        if part.startswith("judge ") and not part.endswith(_KEPT_OUT) and part not in out
+        if part.startswith("judge ") and not _ends(part) and part not in out
     }
 
 

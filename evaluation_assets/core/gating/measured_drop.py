@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from evaluation_assets.core.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts
-from evaluation_assets.core.gating.baselines import SERVED
+from evaluation_assets.core.facts import DropFacts, MetricsFacts, PreprocessingFacts, SuiteFacts, VerdictFacts
+from evaluation_assets.core.gating.baselines import SCORED_NO_CLIPS, SERVED
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows
 from evaluation_assets.core.installation import Installation
@@ -138,9 +138,7 @@ class MeasuredDrop:
 
     def _comparability(self) -> dict[str, str]:
         tables = self._tables
-        parts = drop_comparability(
-            tables.preprocessed, tables.tool_use_results, self._judges, self._rubrics, self._quorum
-        )
+        parts = drop_comparability(tables, self._judges, self._rubrics, self._quorum)
         for judge, canaries in tables.canary_verdicts.items():
             own = (tables.clip_verdicts[judge], tables.trajectory_verdicts[judge], canaries)
             if served := _served_models(own):
@@ -149,13 +147,23 @@ class MeasuredDrop:
 
 
 def drop_comparability(
-    preprocessed: Stored, tool_use_results: Stored, judges: Sequence[Judge], rubrics: Rubrics, quorum: int
+    tables: MeasuredTables, judges: Sequence[Judge], rubrics: Rubrics, quorum: int
 ) -> dict[str, str]:
-    """The parts of a drop's comparability key: panel, preprocessing settings, and suite."""
-    parts = comparability(judges, rubrics, quorum, PreprocessingFacts.of(preprocessed).settings)
-    if version := SuiteFacts.of(tool_use_results).suite_version:
+    """The parts of a drop's comparability key: panel, preprocessing settings, suite, and cascade."""
+    parts = comparability(judges, rubrics, quorum, PreprocessingFacts.of(tables.preprocessed).settings)
+    if version := SuiteFacts.of(tables.tool_use_results).suite_version:
         parts["suite"] = version
+    verdicts = (*tables.clip_verdicts.values(), *tables.trajectory_verdicts.values())
+    if cascades := {facts.cascade for facts in map(VerdictFacts.of, verdicts) if facts.cascade}:
+        parts["cascade"] = ", ".join(sorted(cascades))
+    scored = {judge for judge, stored in tables.clip_verdicts.items() if _has_scores(stored)}
+    if scored:
+        parts |= {f"judge {judge.name}{SCORED_NO_CLIPS}": "yes" for judge in judges if judge.name not in scored}
     return parts
+
+
+def _has_scores(verdicts: Stored) -> bool:
+    return any(row["outcome"] == "scored" for row in verdicts.rows(["outcome"]))
 
 
 def _served_models(verdicts: Sequence[Stored]) -> str:

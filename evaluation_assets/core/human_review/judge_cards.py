@@ -24,9 +24,9 @@ class JudgeCard:
     A score of `pass_score` or more is a pass, a label of one half or more too. `kappa` is agreement on pass and fail
     beyond chance, `alpha` Krippendorff's on scores. `sensitivity` is the share of good ones passed, `specificity` that
     of bad ones failed, each with Wilson's interval; `bias` is the judge's pass rate less that of people. `retest_std`
-    is how far repeated verdicts on the same subject lie apart. `coverage` is the share of labelled subjects it scored.
-    `may_gate` is false below the configured kappa; `None` with too few labels to tell. `cost_usd` is the mean cost of
-    a verdict.
+    is how far repeated verdicts on the same subject lie apart. `coverage` is the share that it scored of the labelled
+    subjects it was asked about. `may_gate` is false below the configured kappa; `None` with too few labels to tell.
+    `cost_usd` is the mean cost of a verdict.
     """
 
     judge: str
@@ -55,8 +55,12 @@ def judge_card(
     scores: Mapping[str, Sequence[float]],
     settings: ReviewSettings,
     costs: Iterable[float] = (),
+    asked: int | None = None,
 ) -> JudgeCard:
-    """The card of a judge from people's labels and its scores, both by subject; several scores are repeats."""
+    """The card of a judge from people's labels and its scores, both by subject; several scores are repeats.
+
+    `asked` is the number of labelled subjects that it was asked about; by default all of them.
+    """
     both = [subject for subject in labels if scores.get(subject)]
     truth = [labels[subject] >= 0.5 for subject in both]
     given = [fmean(scores[subject]) for subject in both]
@@ -66,6 +70,7 @@ def judge_card(
     ratings = np.array([[labels[subject] for subject in both], given], float).T.reshape(-1, 2)
     kappa = cohen_kappa(judged, truth)
     prices = list(costs)
+    asked = len(labels) if asked is None else asked
     return JudgeCard(
         judge=judge,
         criterion=criterion,
@@ -81,7 +86,7 @@ def judge_card(
         specificity_interval=wilson(sum(wrong), len(wrong)) if wrong else (None, None),
         bias=fmean(judged) - fmean(truth) if both else None,
         retest_std=retest_std(scores.values()),
-        coverage=len(both) / len(labels) if labels else None,
+        coverage=len(both) / asked if asked else None,
         cost_usd=fmean(prices) if prices else None,
         may_gate=None if kappa is None or len(both) < settings.min_labels else kappa >= settings.min_kappa,
     )

@@ -46,7 +46,8 @@ def card_rows(
             ]
             labelled = {_name(subject): value for subject, value in truth.items()}
             said = {_name(subject): values for subject, values in samples[judge].items()}
-            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs))
+            asked = sum(bool(_about(verdicts[judge].get(subject, ()), criterion)) for subject in truth)
+            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs, asked=asked))
             for name in ("kappa", "alpha", "sensitivity", "specificity"):
                 found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
             yield {**found, "effective_judges": n_eff}
@@ -104,11 +105,11 @@ def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[
 
     Several where the judge repeats itself.
     """
-    level, dot, name = criterion.partition(".")
+    _, dot, name = criterion.partition(".")
     found: dict[Subject, list[float]] = {}
     for subject, rows in verdicts.items():
-        for row in rows:
-            if row["outcome"] != "scored" or row["subject"] != (level if dot or criterion == CLIP else "trajectory"):
+        for row in _about(rows, criterion):
+            if row["outcome"] != "scored":
                 continue
             given = row["scores"] or {}
             values = given.values() if criterion in (PASSED, CLIP) else [given.get(name if dot else criterion)]
@@ -116,6 +117,12 @@ def _samples(verdicts: Mapping[Subject, Sequence[Row]], criterion: str) -> dict[
             if known:
                 found.setdefault(subject, []).append(fmean(known))
     return found
+
+
+def _about(verdicts: Iterable[Row], criterion: str) -> list[Row]:
+    """The verdicts of the level that a criterion belongs to."""
+    level, dot, _ = criterion.partition(".")
+    return [row for row in verdicts if row["subject"] == (level if dot or criterion == CLIP else "trajectory")]
 
 
 def _means(samples: Mapping[Subject, Sequence[float]]) -> dict[Subject, float]:

@@ -8,8 +8,9 @@ from itertools import takewhile
 
 from evaluation_assets.core.judging.densities import remembered_density
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, PendingVerdict
+from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
 from evaluation_assets.core.judging.prompts import verdict_text
+from evaluation_assets.core.judging.questions import PendingVerdict
 from evaluation_assets.core.judging.quotes import (
     BYTES_PER_TOKEN,
     Question,
@@ -65,6 +66,7 @@ class DryRun(OpenJudge):
         self._pricing = description.pricing
         self._remembered: dict[str, float | None] = {}
         self._before: dict[tuple[str, int], Request] = {}
+        self._asked: set[str] = set()
 
     def bytes_per_token(self, level: str) -> float | None:
         """Of the model's tokenizer on questions of a level: those of this drop in the ledger, else earlier ones.
@@ -86,12 +88,13 @@ class DryRun(OpenJudge):
         """The verdict of the ledger, else an assumed one."""
         asked = len(self.questions)
         verdict = await super().judge(subject, earlier, sample)
-        if len(self.questions) == asked:
+        if verdict.error_kind != "budget":
             self.known[subject.level] += verdict.from_ledger
             return verdict
-        assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
         reply = self.lengths.expected(subject.asked)
-        self.questions[-1] = replace(self.questions[-1], assumed=assumed, reply=reply)
+        if len(self.questions) > asked:
+            assumed = sum(not told.verdict.from_ledger for told in earlier if told.subject.level == subject.level)
+            self.questions[-1] = replace(self.questions[-1], assumed=assumed, reply=reply)
         return _assumed(subject, reply, self.bytes_per_token(subject.level) or BYTES_PER_TOKEN)
 
     async def _answer(self, request: Request, pending: PendingVerdict) -> Entry:
@@ -100,6 +103,10 @@ class DryRun(OpenJudge):
         try:
             return await super()._answer(request, pending)
         except Stopped:
+            key = self._asker.key_of(pending.asked(request), request)
+            if key in self._asked:
+                raise
+            self._asked.add(key)
             shared = 0 if before is None else question_bytes(request, _shared_turns(before, request))
             self.questions.append(
                 Question(

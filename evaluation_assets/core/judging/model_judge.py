@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,14 +14,15 @@ from evaluation_assets.core.judging.pieces import Piece
 from evaluation_assets.core.judging.prompts import (
     PROMPT_VERSION,
     Rendered,
+    read_evaluation,
     render,
     repair_turns,
     schema_of,
 )
-from evaluation_assets.core.judging.quick import read_quick_reply
+from evaluation_assets.core.judging.questions import Cost, PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, read_reply, said_in
-from evaluation_assets.core.judging.selection import EVERYTHING, IN_BATCHES, Selection
+from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, said_in
+from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
@@ -35,57 +36,10 @@ from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.providers.sdk_errors import THE_KEY
 from evaluation_assets.core.llm.settings import ModelSettings
-from evaluation_assets.core.llm.timeouts import Deadline
-from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.identity import digest
-from evaluation_assets.core.trajectories.model import Usage
 
 _SHORTER_WINDOW = 0.5
 """What is tried when an endpoint says that a request is too long: half of it holds at 1.5 bytes a token."""
-
-
-@dataclass(slots=True)
-class Cost:
-    """What one verdict took, over its questions."""
-
-    usage: Usage = field(default_factory=Usage)
-    latency_ms: float = 0.0
-    attempts: int = 0
-    keys: list[str] = field(default_factory=list)
-    all_from_ledger: bool = True
-    served_model: str | None = None
-
-    def add(self, key: str, entry: Entry, *, from_ledger: bool) -> None:
-        tokens = entry.reply.usage
-        self.usage = Usage(
-            input_tokens=sum_of((self.usage.input_tokens, tokens.input_tokens)),
-            cached_tokens=sum_of((self.usage.cached_tokens, tokens.cached_tokens)),
-            output_tokens=sum_of((self.usage.output_tokens, tokens.output_tokens)),
-            cost_usd=sum_of((self.usage.cost_usd, entry.cost_usd)),
-        )
-        self.latency_ms += entry.latency_ms
-        self.attempts += 0 if from_ledger else entry.attempts
-        self.keys.append(key)
-        self.all_from_ledger &= from_ledger
-        self.served_model = entry.reply.served_model
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingVerdict:
-    """The verdict that questions are asked for. `read` refuses an unusable reply, `left` counts the later subjects."""
-
-    level: str
-    sample: int
-    read: Callable[[Entry], Evaluation]
-    left: int
-    deadline: Deadline
-    cost: Cost
-    in_batch: bool = False
-
-
-def goes_into_a_batch(subject: Subject) -> bool:
-    """Whether a batch is worth its wait: a long conversation of clips would wait for a batch with each of them."""
-    return subject.level in IN_BATCHES or (subject.is_alone and not subject.later)
 
 
 class ModelJudge:
@@ -257,7 +211,9 @@ class OpenJudge:
             scores=evaluation.scores,
             summary=evaluation.summary,
             reasoning=evaluation.reasoning,
+            probabilities=evaluation.probabilities,
             answer_scores=evaluation.answer_scores,
+            answer_probabilities=evaluation.answer_probabilities,
             wrong_clips=evaluation.wrong_clips,
         )
 
@@ -281,10 +237,7 @@ class OpenJudge:
 
         def read(entry: Entry) -> Evaluation:
             _refuse_unfinished(entry)
-            said = said_in(entry.reply)
-            if subject.is_quick:
-                return read_quick_reply(said, subject)
-            return read_reply(said, subject.criteria, subject.rubric.scale)
+            return read_evaluation(said_in(entry.reply), subject)
 
         pending = PendingVerdict(
             level=subject.level,
@@ -343,12 +296,7 @@ class OpenJudge:
                 return entry
             return spare
 
-        asked = {
-            "system": request.system,
-            "turns": [[turn.role, turn.text] for turn in request.turns],
-            "schema": request.schema,
-            "sample": pending.sample,
-        }
+        asked = pending.asked(request)
         tokens = estimated_tokens(request.system, *(turn.text for turn in request.turns))
         answered = None
         if self._batches is not None and pending.in_batch and not pending.cost.keys:

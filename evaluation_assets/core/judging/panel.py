@@ -49,7 +49,8 @@ class JudgeSettings(EndpointSettings):
 
     With `repeats` a model gives several verdicts on every subject, each in a conversation of its own. `levels`, or a
     `preset` of them, and `sample` choose what the judge is asked; without them it is asked about everything.
-    `mode: batch` asks in batches where a level allows it.
+    `mode: batch` asks in batches where a level allows it. With `probability` each score comes with the judge's estimate
+    of how likely a person would let the subject pass; a cascade calibrates and uses it.
 
     Provider `python` calls the `function`, `module:function` or the name of an entry point. Its module is looked for in
     `folder`, by default that of panel.yaml. It has `timeout_s` seconds for each subject.
@@ -63,13 +64,14 @@ class JudgeSettings(EndpointSettings):
     preset: Preset | None = None
     sample: float | None = Field(default=None, gt=0, le=1)
     mode: Literal["interactive", "batch"] = "interactive"
+    probability: bool = False
 
     @property
     def selection(self) -> Selection:
         """Which subjects the judge is asked about; a function says its levels itself."""
         if self.provider == PYTHON and self.levels is None:
             return Selection.of(settings_of(self.own_function().function).levels, None, self.sample)
-        return Selection.of(self.levels, self.preset, self.sample)
+        return Selection.of(self.levels, self.preset, self.sample, probability=self.probability)
 
     @property
     def model_name(self) -> str:
@@ -107,6 +109,8 @@ class JudgeSettings(EndpointSettings):
         if self.provider in WITHOUT_MODEL:
             if self.repeats > 1:
                 raise ValueError(f"provider {self.provider} is deterministic; remove repeats")
+            if self.probability:
+                raise ValueError(f"provider {self.provider} is not asked anything; remove probability")
             if self.preset == "quick":
                 raise ValueError(
                     f"provider {self.provider} makes no calls, so preset quick saves none; choose standard or full, or "

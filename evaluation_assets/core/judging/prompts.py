@@ -12,14 +12,16 @@ from typing import Any
 
 import orjson
 
+from evaluation_assets.core.judging.entries import entries_schema, to_percent, with_rule
 from evaluation_assets.core.judging.fences import neutral
 from evaluation_assets.core.judging.judge import Judgement
 from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
-from evaluation_assets.core.judging.quick import RULES, quick_schema
+from evaluation_assets.core.judging.quick import RULES, quick_schema, read_quick_reply
+from evaluation_assets.core.judging.replies import Evaluation, read_reply
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.windows import BYTES_PER_TOKEN, MARK_BYTES, cut_in_the_middle, size
 from evaluation_assets.core.llm.messages import Message
-from evaluation_assets.core.rubrics.model import Rubric
+from evaluation_assets.core.rubrics.model import Rubric, Scale
 
 PROMPT_VERSION = "4"
 
@@ -68,31 +70,31 @@ def system_prompt(rubrics: Sequence[Rubric], fence: str, rules: str = _RULES) ->
 
 def schema_of(subject: Subject) -> dict[str, Any]:
     """The JSON Schema of the reply to the question about a subject."""
-    return quick_schema(subject) if subject.is_quick else reply_schema(subject.chain_rubrics)
+    if subject.is_quick:
+        return quick_schema(subject)
+    return reply_schema(subject.chain_rubrics, with_probability=subject.asks_probability)
 
 
-def reply_schema(rubrics: Sequence[Rubric]) -> dict[str, Any]:
-    """The JSON Schema of a reply; the same along a chain, since a changed schema would void provider caches.
+def read_evaluation(reply: str, subject: Subject) -> Evaluation:
+    """The evaluation in the reply to the question about a subject.
 
-    Scores are an enumeration: servers do not enforce number ranges.
+    Raises:
+        InvalidReply: it is not what was asked for.
     """
+    if subject.is_quick:
+        return read_quick_reply(reply, subject)
+    return read_reply(reply, subject.criteria, subject.rubric.scale, with_probability=subject.asks_probability)
+
+
+def reply_schema(rubrics: Sequence[Rubric], *, with_probability: bool = False) -> dict[str, Any]:
+    """The JSON Schema of a reply; the same along a chain, since a changed schema would void provider caches."""
     keys = list(dict.fromkeys(criterion.key for rubric in rubrics for criterion in rubric.criteria))
-    low, high = min(rubric.scale.min for rubric in rubrics), max(rubric.scale.max for rubric in rubrics)
-    points: list[int | None] = [*range(low, high + 1), None]
-    entry = {
-        "type": "object",
-        "properties": {
-            "criterion": {"type": "string", "enum": keys},
-            "score": {"type": ["integer", "null"], "enum": points},
-        },
-        "required": ["criterion", "score"],
-        "additionalProperties": False,
-    }
+    scale = Scale(min=min(rubric.scale.min for rubric in rubrics), max=max(rubric.scale.max for rubric in rubrics))
     return {
         "type": "object",
         "properties": {
             "reasoning": {"type": "string"},
-            "scores": {"type": "array", "items": entry},
+            "scores": entries_schema(keys, scale, with_probability=with_probability),
             "summary": {"type": "string"},
         },
         "required": ["reasoning", "scores", "summary"],
@@ -123,7 +125,8 @@ def render(
     """
     pieces = {} if pieces is None else pieces
     earlier = [judgement for judgement in earlier if judgement.subject.level == subject.level]
-    system = system_prompt(subject.chain_rubrics, fence, RULES if subject.is_quick else _RULES)
+    rules = with_rule(RULES if subject.is_quick else _RULES, with_probability=subject.asks_probability)
+    system = system_prompt(subject.chain_rubrics, fence, rules)
     schema = orjson.dumps(schema_of(subject))
     fixed = size(system) + len(schema) + _FRAME_BYTES + _TURN_BYTES
     room = int(max_tokens * BYTES_PER_TOKEN) - fixed - _REPAIR_BYTES
@@ -170,6 +173,7 @@ def verdict_text(judgement: Judgement) -> str:
         "reasoning": neutral(verdict.reasoning or ""),
         "scores": [
             {"criterion": key, "score": None if share is None else rubric.scale.to_points(share)}
+            | ({} if verdict.probabilities is None else {"probability": to_percent(verdict.probabilities.get(key))})
             for key, share in verdict.scores.items()
         ],
         "summary": neutral(verdict.summary or ""),

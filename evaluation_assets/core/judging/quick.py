@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, evaluation_object, read_scores
+from evaluation_assets.core.judging.entries import entries_schema
+from evaluation_assets.core.judging.replies import (
+    Evaluation,
+    InvalidReply,
+    evaluation_object,
+    read_probabilities,
+    read_scores,
+)
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.rubrics.model import Rubric
 
@@ -30,10 +37,10 @@ politeness or confident wording. Judge what is there, in whatever language it is
 
 
 def quick_schema(subject: Subject) -> dict[str, Any]:
-    """The JSON Schema of a quick reply. Scores are enumerations: servers do not enforce number ranges."""
-    properties: dict[str, Any] = {"reasoning": {"type": "string"}, "scores": _scores(subject.rubric)}
+    """The JSON Schema of a quick reply."""
+    properties: dict[str, Any] = {"reasoning": {"type": "string"}, "scores": _scores(subject, subject.rubric)}
     if subject.answer is not None:
-        properties["answer_scores"] = _scores(subject.answer)
+        properties["answer_scores"] = _scores(subject, subject.answer)
     numbers = [clip.index + 1 for clip in subject.focus]
     piece: dict[str, Any] = {"type": "integer"}
     if 0 < len(numbers) <= _MOST_NUMBERED:
@@ -71,6 +78,10 @@ def read_quick_reply(text: str, subject: Subject) -> Evaluation:
         answer_scores=None
         if answer is None
         else read_scores(data.get("answer_scores"), subject.answer_criteria, answer.scale),
+        probabilities=read_probabilities(data.get("scores"), subject.criteria) if subject.asks_probability else None,
+        answer_probabilities=read_probabilities(data.get("answer_scores"), subject.answer_criteria)
+        if subject.asks_probability and answer is not None
+        else None,
         wrong_clips=_wrong_clips(data.get("wrong_pieces"), [clip.index for clip in subject.focus]),
     )
 
@@ -93,15 +104,6 @@ def _wrong_clips(value: Any, clips: Sequence[int]) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def _scores(rubric: Rubric) -> dict[str, Any]:
-    points: list[int | None] = [*range(rubric.scale.min, rubric.scale.max + 1), None]
-    entry = {
-        "type": "object",
-        "properties": {
-            "criterion": {"type": "string", "enum": [criterion.key for criterion in rubric.criteria]},
-            "score": {"type": ["integer", "null"], "enum": points},
-        },
-        "required": ["criterion", "score"],
-        "additionalProperties": False,
-    }
-    return {"type": "array", "items": entry}
+def _scores(subject: Subject, rubric: Rubric) -> dict[str, Any]:
+    keys = [criterion.key for criterion in rubric.criteria]
+    return entries_schema(keys, rubric.scale, with_probability=subject.asks_probability)

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Iterable
 
 from evaluation_assets.core.judging.judge import judge_chains
-from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, PendingVerdict
+from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge
+from evaluation_assets.core.judging.questions import PendingVerdict
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Client

@@ -35,17 +35,21 @@ class InvalidReply(ValueError):
 class Evaluation:
     """A valid reply: every criterion with a score of 0..1, or `None` where the judge left it open.
 
+    `probabilities` are 0..1 by criterion, where they were asked for.
+
     A quick reply also has the scores of the final answer, `None` if there is no answer, and what went wrong by clip.
     """
 
     scores: dict[str, float | None]
     summary: str
     reasoning: str
+    probabilities: dict[str, float | None] | None = None
     answer_scores: dict[str, float | None] | None = None
+    answer_probabilities: dict[str, float | None] | None = None
     wrong_clips: dict[int, str] | None = None
 
 
-def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evaluation:
+def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale, *, with_probability: bool = False) -> Evaluation:
     """The evaluation in a reply.
 
     Code fences, prose around the JSON and trailing commas are forgiven; what is said is not.
@@ -55,10 +59,11 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale) -> Evalua
     """
     data = evaluation_object(text)
     scores = read_scores(data.get("scores"), criteria, scale)
+    probabilities = read_probabilities(data.get("scores"), criteria) if with_probability else None
     reasoning, summary = data.get("reasoning"), data.get("summary")
     if not isinstance(reasoning, str) or not isinstance(summary, str):
         raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
-    return Evaluation(scores, " ".join(summary.split()), reasoning.strip())
+    return Evaluation(scores, " ".join(summary.split()), reasoning.strip(), probabilities)
 
 
 def read_scores(value: Any, criteria: Sequence[Criterion], scale: Scale) -> dict[str, float | None]:
@@ -74,6 +79,20 @@ def read_scores(value: Any, criteria: Sequence[Criterion], scale: Scale) -> dict
     if strangers := [key for key in given if key not in asked]:
         raise InvalidReply("invalid_json", f"not asked for: {', '.join(strangers)[:200]}.")
     return {key: _share(key, given[key], scale) for key in asked}
+
+
+def read_probabilities(value: Any, criteria: Sequence[Criterion]) -> dict[str, float | None]:
+    """The probabilities of these criteria, 0..1, from the list in a reply; `None` where the judge gave none.
+
+    Raises:
+        InvalidReply: a criterion has no probability, or one that is not between 0 and 100 percent.
+    """
+    entries = value if isinstance(value, list) else []
+    given = {str(entry.get("criterion")): entry for entry in entries if isinstance(entry, dict)}
+    asked = [criterion.key for criterion in criteria]
+    if missing := [key for key in asked if "probability" not in given.get(key, {})]:
+        raise InvalidReply("missing_criterion", f"no probability for {', '.join(missing)}.")
+    return {key: _probability(key, given[key]["probability"]) for key in asked}
 
 
 def scored_criteria(text: str) -> frozenset[str]:
@@ -151,6 +170,16 @@ def _scores(value: Any) -> dict[str, Any]:
     if len(set(keys)) < len(keys):
         raise InvalidReply("invalid_json", "a criterion is scored twice.")
     return {key: entry["score"] for key, entry in zip(keys, value, strict=True)}
+
+
+def _probability(key: str, percent: Any) -> float | None:
+    if percent is None:
+        return None
+    if isinstance(percent, bool) or not isinstance(percent, int | float):
+        raise InvalidReply("invalid_json", f"the probability of {key} is no number.")
+    if not 0 <= percent <= 100 or 0 < percent < 1:
+        raise InvalidReply("out_of_range", f"the probability of {key} is not a whole number from 0 to 100 percent.")
+    return percent / 100
 
 
 def _share(key: str, value: Any, scale: Scale) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
-from evaluation_assets.core.judging.subjects import Chain, chain_of, in_one_call
+from evaluation_assets.core.judging.subjects import Chain, chain_of, in_one_call, with_probability
 from evaluation_assets.core.rubrics.model import SESSION_LEVELS, Level
 
 Preset = Literal["quick", "standard", "full"]
@@ -27,25 +27,32 @@ QUICK_LEVELS: tuple[Level, ...] = ("trajectory", "answer")
 QUICK_VERSION = "1"
 """Increment when the quick prompt changes."""
 
+PROBABILITY_VERSION = "1"
+"""Increment when the request for probabilities changes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """What one judge is asked.
 
     `share` is the share of the trajectories, 0 to 1, whose subjects it is asked about. `is_quick` asks for the
-    verdicts on a trajectory and its answer in one call, with the clips that went wrong.
+    verdicts on a trajectory and its answer in one call, with the clips that went wrong. `asks_probability` asks with
+    each score how likely it is that a person would let the subject pass.
     """
 
     levels: frozenset[Level] = frozenset(EVERY_LEVEL)
     share: float = 1.0
     is_quick: bool = False
+    asks_probability: bool = False
 
     @classmethod
-    def of(cls, levels: Iterable[Level] | None, preset: Preset | None, share: float | None) -> "Selection":
+    def of(
+        cls, levels: Iterable[Level] | None, preset: Preset | None, share: float | None, *, probability: bool = False
+    ) -> "Selection":
         """The selection that settings describe. Without levels and preset, every level is asked."""
         named = {"quick": QUICK_LEVELS, "standard": STANDARD_LEVELS, "full": EVERY_LEVEL, None: EVERY_LEVEL}[preset]
         chosen = frozenset(named if levels is None else levels)
-        return cls(chosen, 1.0 if share is None else share, preset == "quick")
+        return cls(chosen, 1.0 if share is None else share, preset == "quick", probability)
 
     @property
     def weight(self) -> float:
@@ -68,8 +75,10 @@ class Selection:
         if not kept:
             return None
         if self.is_quick:
-            return in_one_call(chain)
-        return chain if len(kept) == len(chain.subjects) else chain_of(chain.trajectory, kept, chain.own)
+            chosen = in_one_call(chain)
+        else:
+            chosen = chain if len(kept) == len(chain.subjects) else chain_of(chain.trajectory, kept, chain.own)
+        return with_probability(chosen) if self.asks_probability else chosen
 
     def chains(self, chains: Iterable[Chain]) -> Iterator[Chain]:
         """The chains that the judge is asked about."""
@@ -83,6 +92,8 @@ class Selection:
             parts = [f"quick {QUICK_VERSION}"]
         if asked and self.share < 1:
             parts.append(f"sample {self.share:g}")
+        if asked and self.asks_probability:
+            parts.append(f"probability {PROBABILITY_VERSION}")
         return "; ".join(parts)
 
 

@@ -67,7 +67,8 @@ class Subject:
     `part` or the turn with the number `turn`. `there_is` says what criteria may ask about.
 
     A trajectory that `is_quick` is judged in one call, which also names the clips that went wrong, and judges the final
-    answer by the rubric `answer` if there is an answer.
+    answer by the rubric `answer` if there is an answer. `asks_probability` asks with each score how likely it is that
+    a person would let the subject pass.
     """
 
     level: Level
@@ -87,6 +88,7 @@ class Subject:
     turn: int | None = None
     is_quick: bool = False
     answer: Rubric | None = None
+    asks_probability: bool = False
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -205,6 +207,11 @@ def in_one_call(chain: Chain) -> Chain:
     answer = next((subject.rubric for subject in chain.subjects if subject.level == "answer"), None)
     rubrics = (whole.rubric,) if answer is None else (whole.rubric, answer)
     return chain_of(chain.trajectory, [replace(whole, is_quick=True, answer=answer, chain_rubrics=rubrics)])
+
+
+def with_probability(chain: Chain) -> Chain:
+    """The chain whose subjects also ask for probabilities."""
+    return replace(chain, subjects=tuple(replace(subject, asks_probability=True) for subject in chain.subjects))
 
 
 def chain_of(trajectory: Trajectory, subjects: Iterable[Subject], own: Mapping[int, OwnScores] = _NOTHING) -> Chain:

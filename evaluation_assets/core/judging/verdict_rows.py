@@ -42,6 +42,7 @@ def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
             verdict,
             outcome=outcome,
             scores=scores,
+            probabilities=verdict.answer_probabilities,
             usage=_NOTHING_MORE if verdict.ledger_key else Usage(),
             latency_ms=None,
             attempts=0,

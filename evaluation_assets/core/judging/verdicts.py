@@ -39,4 +39,5 @@ class Verdict:
     ledger_key: str | None = None
     served_model: str | None = None
     answer_scores: Mapping[str, float | None] | None = None
+    answer_probabilities: Mapping[str, float | None] | None = None
     wrong_clips: Mapping[int, str] | None = None

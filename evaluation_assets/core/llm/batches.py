@@ -208,7 +208,7 @@ class Batches:
 
         A request that may have arrived is not sent again.
         """
-        bodies = {each.key: self.provider.body(each.request, self.client.dialect) for each in questions}
+        bodies = {each.key: self.provider.body(each.request, self.client.dialect, in_batch=True) for each in questions}
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 async with asyncio.timeout(self.settings.timeouts.request_s):

@@ -79,9 +79,19 @@ class StageGate:
         """However it ends, nobody waits for it any longer."""
         self._own.end()
 
+    @property
+    def waits(self) -> bool:
+        """Whether earlier stages can spare this judge anything."""
+        return bool(self._before)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the fitted cascade."""
+        return self._cascade.fingerprint
+
     async def spared(self, chain: Chain) -> frozenset[str]:
         """The subjects that a stage before this judge accepts."""
-        if not self._before:
+        if not self.waits:
             return frozenset()
         said = {judge: await statements.about(chain.trajectory.id) for judge, statements in self._before.items()}
         found: set[str] = set()

@@ -6,7 +6,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from evaluation_assets.core.cancellation import as_completed
-from evaluation_assets.core.facts import Facts
+from evaluation_assets.core.facts import Facts, VerdictFacts
 from evaluation_assets.core.judging.judge import OPEN, Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.progress import Judged
@@ -81,7 +81,8 @@ class PanelRun:
         if gate is not None and gate.count_spared:
             self._log(f"{judge.name}: not asked about {gate.count_spared} subjects that an earlier stage accepted")
         judged.end()
-        return JudgedTable(judge, spool, tally)
+        facts = VerdictFacts() if gate is None or not gate.waits else VerdictFacts(cascade=gate.fingerprint)
+        return JudgedTable(judge, spool, tally, facts)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ TABLES: Mapping[Level, str] = {
 }
 _COLUMNS = (
     *("judge", "sample", "outcome", "scores", "cost_usd", "input_tokens", "output_tokens", "share_seen"),
-    "trajectory_id",
+    *("ledger_key", "trajectory_id"),
 )
 
 

@@ -13,7 +13,7 @@ from statistics import fmean, median, pstdev
 from urllib.parse import quote
 
 from evaluation_assets.core.provenance.evidence import TABLES, Evidence, Level, Origin, Row, Subject
-from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, wilson
+from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, rate_interval
 
 Value = float | int | bool | None
 
@@ -248,10 +248,11 @@ class _Figures:
         }
         every = [row for found in rows.values() for row in found]
         at, source = ("drop", "judges", judge), f"rows of {judge} in all tables of verdicts, canary clips included"
+        replies = _each_reply_once(every)
         for column in ("cost_usd", "input_tokens", "output_tokens"):
-            known = [row[column] for row in every if row[column] is not None]
+            known = [row[column] for row in replies if row[column] is not None]
             total = fsum(known) if known and column == "cost_usd" else sum(known) if known else None
-            formula = f"sum of `{column}` over the verdicts that have it; null if none has"
+            formula = f"sum of `{column}` over the verdicts that have it, once for each reply; null if none has"
             yield Figure(address(*at, column), total, len(known), formula, source)
         asked = [row for row in every if row["outcome"] != "not_run"]
         for name, column in (("unpriced_verdicts", "cost_usd"), ("uncounted_verdicts", "input_tokens")):
@@ -350,6 +351,14 @@ def _tenths(scores: Sequence[float]) -> list[int]:
     return [counts[tenth] for tenth in range(10)]
 
 
+def _each_reply_once(verdicts: Iterable[Row]) -> list[Row]:
+    """Verdicts with the first of those that one reply gave: the same question asked twice is paid once."""
+    found: dict[object, Row] = {}
+    for number, row in enumerate(verdicts):
+        found.setdefault(row["ledger_key"] or number, row)
+    return list(found.values())
+
+
 def _known(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
@@ -359,15 +368,15 @@ def _rate(measure: str, by_task: Mapping[str, Sequence[bool]], runs: int, rows: 
     if not tasks:
         return
     n, count = sum(map(len, tasks)), sum(map(sum, tasks))
-    low, high = wilson(sum(map(fmean, tasks)), len(tasks))
-    interval = "of the 95 % Wilson interval over tasks; the trials of a task are averaged first"
+    low, high = rate_interval(tasks)
+    interval = "of the 95 % Wilson interval; the trials of a task count as one"
     for name, value, formula in (
         ("count", count, "number of runs with the outcome true"),
         ("n", n, "number of runs with a known outcome"),
         ("n_tasks", len(tasks), "number of tasks with a known outcome"),
         ("n_unknown", runs - n, "number of runs without a known outcome"),
         ("rate", count / n, "runs with the outcome true divided by runs with a known outcome"),
-        ("ci_low", min(low, count / n), f"lower end {interval}"),
-        ("ci_high", max(high, count / n), f"upper end {interval}"),
+        ("ci_low", low, f"lower end {interval}"),
+        ("ci_high", high, f"upper end {interval}"),
     ):
         yield Figure(address("drop", "headline", "rates", measure, name), value, n, formula, rows)

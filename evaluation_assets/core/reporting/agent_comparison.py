@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
-from statistics import fmean
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
@@ -16,7 +15,7 @@ from evaluation_assets.core.reporting.agent_report import AgentReport, TaskSecti
 from evaluation_assets.core.reporting.files import write_texts
 from evaluation_assets.core.reporting.render import environment
 from evaluation_assets.core.reporting.report import TrialRate
-from evaluation_assets.core.scoring.intervals import CONFIDENCE, wilson
+from evaluation_assets.core.scoring.intervals import CONFIDENCE, rate_interval
 from evaluation_assets.core.suites.call_metrics import trial_rates
 from evaluation_assets.core.suites.suite import Suite
 
@@ -184,7 +183,7 @@ def _best_first(figures: AgentFigures) -> tuple[float, float, str]:
 def _rate(attempts_by_case: Iterable[Sequence[bool]]) -> Rate:
     cases = list(attempts_by_case)
     count, attempts = sum(sum(own) for own in cases), sum(len(own) for own in cases)
-    low, high = wilson(sum(fmean(own) for own in cases), len(cases)) if cases else (None, None)
+    low, high = rate_interval(cases) if cases else (None, None)
     rate = count / attempts if attempts else None
     return Rate(count=count, attempts=attempts, rate=rate, ci_low=low, ci_high=high, cases=len(cases))
 

@@ -56,7 +56,7 @@ def write_drop_report(
 ) -> tuple[DropReport, ReportFiles]:
     """Write the report of a drop with the run that it is compared with and its review queue."""
     own = DropTables.of(home, drop, judges)
-    key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+    key = drop_comparability(own, judges, rubrics, quorum)
     report, evaluated = _with_suite(home, drop, own, key, settings)
     other = _other_run(home, drop, report.sidecar.suite, evaluated, judges)
     return report, write_report(home.reports(drop), report, own, other, _queue(home, drop))
@@ -73,7 +73,7 @@ def write_comparison(
 ) -> UPath:
     """Write the page of a drop with another run of choice to compare it with; gives the page."""
     own = DropTables.of(home, drop, judges)
-    key = drop_comparability(own.preprocessed, own.tool_use_results, judges, rubrics, quorum)
+    key = drop_comparability(own, judges, rubrics, quorum)
     report = drop_report(home, drop, own, key, settings)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
     other = OtherRun(against, "chosen by hand", documents(DropTables.of(home, against, judges)))

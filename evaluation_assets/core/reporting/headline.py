@@ -1,7 +1,6 @@
 """The headline of a report: the share of correct runs if that is known, with process quality beside it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -11,7 +10,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS
 from evaluation_assets.core.reporting.distributions import Statistic
-from evaluation_assets.core.scoring.intervals import wilson
+from evaluation_assets.core.scoring.intervals import rate_interval
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Measure = Literal["success", "passed", "right_answer", "criterion"]
@@ -52,7 +51,7 @@ class Change(BaseModel):
 class Rate(BaseModel):
     """`count` of the `n` runs with a known outcome; `n_unknown` more have none.
 
-    The 95 % Wilson interval is over tasks: trials of a task are averaged first. `criterion` and `threshold` are those
+    The 95 % interval counts the trials of a task as one. `criterion` and `threshold` are those
     of the measure `criterion`.
     """
 
@@ -151,17 +150,16 @@ def rate(
     if not tasks:
         return None
     count, n = sum(map(sum, tasks)), sum(map(len, tasks))
-    low, high = wilson(sum(fmean(outcomes) for outcomes in tasks), len(tasks))
-    share = count / n
+    low, high = rate_interval(tasks)
     return Rate(
         measure=measure,
         count=count,
         n=n,
         n_tasks=len(tasks),
         n_unknown=0 if runs is None else runs - n,
-        rate=share,
-        ci_low=min(low, share),
-        ci_high=max(high, share),
+        rate=count / n,
+        ci_low=low,
+        ci_high=high,
         criterion=None if settings is None else settings.criterion,
         threshold=None if settings is None else settings.threshold,
     )

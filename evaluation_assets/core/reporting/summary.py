@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.gating.baselines import is_by_rules_only
 from evaluation_assets.core.gating.measured_drop import MeasuredTables
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import HeadlineSettings
@@ -129,7 +130,7 @@ def summarise(
         headline=headline(
             rates,
             described,
-            by_rules_only=all(judge.provider == "rules" for judge in judges),
+            by_rules_only=is_by_rules_only(comparability),
             settings=settings,
             gate=gate,
         ),
@@ -221,7 +222,8 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     identity: Row = {"provider": "", "model": ""}
     sums: dict[str, list[float]] = {}
     unpriced = uncounted = 0
-    summed = ["input_tokens", "output_tokens", "cost_usd", "share_seen"]
+    replies: set[str] = set()
+    paid = ["input_tokens", "output_tokens", "cost_usd"]
     levels = {
         "clip": tables.clip_verdicts,
         "category": tables.category_verdicts,
@@ -234,20 +236,23 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
             continue
         of_drop = level != "canary"  # canary clips cost money, but are not part of the drop
         counts = outcomes.setdefault(level, Counter())
-        for row in by_judge[judge].rows(["provider", "model", *COLUMNS, *summed]):
+        for row in by_judge[judge].rows(["provider", "model", "ledger_key", "share_seen", *COLUMNS, *paid]):
             identity = row
             counts[row["outcome"]] += 1
             if of_drop:
                 answers.add(row)
             unpriced += row["cost_usd"] is None and row["outcome"] != "not_run"
             uncounted += row["input_tokens"] is None and row["outcome"] != "not_run"
-            for column in summed if of_drop else summed[:3]:
+            # One reply gives several verdicts where the same question is asked again.
+            is_new = row["ledger_key"] is None or row["ledger_key"] not in replies
+            replies.add(row["ledger_key"] or "")
+            for column in [*(paid if is_new else ()), *(["share_seen"] if of_drop else ())]:
                 if row[column] is not None:
                     sums.setdefault(column, []).append(row[column])
     errors: Counter[str] = Counter()
     for (kind, _), count in answers.errors.items():
         errors[kind] += count
-    tokens = {column: int(sum(sums[column])) if column in sums else None for column in summed[:2]}
+    tokens = {column: int(sum(sums[column])) if column in sums else None for column in paid[:2]}
     return JudgeSummary(
         judge=judge,
         provider=identity["provider"],

@@ -1,6 +1,6 @@
 """Confidence intervals of means and rates. The unit is the task, not the step or trial."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean
@@ -27,7 +27,7 @@ class Estimate:
     n: int
 
 
-def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def wilson(successes: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Interval of a rate. Source: Wilson, JASA 22 (1927); its coverage is good from 10 observations on."""
     z = float(special.ndtri(0.5 + confidence / 2))
     rate = successes / n
@@ -35,6 +35,19 @@ def wilson(successes: float, n: int, confidence: float = CONFIDENCE) -> tuple[fl
     half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
     return min(rate, max(0.0, (centre - half) / scale)), max(rate, min(1.0, (centre + half) / scale))
+
+
+def rate_interval(outcomes_by_task: Collection[Sequence[bool]]) -> tuple[float, float]:
+    """95 % interval of the share of trials with the outcome true: Wilson's, as if all trials of a task were one.
+
+    The number of observations is the effective number of tasks, `(sum m)^2 / sum m^2` with `m` trials of each task:
+    the number of tasks if all have as many trials. Source: Kish, Survey Sampling (1965), section 8.2, for clusters
+    whose members agree; where they differ, the interval is wider than it has to be.
+    """
+    sizes = [len(outcomes) for outcomes in outcomes_by_task]
+    share = sum(map(sum, outcomes_by_task)) / sum(sizes)
+    tasks = sum(sizes) ** 2 / sum(size**2 for size in sizes)
+    return wilson(share * tasks, tasks)
 
 
 def clustered(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]) -> tuple[float, float, int]:
@@ -85,8 +98,8 @@ def interval_of_mean(groups: Sequence[Clustered]) -> Interval:
     """The interval of a mean of scores, or of a mean of groups' means, over tasks.
 
     Student's t with cluster-robust standard errors, clipped to 0..1. If the values of every task are all 0 or all 1,
-    Wilson's interval over tasks, extended to the mean where tasks differ in size. None below `MIN_CLUSTERS` tasks, and
-    none for scores that do not vary: a width of 0 would claim certainty.
+    `rate_interval`. None below `MIN_CLUSTERS` tasks, and none for scores that do not vary: a width of 0 would claim
+    certainty.
     """
     mean, error, degrees = mean_of_clustered_means(groups)
     n = degrees + 1 if degrees else len({cluster for _, clusters in groups for cluster in clusters})
@@ -94,23 +107,22 @@ def interval_of_mean(groups: Sequence[Clustered]) -> Interval:
         return Interval(None, None, n)
     outcomes = _outcomes(*groups[0]) if len(groups) == 1 else None
     if outcomes is not None:
-        low, high = wilson(sum(outcomes), n)
-        return Interval(min(low, mean), max(high, mean), n)
+        return Interval(*rate_interval(outcomes), n)
     if error < _NO_VARIATION:
         return Interval(None, None, n)
     half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
     return Interval(max(0.0, mean - half), min(1.0, mean + half), n)
 
 
-def _outcomes(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]) -> list[float] | None:
-    """The outcome of each cluster if all its values are 0, or all are 1; `None` if any cluster is neither."""
+def _outcomes(values: Sequence[float] | np.ndarray, clusters: Sequence[Hashable]) -> list[list[bool]] | None:
+    """The outcomes of each cluster if all its values are 0, or all are 1; `None` if any cluster is neither."""
     if not set(np.unique(values)) <= {0.0, 1.0}:
         return None
-    by_cluster: dict[Hashable, float] = {}
+    by_cluster: dict[Hashable, list[bool]] = {}
     for value, cluster in zip(values, clusters, strict=True):
-        if by_cluster.setdefault(cluster, float(value)) != value:
-            return None
-    return list(by_cluster.values())
+        by_cluster.setdefault(cluster, []).append(bool(value))
+    found = list(by_cluster.values())
+    return found if all(len(set(outcomes)) == 1 for outcomes in found) else None
 
 
 def sampled_mean(

@@ -80,7 +80,7 @@ JUDGE_CARDS = Table(
             FLOAT,
             "Within-subject standard deviation of the judge's repeated verdicts; null without repeats.",
         ),
-        Column("coverage", FLOAT, "Share of the labelled trajectories that the judge scored, 0..1."),
+        Column("coverage", FLOAT, "Share that the judge scored of the labelled subjects it was asked about, 0..1."),
         Column("cost_usd", FLOAT, "Mean cost of a verdict in US dollars; null if unknown."),
         Column(
             "effective_judges",

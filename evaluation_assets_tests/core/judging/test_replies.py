@@ -170,3 +170,33 @@ def test_recorded_evaluations_on_another_scale_are_refused() -> None:
                 assert problem.value.kind == "out_of_range"
                 refused += 1
     assert refused > 0
+
+
+def with_percent(*percent: object) -> str:
+    entries = [entry | {"probability": value} for entry, value in zip(listed(10, 5, None, 0), percent, strict=True)]
+    return reply(entries)
+
+
+def test_probabilities_come_with_the_scores_where_they_are_asked_for() -> None:
+    said = with_percent(95, 40.0, None, 0)
+    found = read_reply(said, RUBRIC.criteria, RUBRIC.scale, with_probability=True)
+    assert found.probabilities == dict(zip(KEYS, (0.95, 0.4, None, 0.0), strict=True))
+    assert found.scores == read_reply(GOOD, RUBRIC.criteria, RUBRIC.scale).scores
+    assert read_reply(said, RUBRIC.criteria, RUBRIC.scale).probabilities is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (GOOD, "missing_criterion"),
+        (reply(dict(zip(KEYS, (10, 5, None, 0), strict=True))), "missing_criterion"),
+        (with_percent(0.95, 40, None, 0), "out_of_range"),
+        (with_percent(95, 140, None, 0), "out_of_range"),
+        (with_percent("95", 40, None, 0), "invalid_json"),
+        (with_percent(True, 40, None, 0), "invalid_json"),
+    ],
+)
+def test_a_reply_without_usable_probabilities_is_invalid(text: str, kind: str) -> None:
+    with pytest.raises(InvalidReply) as refused:
+        read_reply(text, RUBRIC.criteria, RUBRIC.scale, with_probability=True)
+    assert refused.value.kind == kind

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import orjson
 import pytest
 from hypothesis import given
@@ -168,6 +169,25 @@ def test_quick_is_one_call_a_trajectory_and_a_verdict_on_its_answer(server: Mode
     assert len(server.requests()) == 3 and all(judgement.verdict.from_ledger for judgement in again)
 
 
+def test_probabilities_of_a_model_stand_in_its_verdicts_and_in_its_conversation(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    chain = clips()
+    made, judgements = judged(server, tmp_path, [chain], probability=True)
+    assert len(judgements) == len(chain.subjects) > 1
+    for judgement in judgements:
+        scored = [key for key, score in judgement.verdict.scores.items() if score is not None]
+        (row,) = verdict_rows("d", made, judgement)
+        assert row["probabilities"].keys() == judgement.verdict.scores.keys()
+        assert scored and all(0 <= row["probabilities"][key] <= 1 for key in scored if row["probabilities"][key])
+    bodies = [request.body for request in server.requests()]
+    said = json.loads(bodies[-1]["messages"][2]["content"])
+    first = judgements[0].verdict.probabilities or {}
+    stated = {key: None if value is None else round(100 * value) for key, value in first.items()}
+    assert {entry["criterion"]: entry["probability"] for entry in said["scores"]} == stated
+    assert "probability" in bodies[0]["messages"][0]["content"]
+
+
 def request_digests(chain: Chain) -> list[str]:
     """Digests of all that is sent about the subjects of a chain."""
     earlier: list[Judgement] = []
@@ -227,3 +247,26 @@ def test_invalid_quick_replies_are_no_verdicts(fields: dict[str, object], said: 
     assert chain is not None
     with pytest.raises(InvalidReply, match=said):
         read_quick_reply(_reply(**fields), chain.subjects[0])
+
+
+def test_probabilities_are_asked_of_every_subject_and_of_the_answer_in_a_quick_reply() -> None:
+    full, quick = (Selection.of(None, preset, None, probability=True) for preset in (None, "quick"))
+    assert full.described() == "probability 1"
+    chain, in_one_call = full.chain(whole()), quick.chain(whole())
+    assert chain is not None and in_one_call is not None
+    assert all(subject.asks_probability for subject in chain.subjects)
+    (subject,) = in_one_call.subjects
+    given = json.loads(_reply())
+    for name, percent in (("scores", 80), ("answer_scores", 35)):
+        given[name] = [entry | {"probability": percent} for entry in given[name]]
+    jsonschema.validate(given, quick_schema(subject))
+    read = read_quick_reply(json.dumps(given), subject)
+    assert set((read.probabilities or {}).values()) == {0.8}
+    assert set((read.answer_probabilities or {}).values()) == {0.35}
+    with pytest.raises(InvalidReply, match="no probability for"):
+        read_quick_reply(_reply(), subject)
+
+
+def test_only_models_are_asked_for_probabilities() -> None:
+    with pytest.raises(InvalidPanel, match="remove probability"):
+        panel_of({"judges": [{"name": "rules", "provider": "rules", "probability": True}]}, "panel.yaml")

@@ -52,13 +52,13 @@ class AnthropicMessages:
         self._abilities = abilities
         self._mask = Mask(secrets)
 
-    def body(self, request: Request, dialect: Dialect | None = None) -> dict[str, Any]:
+    def body(self, request: Request, dialect: Dialect | None = None, *, in_batch: bool = False) -> dict[str, Any]:
         """The request as it is sent."""
         dialect = dialect or self._abilities.dialect
         plain = request.schema is None or dialect.structured == "json_schema"
         system = request.system if plain else with_schema(request)
         marked = {index for index, turn in enumerate(request.turns) if turn.role == "user"}
-        marked = set(sorted(marked)[-2:])
+        marked = set() if in_batch else set(sorted(marked)[-2:])
         messages = [_message(turn, marked=index in marked) for index, turn in enumerate(request.turns)]
         body: dict[str, Any] = {
             "model": self._model,
@@ -66,7 +66,7 @@ class AnthropicMessages:
             "messages": messages,
         }
         if system:
-            body["system"] = [_block(system, marked=True)]
+            body["system"] = [_block(system, marked=not in_batch)]
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if request.schema is not None and plain:

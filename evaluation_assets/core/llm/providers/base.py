@@ -82,8 +82,11 @@ class BatchProvider(Protocol):
 class Provider(Protocol):
     """One endpoint with one model behind it."""
 
-    def body(self, request: Request, dialect: Dialect | None = None) -> dict[str, Any]:
-        """What is sent, by default as the provider is usually asked. It grows by appending along a chain."""
+    def body(self, request: Request, dialect: Dialect | None = None, *, in_batch: bool = False) -> dict[str, Any]:
+        """What is sent, by default as the provider is usually asked. It grows by appending along a chain.
+
+        In a batch, nothing is marked for the prefix cache: nothing would be read from it in time, and writing costs.
+        """
         ...
 
     async def complete(self, request: Request, dialect: Dialect) -> Reply:

@@ -39,8 +39,8 @@ class OpenAIChat:
         self._abilities = abilities
         self._mask = Mask(secrets)
 
-    def body(self, request: Request, dialect: Dialect | None = None) -> dict[str, Any]:
-        """The request as it is sent."""
+    def body(self, request: Request, dialect: Dialect | None = None, *, in_batch: bool = False) -> dict[str, Any]:
+        """The request as it is sent; the protocol has no marks for a cache."""
         dialect = dialect or self._abilities.dialect
         structured = None if request.schema is None else dialect.structured
         system = request.system if structured in (None, "json_schema") else with_schema(request)

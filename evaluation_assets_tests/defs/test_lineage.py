@@ -1,0 +1,80 @@
+"""The lineage that people see: no edge that others imply, nothing cut off, columns on every table."""
+
+import dagster as dg
+import pytest
+
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.tables import TABLES
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.lineage import readable
+from evaluation_assets.defs.per_judge import LEVELS, judge_key
+
+JUDGES = ("one", "two")
+
+
+@dg.asset
+def verdicts() -> None:
+    """The first."""
+
+
+@dg.asset(deps=[verdicts])
+def scores() -> None:
+    """Made of verdicts."""
+
+
+@dg.asset(deps=[scores, verdicts])
+def report() -> None:
+    """Reads both."""
+
+
+@dg.asset(deps=[verdicts])
+def page(scores: int) -> None:
+    """Takes scores as an argument."""
+
+
+def parents(assets: list[dg.AssetsDefinition]) -> dict[str, set[str]]:
+    return {
+        spec.key.to_user_string(): {dep.asset_key.to_user_string() for dep in spec.deps}
+        for asset in assets
+        for spec in asset.specs
+    }
+
+
+def test_an_edge_that_others_imply_is_left_out_but_of_arguments() -> None:
+    assert parents(readable([verdicts, scores, report, page])) == {
+        "verdicts": set(),
+        "scores": {"verdicts"},
+        "report": {"scores"},
+        "page": {"scores", "verdicts"},
+    }
+
+
+@pytest.fixture(scope="module")
+def assembled(tmp_path_factory: pytest.TempPathFactory) -> dg.Definitions:
+    home = Installation.at(str(tmp_path_factory.mktemp("home")))
+    panel = panel_of({"judges": [{"name": name, "provider": "rules"} for name in JUDGES]}, "test")
+    return build_definitions(home, panel)
+
+
+def test_the_report_stands_behind_every_table_that_it_reads(assembled: dg.Definitions) -> None:
+    graph = assembled.resolve_asset_graph()
+    report = dg.AssetKey("evaluation_report")
+    assert len(graph.get(report).parent_keys) < 8
+    behind = graph.get_ancestor_asset_keys(report)
+    read = {"raw_trajectories", "clips", "clip_scores", "trajectory_scores", "session_analyses", "task_metrics"}
+    assert {dg.AssetKey(name) for name in read} <= behind
+    assert {judge_key(table, judge) for table in LEVELS for judge in JUDGES} <= behind
+
+
+def test_every_table_has_its_columns_with_their_meaning(assembled: dg.Definitions) -> None:
+    specs = assembled.resolve_all_asset_specs()
+    shown = {spec.key.path[0]: spec.metadata.get("dagster/column_schema") for spec in specs}
+    tables = {name: TABLES[name] for name in shown if name in TABLES}
+    assert len(tables) > 20
+    for name, table in tables.items():
+        schema = shown[name]
+        assert isinstance(schema, dg.TableSchema)
+        assert [(column.name, column.description) for column in schema.columns] == [
+            (column.name, column.meaning) for column in table.columns
+        ]
