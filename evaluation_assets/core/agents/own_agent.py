@@ -21,14 +21,15 @@ from evaluation_assets.core.daemon_threads import in_thread
 from evaluation_assets.core.formats.messages.chat import events_of
 from evaluation_assets.core.formats.transcript import Asked, Said
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.masking import Mask
+from evaluation_assets.core.masking import environment_mask
 from evaluation_assets.core.own_code import OwnFunction
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
 MOST_OUTPUT = 16 * 1024 * 1024
 """Bytes that a command may write to its standard output."""
 
-_KEPT_OF_STDERR = 2000
+_KEPT_OF_STDERR = 1500
+_LONGEST_ERROR = 2000
 _CHUNK = 64 * 1024
 _INHERITED = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "TZ")
 """Variables that every command is given; all others are named by `env` and `env_from`."""
@@ -69,7 +70,7 @@ async def attempt_by(agent: AgentSettings, attempt: Attempt) -> None:
     except TimeoutError:
         attempt.ended, attempt.error = "time_limit", f"no answer in {agent.limits.max_seconds:g} s"
     except AgentFailed as problem:
-        attempt.ended, attempt.error = problem.ended, Mask(agent.passed)(str(problem))
+        attempt.ended, attempt.error = problem.ended, environment_mask(agent.passed)(str(problem))[:_LONGEST_ERROR]
     finally:
         attempt.seconds = time.monotonic() - started
 
@@ -122,7 +123,7 @@ async def _by_function(agent: AgentSettings, task: JsonObject) -> object:
         returned = await in_thread(lambda: own.function(task))
         return await returned if inspect.isawaitable(returned) else returned
     except Exception as problem:
-        raise AgentFailed(f"{type(problem).__name__}: {problem}"[:500]) from problem
+        raise AgentFailed(f"{type(problem).__name__}: {problem}") from problem
 
 
 async def _by_command(agent: AgentSettings, task: JsonObject) -> object:
@@ -151,7 +152,7 @@ async def _by_command(agent: AgentSettings, task: JsonObject) -> object:
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
     if status:
-        raise AgentFailed(f"the command ended with exit status {status}: {errors.strip()[-500:] or 'no message'}")
+        raise AgentFailed(f"the command ended with exit status {status}: {errors.strip() or 'no message'}")
     try:
         return orjson.loads(output)
     except orjson.JSONDecodeError as problem:

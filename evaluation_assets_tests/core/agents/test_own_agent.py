@@ -144,6 +144,12 @@ def test_an_error_does_not_repeat_a_key(tmp_path: Path, running: Running, monkey
     assert found.extra["error"] == "the command ended with exit status 1: refused: [masked]"
 
 
+def test_an_exception_does_not_repeat_a_key(tmp_path: Path, running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    found = ran(running, function(tmp_path, "import os\ndef run(task): raise OSError(os.environ['MY_API_KEY'])"))
+    assert found.extra["error"] == "OSError: [masked]"
+
+
 @pytest.mark.parametrize("kind", [function, command])
 def test_changed_code_is_another_version(tmp_path: Path, kind: Any) -> None:
     source = "def run(task): return 'a'"

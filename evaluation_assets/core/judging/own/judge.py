@@ -2,8 +2,6 @@
 
 import asyncio
 import inspect
-import os
-import re
 import time
 import traceback
 from collections.abc import AsyncIterator, Sequence
@@ -20,7 +18,7 @@ from evaluation_assets.core.judging.selection import EVERYTHING, Selection
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.llm.budget import Budget
-from evaluation_assets.core.masking import MASKED, Mask
+from evaluation_assets.core.masking import MASKED, environment_mask
 from evaluation_assets.core.own_code import OwnFunction
 from evaluation_assets.core.trajectories.identity import digest
 
@@ -32,8 +30,6 @@ LONGEST_ERROR = 4000
 
 LONGEST_REASON = 20_000
 """Characters of the reasons of a verdict."""
-
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,5 +112,4 @@ def _traceback(problem: Exception, file: str) -> str:
 
 def _masked(text: str) -> str:
     """Without values of variables whose names say that they hold a secret, and without credentials in addresses."""
-    secrets = [value for name, value in os.environ.items() if _SECRET.search(name)]
-    return CREDENTIALS.sub(MASKED, Mask(secrets)(text)) if text else text
+    return CREDENTIALS.sub(MASKED, environment_mask()(text)) if text else text

@@ -51,8 +51,8 @@ def judged(judge: Judge, given: list[Chain]) -> list[Judgement]:
     return asyncio.run(all_of_them())
 
 
-def verdict(folder: Path, source: str, **more: object) -> Verdict:
-    (found,) = judged(own(folder, source, **more), chains(1))
+def verdict(folder: Path, source: str, timeout_s: float = 60) -> Verdict:
+    (found,) = judged(own(folder, source, timeout_s=timeout_s), chains(1))
     return found.verdict
 
 
