@@ -52,7 +52,7 @@ from evaluation_assets.defs.sensors import new_drops
 from evaluation_assets.defs.sinks import sink_assets, stores_of
 from evaluation_assets.defs.sources import source_sensors
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import ParquetIOManager
+from evaluation_assets.resources.parquet import TABLES_IO, ParquetIOManager
 
 
 def build_definitions(
@@ -60,8 +60,12 @@ def build_definitions(
     panel: Panel,
     loggers: dict[str, dg.LoggerDefinition] | None = None,
     agents: Sequence[AgentSettings] = (),
+    executor: dg.ExecutorDefinition | None = dg.in_process_executor,
 ) -> dg.Definitions:
-    """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`."""
+    """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`.
+
+    `executor` is that of assets that are materialised without a job; jobs run in one process.
+    """
     judges = judges_of(panel, home.ledger_url)
     rubrics = load_rubrics(home.rubrics)
     settings = load_settings(home.gate_file)
@@ -140,9 +144,9 @@ def build_definitions(
         ],
         resources={
             "home": HomeResource(url=str(home.root), **urls),
-            "io_manager": ParquetIOManager(home_url=str(home.root), **urls),
+            TABLES_IO: ParquetIOManager(home_url=str(home.root), **urls),
         },
-        executor=dg.in_process_executor,
+        executor=executor,
         loggers=loggers,
     )
 

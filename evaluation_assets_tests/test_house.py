@@ -68,7 +68,7 @@ def test_folders_of_tests_are_packages_of_the_project() -> None:
     tests = ROOT / "evaluation_assets_tests"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
     mirrored = {folder for folder in folders if folder.parts and folder.parts[0] not in ("model_server", "benchmarks")}
-    assert {"core", "cli", "defs", "resources", "runs"} == {folder.parts[0] for folder in mirrored}
+    assert {"api", "core", "cli", "defs", "resources", "runs"} == {folder.parts[0] for folder in mirrored}
     assert all((ROOT / "evaluation_assets" / folder / "__init__.py").exists() for folder in mirrored)
     assert all((tests / folder / "__init__.py").exists() for folder in mirrored)
 

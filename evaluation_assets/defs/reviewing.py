@@ -21,6 +21,7 @@ from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
 REVIEWING_VERSION = "2"
 """Increment when the same scores and labels would give different results."""
@@ -74,6 +75,7 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
         code_version=REVIEWING_VERSION,
         deps=[owned_key(COLLECTED_LABELS, store) for store in stores],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
         ],
@@ -97,6 +99,7 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         deps=[owned_key("trajectory_verdicts", judge) for judge in judges],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 MAY_GATE,
@@ -123,6 +126,7 @@ def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDef
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         deps=["review_queue", "trajectory_scores"],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:

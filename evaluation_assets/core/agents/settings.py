@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
-from evaluation_assets.core.configuration import read_settings
+from evaluation_assets.core.configuration import InvalidConfiguration, read_settings
 from evaluation_assets.core.llm.endpoints import EndpointSettings
 from evaluation_assets.core.own_code import InvalidFunction, OwnFunction, own_function
 from evaluation_assets.core.trajectories.identity import digest
@@ -39,7 +39,7 @@ exactly that text. If the task cannot be solved, NOT_FOUND.</response>
 """
 
 
-class InvalidAgent(ValueError):
+class InvalidAgent(InvalidConfiguration):
     """An agent that cannot be run; the message names file, field and what to write instead."""
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import read_settings, validated
+from evaluation_assets.core.configuration import InvalidConfiguration, read_settings, validated
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.own.checks import settings_of
 from evaluation_assets.core.judging.own.judge import OwnJudge
@@ -40,7 +40,7 @@ Stage = Annotated[
 """The judges of one stage of a cascade; a file may name a single one without a list."""
 
 
-class InvalidPanel(ValueError):
+class InvalidPanel(InvalidConfiguration):
     """A panel file that cannot be used; the message names file, field and what to write instead."""
 
 
@@ -109,6 +109,8 @@ class JudgeSettings(EndpointSettings):
         if self.provider in WITHOUT_MODEL:
             if self.repeats > 1:
                 raise ValueError(f"provider {self.provider} is deterministic; remove repeats")
+            if self.mode == "batch":
+                raise ValueError(f"provider {self.provider} makes no calls; remove mode: batch")
             if self.probability:
                 raise ValueError(f"provider {self.provider} is not asked anything; remove probability")
             if self.preset == "quick":

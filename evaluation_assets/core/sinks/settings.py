@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 from upath import UPath
 
-from evaluation_assets.core.configuration import Section, VariableName, read_entries
+from evaluation_assets.core.configuration import InvalidConfiguration, Section, VariableName, read_entries
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.llm.addresses import without_password
@@ -20,7 +20,7 @@ Level = Literal["trajectory", "clip"]
 _URL = r"^https?://"
 
 
-class InvalidSinks(ValueError):
+class InvalidSinks(InvalidConfiguration):
     """A sinks.yaml that cannot be used; the message names file and field."""
 
 

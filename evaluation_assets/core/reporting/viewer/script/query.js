@@ -46,7 +46,7 @@ function positive(field, operator, value) {
   const wanted = value.toLowerCase();
   if (field === "outcome") return (row) => outcomeOf(row) === wanted;
   if (field in LISTS) return (row) => row[LISTS[field]].some((one) => one.toLowerCase().includes(wanted));
-  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => one.toLowerCase() === wanted);
+  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => one.toLowerCase().replaceAll('"', "") === wanted);
   if (field in TEXTS) return (row) => row[TEXTS[field]].toLowerCase().includes(wanted);
   if (field === "label") return (row) => (labelWord(row.label) ?? "none") === wanted;
   return null;
