@@ -3,10 +3,10 @@
     python -m benchmarks.fuzz [--records 1000000] [--seed 0] [--minutes 60] [FILE_OR_FOLDER ...]
 
 Seeds are the fixtures of all formats, the samples of the repository, and the files given. A record is damaged one to
-four times: values replaced by strange ones, fields removed, renamed and moved, bytes changed, cut and repeated. Readers,
-preprocessing, clips, the parser of replies and the parsers of test suites have to keep their promises: no exception but
-those they declare, clips that tile the text, counts that add up, bounded time. Prints how many records passed and each
-broken promise with the seed that repeats it. Exit status: 1 if a promise was broken.
+four times: values replaced by strange ones, fields removed, renamed and moved, bytes changed, cut and repeated.
+Readers, preprocessing, clips, the parser of replies and the parsers of test suites have to keep their promises: no
+exception but those they declare, clips that tile the text, counts that add up, bounded time. Prints how many records
+passed and each broken promise with the seed that repeats it. Exit status: 1 if a promise was broken.
 """
 
 import argparse
@@ -222,9 +222,11 @@ def seeds(more: Sequence[Path] = (), largest: int = 60_000) -> list[Seed]:
     found = [Seed("reply", REPLY, "reply", ".json")]
     for folder, kind in folders.items():
         files = [folder] if folder.is_file() else sorted(folder.rglob("*"))
-        for path in files:
-            if path.is_file() and 0 < path.stat().st_size <= largest:
-                found.append(Seed(path.name, path.read_bytes(), kind, path.suffix))
+        found += [
+            Seed(path.name, path.read_bytes(), kind, path.suffix)
+            for path in files
+            if path.is_file() and 0 < path.stat().st_size <= largest
+        ]
     return found
 
 

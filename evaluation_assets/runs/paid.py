@@ -9,7 +9,7 @@ from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
 from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.llm.messages import TokenUsage
 from evaluation_assets.core.planning import Plan, plan, total_of
@@ -59,7 +59,7 @@ class PaidEvaluation:
 
     @cached_property
     def _priced(self) -> list[Judge]:
-        if all(judge.provider in (EMBEDDED, RECORDED) for judge in self._panel.judges):
+        if all(judge.provider in WITHOUT_MODEL for judge in self._panel.judges):
             return []
         from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
 
@@ -82,7 +82,7 @@ def check_ledger(home: Installation, panel: Panel) -> None:
     Raises:
         LedgerError: it cannot be used.
     """
-    if panel.embeddings is None and all(judge.provider in (EMBEDDED, RECORDED) for judge in panel.judges):
+    if panel.embeddings is None and all(judge.provider in WITHOUT_MODEL for judge in panel.judges):
         return
     from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
 

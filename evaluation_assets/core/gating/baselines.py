@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.trajectories.identity import digest, file_name
 
@@ -78,7 +78,7 @@ class Baseline(_Model):
         return sorted(
             judge
             for judge, provider in providers.items()
-            if provider not in (EMBEDDED, RECORDED) and not self.canaries.get(judge)
+            if provider not in WITHOUT_MODEL and not self.canaries.get(judge)
         )
 
 

@@ -65,13 +65,12 @@ _SCRIPTS = _ScriptsOfCharacters()
 def scripts(of: frozenset[str]) -> frozenset[str]:
     """The scripts a text is written in: those of at least a fifth of its words."""
     found = Counter(map(_SCRIPTS.__getitem__, [word[:1] for word in of]))
-    del found[None]
-    return main_scripts(found)
+    return main_scripts(Counter({script: count for script, count in found.items() if script is not None}))
 
 
 def main_scripts(counts: Counter[str]) -> frozenset[str]:
     """The scripts of at least a fifth of the words, given how many are in each."""
-    return frozenset(script for script, count in counts.items() if script and count >= _USED * counts.total())
+    return frozenset(script for script, count in counts.items() if count >= _USED * counts.total())
 
 
 def are_comparable(part: frozenset[str], whole: frozenset[str]) -> bool:
