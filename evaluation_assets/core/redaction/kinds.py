@@ -79,7 +79,7 @@ CREDENTIALS = (
         ),
         ("-----BEGIN ",),
     ),
-    Shape(re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
+    Shape(re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])")),
     Shape(re.compile(r"\bgh[opsru]_[A-Za-z0-9]{36,}"), ("gh", "_")),
     Shape(re.compile(r"\bgithub_pat_\w{22,}"), ("github_pat_",)),
     Shape(re.compile(r"\bglpat-[\w-]{20,}"), ("glpat-",)),
@@ -92,14 +92,26 @@ CREDENTIALS = (
     Shape(re.compile(r"\bya29\.[\w-]{20,}"), ("ya29.",)),
     Shape(re.compile(r"\bhf_[A-Za-z0-9]{30,}"), ("hf_",)),
     Shape(re.compile(r"\bnpm_[A-Za-z0-9]{36}\b"), ("npm_",)),
+    Shape(re.compile(r"\bpypi-[\w-]{50,}"), ("pypi-",)),
+    Shape(re.compile(r"\bglsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}\b"), ("glsa_",)),
+    Shape(re.compile(r"\bdop_v1_[a-f0-9]{64}\b"), ("dop_v1_",)),
+    Shape(re.compile(r"\bSG\.[\w-]{16,32}\.[\w-]{16,64}"), ("SG.",)),
     Shape(re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"), ("eyJ",)),
     Shape(re.compile(r"\bbearer\s{1,4}(?P<value>[\w.~+/=-]{16,})", re.IGNORECASE), (), _has_digit),
     Shape(re.compile(r"\bbasic\s{1,4}(?P<value>[A-Za-z0-9+/]{8,}={0,2})", re.IGNORECASE), (), _is_user_and_password),
-    Shape(re.compile(r"(?<=://)[^\s/:@'\"<>\\]{0,200}:(?P<value>[^\s/@'\"<>\\]{1,200})@"), ("://", "@")),
+    Shape(re.compile(r"(?<=://)[^\s/:@'\"<>\\]{0,200}:(?P<value>[^\s/'\"<>\\]{1,200})@"), ("://", "@")),
     Shape(
         re.compile(
-            r"(?:api[_-]?key|access[_-]?key|client[_-]?secret|(?:access|auth)[_-]?token)"
-            r"[\\\"']{0,3}\s{0,4}[:=]\s{0,4}[\\\"']{0,3}(?P<value>[\w.+/=-]{20,})",
+            r"(?:(?:api|access|account)[_-]?key|secret|token|session[_-]?id)"
+            r"[\\\"']{0,3}\s{0,4}(?:[:=]|%3d)\s{0,4}[\\\"']{0,3}(?P<value>[\w.+/=%-]{20,})",
+            re.IGNORECASE,
+        ),
+        (),
+        _is_mixed,
+    ),
+    Shape(
+        re.compile(
+            r"(?:password|passwd|pwd)[\\\"']{0,3}\s{0,4}(?:[:=]|%3d)\s{0,4}[\\\"']{0,3}(?P<value>[^\s\"'\\,;&<>]{6,200})",
             re.IGNORECASE,
         ),
         (),

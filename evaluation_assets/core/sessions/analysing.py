@@ -1,7 +1,7 @@
 """Build the analysis of one session from facts and verdicts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evaluation_assets.core.nullable import mean_of
@@ -127,8 +127,8 @@ def analyse(seen: SessionEvidence, means: PanelMeans, judges: Sequence[str]) -> 
         handoffs=_edges(seen),
         unreached_agents=list(flow.unreached),
         total_latency_ms=_total_latency(trajectory, flow.latency_ms),
-        tool_latency_ms=_sum(flow.tool_latency_ms),
-        total_cost=_sum(flow.cost_usd),
+        tool_latency_ms=Sum.of(flow.tool_latency_ms),
+        total_cost=Sum.of(flow.cost_usd),
         tool_chain=_tool_chain(seen),
         attribution=_attribution(seen, means) if succeeded is False else None,
         issues=issues,
@@ -222,7 +222,7 @@ def _turn(seen: SessionEvidence, turn: int, found: Detection, own: Sequence[_Par
         evidence=quoted(following) if shows else None,
         similarity=None if reaction is None else reaction.similarity,
         drift=_turn_drift(seen, turn, drift),
-        latency_ms=_sum(total(latency_ms(part.interaction) for part in own)),
+        latency_ms=Sum.of(total(latency_ms(part.interaction) for part in own)),
     )
 
 
@@ -282,8 +282,8 @@ def _agent(
         tool_calls=own.calls,
         failed_calls=own.failed_calls,
         tool_chain=chain.contributed,
-        latency_ms=_sum(own.latency_ms),
-        cost_usd=_sum(own.cost_usd),
+        latency_ms=Sum.of(own.latency_ms),
+        cost_usd=Sum.of(own.cost_usd),
     )
 
 
@@ -396,10 +396,5 @@ def _attribution(seen: SessionEvidence, means: PanelMeans) -> FailureAttribution
 
 
 def _total_latency(trajectory: Trajectory, parts: Total) -> Sum:
-    if trajectory.duration_s is None:
-        return _sum(parts)
-    return Sum(value=trajectory.duration_s * 1000, n_known=parts.n_total, n_total=parts.n_total)
-
-
-def _sum(of: Total) -> Sum:
-    return Sum(value=of.value, n_known=of.n_known, n_total=of.n_total)
+    recorded = trajectory.duration_s
+    return Sum.of(parts if recorded is None else replace(parts, value=recorded * 1000, n_known=parts.n_total))

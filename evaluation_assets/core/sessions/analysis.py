@@ -3,8 +3,11 @@
 Turns count from 0 in fields and from 1 in messages. Scores are 0..1; `None` is missing, never 0.
 """
 
+from typing import Self
+
 from pydantic import BaseModel, ConfigDict
 
+from evaluation_assets.core.sessions.flow import Total
 from evaluation_assets.core.sessions.intent_drift import DriftType
 from evaluation_assets.core.sessions.progress import Signal
 from evaluation_assets.core.sessions.session_scores import DetectionType
@@ -48,6 +51,11 @@ class Sum(_Model):
     value: float | None
     n_known: int
     n_total: int
+
+    @classmethod
+    def of(cls, total: Total) -> Self:
+        """The sum of a part of the flow."""
+        return cls(value=total.value, n_known=total.n_known, n_total=total.n_total)
 
 
 class AgentScores(_Model):

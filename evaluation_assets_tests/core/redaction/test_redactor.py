@@ -48,6 +48,13 @@ def test_a_key_is_replaced_and_the_text_around_it_stays(name: str) -> None:
             "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
             "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
         ),
+        ("password: hunter2hunter2", "hunter2hunter2"),
+        ('{"token": "0123456789abcdef0123"}', "0123456789abcdef0123"),
+        ("AccountName=a;AccountKey=0123456789abcdef0123==;", "0123456789abcdef0123=="),
+        ("Cookie: sessionid=0123456789abcdef0123; lang=de", "0123456789abcdef0123"),
+        ("client_secret%3D0123456789abcdef0123", "0123456789abcdef0123"),
+        ("idAKIA0123456789ABCDEF.", "AKIA0123456789ABCDEF"),
+        ("postgres://anna:p@ss1@db/x", "p@ss1"),
     ],
 )
 def test_of_a_header_an_address_or_a_setting_only_the_secret_is_replaced(text: str, secret: str) -> None:
@@ -63,6 +70,7 @@ def test_of_a_header_an_address_or_a_setting_only_the_secret_is_replaced(text: s
         "https://example.org:8080/path?q=a@b",
         "commit 0123456789abcdef0123456789abcdef01234567 in task-0123456789abcdef0123456789abcdef",
         "api_key: str, access_token=None, AKIA",
+        "max_tokens: 20000, the password: required, tokens = 0123456789abcdef0123",
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
         "x" * 100_000,
     ],

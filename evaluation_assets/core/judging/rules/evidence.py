@@ -5,10 +5,9 @@ import re
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Sequence
 from functools import cached_property
-from typing import TypeVar
 
+from evaluation_assets.core.judging.rules.neighbours import following, last_same
 from evaluation_assets.core.judging.rules.seen_addresses import SeenAddresses
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
@@ -21,8 +20,6 @@ from evaluation_assets.core.trajectories.words import (
     share_of_known,
     words,
 )
-
-T = TypeVar("T")
 
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
@@ -97,22 +94,22 @@ class Evidence:
     @cached_property
     def twins(self) -> list[Step | None]:
         """For each step, the last earlier one that asked for exactly the same."""
-        return _last_same(self.steps, self.call_keys)
+        return last_same(self.steps, self.call_keys)
 
     @cached_property
     def last_with_tool(self) -> list[Step | None]:
         """For each step, the last earlier call to the same server, or to the same tool where there is no server."""
-        return _last_same(self.steps, [_tool_of(step) for step in self.steps])
+        return last_same(self.steps, [_tool_of(step) for step in self.steps])
 
     @cached_property
     def next_calls(self) -> list[int | None]:
         """For each step, the position of the next one with a call."""
-        return _next([position if step.call else None for position, step in enumerate(self.steps)])
+        return following([position if step.call else None for position, step in enumerate(self.steps)])
 
     @cached_property
     def next_texts(self) -> list[Span | None]:
         """For each step, what the agent writes next."""
-        return _next([step.thought or step.message for step in self.steps])
+        return following([step.thought or step.message for step in self.steps])
 
     def step_at(self, position: int | None) -> Step | None:
         """The step at a position; `None` for none."""
@@ -382,26 +379,6 @@ def _tool_of(step: Step) -> str | None:
 
 def _same_tool(one: Step, other: Step) -> bool:
     return one.call is not None and other.call is not None and _tool_of(one) == _tool_of(other)
-
-
-def _last_same(steps: Sequence[Step], keys: Sequence[Hashable]) -> list[Step | None]:
-    """For each step, the last earlier one with the same key; none for steps without one."""
-    last: dict[Hashable, Step] = {}
-    found: list[Step | None] = []
-    for step, key in zip(steps, keys, strict=True):
-        found.append(None if key is None else last.get(key))
-        last[key] = step
-    return found
-
-
-def _next(values: Sequence[T | None]) -> list[T | None]:
-    """For each place, the next value after it."""
-    found: list[T | None] = []
-    following: T | None = None
-    for value in reversed(values):
-        found.append(following)
-        following = following if value is None else value
-    return found[::-1]
 
 
 def _loop_depth(node: ast.AST) -> int:
