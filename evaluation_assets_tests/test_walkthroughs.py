@@ -13,6 +13,10 @@ def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
     assert follow(DOCS / "tutorial.md", tmp_path) >= 12
 
 
+def test_the_how_to_guides_can_be_followed(tmp_path: Path) -> None:
+    assert follow(DOCS / "how_to.md", tmp_path) >= 8
+
+
 def test_a_page_is_files_and_commands_in_order() -> None:
     file = '```python title="a.py"\nprint(1)\n```\n```bash\nignored\n```\n'
     page = f"{file}```console\n$ python a.py\n1\n$ false\n$ echo $?\n1\n```\n"
