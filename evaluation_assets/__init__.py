@@ -1,0 +1,90 @@
+"""Evaluate AI agents from files of their trajectories.
+
+    import evaluation_assets as ea
+
+    result = ea.evaluate("runs.jsonl")
+    result.verdicts, result.gate(baseline="main"), result.report
+
+Names are imported when they are used, so that importing the package takes no time.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation_assets.api.comparing import Comparison, TaskChange, compare
+    from evaluation_assets.api.errors import (
+        BudgetSpent,
+        EvaluationError,
+        GateFailed,
+        QuoteTooHigh,
+        RunFailed,
+        UnknownName,
+        UnusableInput,
+    )
+    from evaluation_assets.api.evaluating import evaluate
+    from evaluation_assets.api.home import Home, load_home
+    from evaluation_assets.api.reading import Reading, read
+    from evaluation_assets.api.result import Result, StoredResult
+    from evaluation_assets.component import EvaluationComponent
+    from evaluation_assets.core.formats.base import Rejection
+    from evaluation_assets.core.judging.panel import Panel
+    from evaluation_assets.core.trajectories.model import Trajectory
+
+__all__ = [
+    "BudgetSpent",
+    "Comparison",
+    "EvaluationComponent",
+    "EvaluationError",
+    "GateFailed",
+    "Home",
+    "Panel",
+    "QuoteTooHigh",
+    "Reading",
+    "Rejection",
+    "Result",
+    "RunFailed",
+    "StoredResult",
+    "TaskChange",
+    "Trajectory",
+    "UnknownName",
+    "UnusableInput",
+    "compare",
+    "evaluate",
+    "load_home",
+    "read",
+]
+
+_MODULES = {
+    "api.comparing": ("Comparison", "TaskChange", "compare"),
+    "api.errors": (
+        "BudgetSpent",
+        "EvaluationError",
+        "GateFailed",
+        "QuoteTooHigh",
+        "RunFailed",
+        "UnknownName",
+        "UnusableInput",
+    ),
+    "api.evaluating": ("evaluate",),
+    "api.home": ("Home", "load_home"),
+    "api.reading": ("Reading", "read"),
+    "api.result": ("Result", "StoredResult"),
+    "component": ("EvaluationComponent",),
+    "core.formats.base": ("Rejection",),
+    "core.judging.panel": ("Panel",),
+    "core.trajectories.model": ("Trajectory",),
+}
+"""Where each public name is defined."""
+
+if not TYPE_CHECKING:  # a type checker would take every name for one of the package
+
+    def __getattr__(name: str) -> Any:
+        for module, names in _MODULES.items():
+            if name in names:
+                return getattr(import_module(f"{__name__}.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,6 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core.agents.settings import AgentSettings, agent_files, load_agents
 from evaluation_assets.core.cascade.fitted import read_cascade
+from evaluation_assets.core.constraints.settings import load_checks
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
@@ -18,6 +19,7 @@ from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.defs import (
     checks,
     coding_work,
+    constraints,
     ingest,
     regression,
     reports,
@@ -52,7 +54,7 @@ from evaluation_assets.defs.sensors import new_drops
 from evaluation_assets.defs.sinks import sink_assets, stores_of
 from evaluation_assets.defs.sources import source_sensors
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import ParquetIOManager
+from evaluation_assets.resources.parquet import TABLES_IO, ParquetIOManager
 
 
 def build_definitions(
@@ -60,11 +62,16 @@ def build_definitions(
     panel: Panel,
     loggers: dict[str, dg.LoggerDefinition] | None = None,
     agents: Sequence[AgentSettings] = (),
+    executor: dg.ExecutorDefinition | None = dg.in_process_executor,
 ) -> dg.Definitions:
-    """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`."""
+    """The assets, checks, jobs and triggers of an installation at `home` with the judges of `panel`.
+
+    `executor` is that of assets that are materialised without a job; jobs run in one process.
+    """
     judges = judges_of(panel, home.ledger_url)
     rubrics = load_rubrics(home.rubrics)
     settings = load_settings(home.gate_file)
+    rules = load_checks(home.checks_file)
     sinks = load_sinks(home.sinks_file)
     cascading = Cascading(panel.cascade, read_cascade(home.cascade_file) if panel.cascade else None)
     evaluation_key = digest(
@@ -79,6 +86,8 @@ def build_definitions(
         scores.SCORING_VERSION,
         tool_use.TOOL_USE_VERSION,
         coding_work.CODING_VERSION,
+        constraints.CONSTRAINTS_VERSION,
+        rules.model_dump_json(),
         sessions.SESSIONS_VERSION,
         regression.REGRESSION_VERSION,
         reviewing.REVIEWING_VERSION,
@@ -98,6 +107,7 @@ def build_definitions(
                         tool_use.tool_use_results(settings.gate.min_pass_rates),
                         tool_use.failure_patterns,
                         coding_work.coding_work,
+                        constraints.constraint_results(rules),
                         sessions.session_analyses(judges, panel, home.ledger_url),
                         regression.task_metrics(judges, rubrics, panel.quorum, settings),
                         regression.score_history,
@@ -115,7 +125,7 @@ def build_definitions(
                 *agent_assets(agents),
             ]
         ),
-        asset_checks=[checks.report_checks(judges), gate_check(settings)],
+        asset_checks=[checks.report_checks(judges, rules), gate_check(settings)],
         jobs=[
             evaluate_job,
             preprocess_job,
@@ -140,9 +150,9 @@ def build_definitions(
         ],
         resources={
             "home": HomeResource(url=str(home.root), **urls),
-            "io_manager": ParquetIOManager(home_url=str(home.root), **urls),
+            TABLES_IO: ParquetIOManager(home_url=str(home.root), **urls),
         },
-        executor=dg.in_process_executor,
+        executor=executor,
         loggers=loggers,
     )
 

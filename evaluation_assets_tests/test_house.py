@@ -68,7 +68,7 @@ def test_folders_of_tests_are_packages_of_the_project() -> None:
     tests = ROOT / "evaluation_assets_tests"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
     mirrored = {folder for folder in folders if folder.parts and folder.parts[0] not in ("model_server", "benchmarks")}
-    assert {"core", "cli", "defs", "resources", "runs"} == {folder.parts[0] for folder in mirrored}
+    assert {"api", "core", "cli", "defs", "resources", "runs"} == {folder.parts[0] for folder in mirrored}
     assert all((ROOT / "evaluation_assets" / folder / "__init__.py").exists() for folder in mirrored)
     assert all((tests / folder / "__init__.py").exists() for folder in mirrored)
 
@@ -126,6 +126,7 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert parents("tool_use_results") == {"raw_trajectories"}
     assert parents("failure_patterns") == {"tool_use_results"}
     assert parents("coding_work") == {"raw_trajectories"}
+    assert parents("constraint_results") == {"raw_trajectories"}
     assert parents("session_verdicts", "rules_session_verdicts") == {"preprocessed_trajectories"}
     assert parents("session_analyses") == {"session_verdicts/rules_session_verdicts"}
     assert parents("score_history") == {"task_metrics"}

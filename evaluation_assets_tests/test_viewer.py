@@ -269,7 +269,13 @@ def test_clips_and_scores_are_labelled_by_keyboard(page: "Page", tmp_path: Path)
     page.keyboard.type("too slow")
     page.keyboard.press("Enter")
     page.goto(page.url.split("#")[0] + "#/labels")
-    assert "1 of 33 trajectories and 1 clips" in page.locator("#view-labels").inner_text()
+    page.goto(page.url.split("#")[0] + "#/run/task-3")
+    page.keyboard.press("s")
+    page.keyboard.type("75")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.querySelector('[data-field=score]').validationMessage").startswith("Not saved")
+    page.goto(page.url.split("#")[0] + "#/labels")
+    assert "1 of 33 trajectories, 1 clip." in page.locator("#view-labels").inner_text()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download labels").click()
     download.value.save_as(tmp_path / "labels" / "mine.jsonl")
@@ -289,7 +295,7 @@ def reviewing(home: Path, *options: str) -> Iterator[str]:
         try:
             yield process.stdout.readline().strip()
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
 
 
 def test_review_writes_labels_as_they_are_given_and_shows_them_again(browser: "Browser", report: Path) -> None:
@@ -369,6 +375,14 @@ def test_without_a_script_the_summary_is_there(browser: "Browser", report: Path)
     assert opened.get_by_role("heading", name="Look at first", exact=True).is_visible()
     assert not opened.locator("#viewer").is_visible()
     context.close()
+
+
+def test_the_open_view_is_printed(page: "Page") -> None:
+    page.goto(page.url.split("#")[0] + "#/run/task-3")
+    page.wait_for_selector("#view-run h1")
+    page.emulate_media(media="print")
+    assert page.locator("#view-run h1").is_visible()
+    assert not page.locator("#views").is_visible() and not page.locator(".label-form").first.is_visible()
 
 
 def test_it_fits_a_phone(browser: "Browser", report: Path) -> None:

@@ -25,8 +25,8 @@ _SQLITE = {
 class Commands(click.Group):
     """Commands by name: where each is (`module:attribute`), and its short help.
 
-    A command is imported when it is asked for, so that `--help` waits for no library. Storage errors are reported in
-    one line, with exit status 2.
+    A command is imported when it is asked for, so that `--help` waits for no library. Storage errors and
+    unusable settings are reported in one line, with exit status 2.
     """
 
     def __init__(self, lazy: Mapping[str, tuple[str, str]], **attributes: Any) -> None:
@@ -54,7 +54,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except Exception as problem:
-            said = storage_problem(problem)
+            from evaluation_assets.core.configuration import InvalidConfiguration  # noqa: PLC0415  (pydantic)
+
+            said = str(problem) if isinstance(problem, InvalidConfiguration) else storage_problem(problem)
             if said is None:
                 raise
             refuse(said)

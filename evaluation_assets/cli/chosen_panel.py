@@ -1,7 +1,6 @@
 """The panel that the options of a command choose. Importing it takes as long as importing the judges."""
 
 import re
-from contextlib import closing
 from pathlib import Path
 
 from upath import UPath
@@ -9,8 +8,7 @@ from upath import UPath
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes, load_tool_types
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, InvalidPanel, Panel, load_panel, panel_of
-from evaluation_assets.core.llm.errors import LedgerError
+from evaluation_assets.core.judging.panel import InvalidPanel, Panel, load_panel, panel_of
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.rubrics.model import InvalidRubric, load_rubrics
 
@@ -24,19 +22,6 @@ def chosen_panel(home: Installation, file: Path | None, provider: str | None, mo
     except (InvalidPanel, InvalidRubric, InvalidToolTypes) as problem:
         refuse(str(problem))
     return panel
-
-
-def check_ledger(home: Installation, panel: Panel) -> None:
-    """Exit if the ledger cannot be used, before any model is called."""
-    if panel.embeddings is None and all(judge.provider in (EMBEDDED, RECORDED) for judge in panel.judges):
-        return
-    from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
-
-    try:
-        with closing(Ledger(home.ledger_url)) as ledger:
-            ledger.secret()
-    except LedgerError as problem:
-        refuse(str(problem))
 
 
 def _panel_of(home: Installation, file: Path | None, provider: str | None, model: str | None) -> Panel:

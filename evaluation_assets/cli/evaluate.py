@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from upath import UPath
 
-from evaluation_assets.cli.chosen_panel import check_ledger
 from evaluation_assets.cli.coding_agents import RequestedSessions, with_coding_agents
-from evaluation_assets.cli.consent import PaidEvaluation, drops_of
+from evaluation_assets.cli.consent import ask_for_consent, drops_of
 from evaluation_assets.cli.options import reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
@@ -23,13 +22,17 @@ from evaluation_assets.core.intake.drops import annotate, take_in
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.intake.suites import take_in_suite
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.preprocessing.split import remove_earlier
 from evaluation_assets.core.reporting.coding_report import coding_lines
+from evaluation_assets.core.reporting.constraint_report import constraint_lines
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.runs.errors import InvalidSelection
+from evaluation_assets.runs.paid import PaidEvaluation, check_ledger
 
 if TYPE_CHECKING:
     from evaluation_assets.runs.jobs import RunOutcome
@@ -104,11 +107,15 @@ def evaluate(
             if not preprocess_only:
                 check_ledger(home, panel)
                 paid = PaidEvaluation(
-                    home, panel, Settings(beta_threshold=beta_threshold, on_violation=on_violation), suite_path, select
+                    home,
+                    panel,
+                    Settings(beta_threshold=beta_threshold, on_violation=on_violation),
+                    None if suite_path is None else suite_path.resolve().stem,
+                    select,
                 )
                 if not paid.is_free:
                     drops = drops_of(inputs, sessions, one_drop=one_drop, format_name=format_name)
-                    paid.ask_for_consent(drops, budget, agreed=yes, quiet=quiet)
+                    ask_for_consent(paid, drops, budget, panel.ask_above_usd, agreed=yes, quiet=quiet)
             suite = None if suite_path is None else take_in_suite(home, suite_path)
             if sessions is not None:
                 drops = sessions.taken_into(home.drops, warn, name)
@@ -130,13 +137,12 @@ def evaluate(
                     warn(f"{task.place}: {task.task} is skipped: {task.reason}")
             if notes:
                 drops = [annotate(home, drop, **notes) for drop in drops]
-        except (InvalidDrop, InvalidSuite) as problem:
+        except (InvalidDrop, InvalidSelection, InvalidSuite, LedgerError) as problem:
             refuse(str(problem))
 
         silence_previews()
         from evaluation_assets.runs.jobs import RunOptions, evaluate_drops  # noqa: PLC0415
         from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
-        from evaluation_assets.runs.selection import InvalidSelection  # noqa: PLC0415
 
         options = RunOptions(
             settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
@@ -218,6 +224,8 @@ def _print_scores(home: Installation, drop: Drop) -> None:
             echo(f"    failed {case.case_id} {_score(case.score)} {issues}")
     for label, text in () if report.coding is None else coding_lines(report.coding):
         echo(f"  {label:<18} {text}")
+    for label, text in () if report.constraints is None else constraint_lines(report.constraints):
+        echo(f"  {label:<18} {text}")
     echo(f"  report             {paths.html}")
 
 
@@ -231,6 +239,8 @@ def _print_headline(report: DropReport) -> None:
     rates = [f"  {rate.text}" for rate in report.headline.rates]
     for line in [score, *rates] if by_score else [*rates, score]:
         echo(line)
+    if report.headline.note is not None:
+        warn(report.headline.note)
     if report.panel is not None and (effective := report.panel.overall) is not None:
         echo(f"  effective judges   {effective.text}")
 

@@ -13,6 +13,7 @@ _HERE = "evaluation_assets.cli"
 COMMANDS = {
     "baseline": (f"{_HERE}.gate:baseline_commands", "Promote and show baselines."),
     "cascade": (f"{_HERE}.cascade:cascade_commands", "Fit and show the cascade of judges."),
+    "check": (f"{_HERE}.check:check", "Check files or drops for violations of constraints."),
     "drift": (f"{_HERE}.overview:drift", "Test for a lasting decrease since each suite's baseline."),
     "evaluate": (f"{_HERE}.evaluate:evaluate", "Evaluate files of trajectories."),
     "explain": (f"{_HERE}.explain:explain", "Show what a figure of a report comes from."),

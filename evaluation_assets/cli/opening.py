@@ -49,6 +49,8 @@ def open_report(
     page = page_of(home, drop)
     place = "" if trajectory is None else trajectory_place(_known(home, drop, trajectory))
     if against is not None:
+        if against == drop:
+            refuse(f"--against {against!r} is the drop itself; name another drop")
         page_of(home, against)
         page, place = _compared(home, drop, against), place or "#/compare"
     if not (page.parent / DATA_FOLDER).exists() or not any((page.parent / DATA_FOLDER).iterdir()):

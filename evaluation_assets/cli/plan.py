@@ -15,7 +15,7 @@ from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED, Panel, judges_of
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
 from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.llm.strictest_limits import overruled_limits
@@ -119,7 +119,7 @@ def _print_plan(planned: Plan, panel: Panel) -> None:
     for judge in panel.judges:
         if said := judge.selection.described():
             echo(f"  judge {judge.name:<12} is asked: {said}")
-    for name in (judge.name for judge in panel.judges if judge.provider in (EMBEDDED, RECORDED)):
+    for name in (judge.name for judge in panel.judges if judge.provider in WITHOUT_MODEL):
         echo(f"  judge {name:<12} no model calls, no cost")
     for calls in planned.calls:
         print_calls(calls)

@@ -3,6 +3,7 @@
 import getpass
 import re
 import secrets
+import unicodedata
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -33,7 +34,7 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
     The review queue opens; scores are hidden until you have labelled a trajectory. Labels are written to the folder
     labels/ of the home folder as you give them, until Ctrl-C. The next `overview` compares the judges with them.
     """
-    name = getpass.getuser() if annotator is None else annotator.strip()
+    name = unicodedata.normalize("NFC", getpass.getuser() if annotator is None else annotator.strip())
     if not re.fullmatch(r"[\w.@+-]{1,80}", name):
         refuse(f"--annotator {name!r}: use letters, digits and . @ + - _, at most 80")
     page = page_of(home, drop)

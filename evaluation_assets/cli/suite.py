@@ -183,6 +183,9 @@ def _agents(home: Installation, files: tuple[Path, ...]) -> list[AgentSettings]:
 def _print_bounds(agents: list[AgentSettings], cases: int, trials: int) -> None:
     attempts = cases * trials
     for agent in agents:
+        if agent.is_own:
+            echo(f"{agent.name}: {counted(attempts, 'attempt')}, cost unknown: {agent.provider} {agent.model_name}")
+            continue
         most = bound(agent, attempts)
         price = "price unknown" if most.usd is None else f"at most ${most.usd:.2f}"
         tried = f"{counted(attempts, 'attempt')} at {counted(cases, 'case')}"

@@ -3,14 +3,26 @@
 import asyncio
 import signal
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, WeakSet
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 Result = TypeVar("Result")
+
+_told: WeakSet[threading.Thread] = WeakSet()
+_waiting: WeakKeyDictionary[threading.Thread, Callable[[], object]] = WeakKeyDictionary()
+"""How to cancel what a thread other than the main one waits for. Only the main thread receives signals."""
+
+
+def stop_thread(thread: threading.Thread) -> None:
+    """Cancel the concurrent work of a thread, now or as soon as it begins, as a signal does in the main thread."""
+    _told.add(thread)
+    if (cancel := _waiting.get(thread)) is not None:
+        cancel()
 
 
 async def as_completed(work: Iterable[Coroutine[Any, Any, Result]]) -> AsyncIterator[Result]:
@@ -37,15 +49,23 @@ async def as_completed(work: Iterable[Coroutine[Any, Any, Result]]) -> AsyncIter
 @contextmanager
 def _cancelled_by_signals(tasks: list[asyncio.Task[Any]]) -> Iterator[None]:
     """Signals cancel the tasks, in their loop. A second one does not wait for them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     loop = asyncio.get_running_loop()
     told = False
 
     def cancel() -> None:
         for task in tasks:
             task.cancel()
+
+    thread = threading.current_thread()
+    if thread is not threading.main_thread():
+        _waiting[thread] = lambda: loop.call_soon_threadsafe(cancel)
+        if thread in _told:
+            cancel()
+        try:
+            yield
+        finally:
+            del _waiting[thread]
+        return
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         nonlocal told

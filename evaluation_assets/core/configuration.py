@@ -24,6 +24,10 @@ _KEY_PREFIX = re.compile(
 )
 
 
+class InvalidConfiguration(ValueError):
+    """A file of settings of the installation is unusable; the message names the file, the place and what is wrong."""
+
+
 def looks_like_a_key(text: str) -> bool:
     """Whether a text is more likely a secret than the name of a variable."""
     if _KEY_PREFIX.match(text):

@@ -88,6 +88,11 @@ class Installation:
         return self.root / "gate.yaml"
 
     @property
+    def checks_file(self) -> UPath:
+        """The constraints on trajectories."""
+        return self.root / "checks.yaml"
+
+    @property
     def sinks_file(self) -> UPath:
         """Where scores are sent."""
         return self.root / "sinks.yaml"

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote, quote_plus
@@ -27,6 +28,14 @@ class Mask:
     def __call__(self, text: str) -> str:
         """The text without secrets."""
         return text if self._pattern is None else self._pattern.sub(MASKED, text)
+
+
+_HOLDS_A_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+
+
+def environment_mask(more: Iterable[str] = ()) -> Mask:
+    """A mask of the variables whose names say that they hold a secret, and of `more` values."""
+    return Mask([*more, *(value for name, value in os.environ.items() if _HOLDS_A_SECRET.search(name))])
 
 
 def _words(value: str) -> list[str]:

@@ -15,7 +15,7 @@ from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.judging.canaries import CanarySettings, ask_canaries
 from evaluation_assets.core.judging.judge import Judge, Judgement, judge_chains
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL
 from evaluation_assets.core.judging.quotes import NOTHING, Question, Quote, in_batches, in_total
 from evaluation_assets.core.judging.selection import EVERY_LEVEL, IN_BATCHES, Preset, Selection
 from evaluation_assets.core.judging.session_subjects import session_chain
@@ -121,7 +121,7 @@ def plan(
             asked = [
                 _JudgePlan(cast("ModelJudge", judge), presets, opened, repeats, rubrics)
                 for judge in judges
-                if judge.provider not in (EMBEDDED, RECORDED)
+                if judge.provider not in WITHOUT_MODEL
             ]
             for trajectory, clips in _kept(drop, preprocessor, types):
                 result.tool_types.update(clip.tool_type for clip in clips)

@@ -60,5 +60,5 @@ def runs_place(query: str) -> str:
 
 
 def condition(field: str, value: str) -> str:
-    """A condition of the query on a text. Quotation marks, which a query cannot hold, end it early."""
-    return f'{field}:"{value.split(chr(34))[0]}"'
+    """A condition of the query on a text. A query cannot hold quotation marks, so they are left out on both sides."""
+    return f'{field}:"{value.replace(chr(34), "")}"'

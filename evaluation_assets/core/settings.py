@@ -3,13 +3,13 @@
 from upath import UPath
 
 from evaluation_assets.core.automation import NightlyRunSettings, NotificationSettings, ScheduleSettings
-from evaluation_assets.core.configuration import Section, read_settings
+from evaluation_assets.core.configuration import InvalidConfiguration, Section, read_settings
 from evaluation_assets.core.gating.settings import GateSettings, HeadlineSettings
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.canaries import CanarySettings
 
 
-class InvalidSettings(ValueError):
+class InvalidSettings(InvalidConfiguration):
     """A gate.yaml that cannot be used; the message names file and field."""
 
 

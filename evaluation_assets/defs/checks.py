@@ -5,9 +5,11 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from evaluation_assets.core.checks import judging, suites
+from evaluation_assets.core.checks.constraints import constraints_hold
+from evaluation_assets.core.constraints.settings import Checks
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.selection import selections_of
-from evaluation_assets.defs.names import ENOUGH_SCORED, JUDGES_ANSWERED, SUITE_PASS_RATE
+from evaluation_assets.defs.names import CONSTRAINTS_HOLD, ENOUGH_SCORED, JUDGES_ANSWERED, SUITE_PASS_RATE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
@@ -23,9 +25,16 @@ DESCRIPTIONS = {
 }
 
 
-def report_checks(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
-    """Coverage, lost judges and the suite's pass rate, in one step."""
-    tables = [dg.AssetKey(name) for name in ("clips", "clip_scores", "tool_use_results")]
+CONSTRAINTS = {
+    CONSTRAINTS_HOLD: "The constraints of checks.yaml with severity `error` hold. Blocks after the report is written."
+}
+
+
+def report_checks(judges: Sequence[Judge], constraints: Checks) -> dg.AssetChecksDefinition:
+    """Coverage, lost judges, the suite's pass rate and, if there are any, constraints, in one step."""
+    has_constraints = any(rule.severity == "error" for rule in constraints.constraints.values())
+    read = ("clips", "clip_scores", "tool_use_results", *(["constraint_results"] if has_constraints else []))
+    tables = [dg.AssetKey(name) for name in read]
     of_clips = [judge.name for judge in judges if "clip" in judge.selection.levels]
     asked = selections_of(judges).asker(of_clips, ("clip",)) if of_clips else None
 
@@ -40,7 +49,7 @@ def report_checks(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
                 additional_deps=[*tables, *judge_keys(LEVELS, judges)],
                 description=description,
             )
-            for name, description in DESCRIPTIONS.items()
+            for name, description in {**DESCRIPTIONS, **(CONSTRAINTS if has_constraints else {})}.items()
         ],
     )
     def checks(context: dg.AssetCheckExecutionContext, home: HomeResource) -> Iterator[dg.AssetCheckResult]:
@@ -53,5 +62,9 @@ def report_checks(judges: Sequence[Judge]) -> dg.AssetChecksDefinition:
         yield check_result(judging.enough_scored(clips, scores, asked), ENOUGH_SCORED, report, judges_seen)
         yield check_result(judging.judges_answered(verdicts), JUDGES_ANSWERED, report, judges_seen)
         yield check_result(suites.suite_pass_rate(results), SUITE_PASS_RATE, report, failed_runs)
+        if has_constraints:
+            (found,) = home.tables(drop, "constraint_results")
+            violations = {"report": address.section("constraints")}
+            yield check_result(constraints_hold(found, "error"), CONSTRAINTS_HOLD, report, violations)
 
     return checks

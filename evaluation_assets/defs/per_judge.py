@@ -8,7 +8,7 @@ import dagster as dg
 from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL
 from evaluation_assets.core.lake import Stored, Stream
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
@@ -16,6 +16,7 @@ from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.asset_keys import owned_key
+from evaluation_assets.resources.parquet import TABLES_IO
 
 LEVELS = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 """The verdict tables that every judge has."""
@@ -76,10 +77,11 @@ def judges_step(
             judge.name: dg.AssetOut(
                 key=judge_key(table, judge.name),
                 is_required=False,
+                io_manager_key=TABLES_IO,
                 group_name=groups.group_of_verdicts(table),
                 code_version=code_version(judge),
                 description=description(judge),
-                kinds={"parquet", "python" if judge.provider in (EMBEDDED, RECORDED) else "llm"},
+                kinds={"parquet", "python" if judge.provider in WITHOUT_MODEL else "llm"},
             )
             for judge in judges
         },

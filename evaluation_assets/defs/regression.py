@@ -29,6 +29,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
 REGRESSION_VERSION = "3"
 """Increment when the same scores would give a different comparison."""
@@ -183,6 +184,7 @@ def _gate_calibration(settings: GateSettings) -> dg.AssetsDefinition:
         code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
         deps=["task_metrics", "score_history"],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         description="Error rates of the gate on each suite's own runs, and the smallest decrease it detects.",
     )
     def gate_calibration(home: HomeResource) -> dg.MaterializeResult[Stream]:
@@ -202,6 +204,7 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
         code_version=f"{REGRESSION_VERSION}|{settings.model_dump_json()}",
         deps=["task_metrics", "score_history", "baseline"],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 NO_DRIFT,
@@ -229,6 +232,7 @@ def _drift(settings: GateSettings) -> dg.AssetsDefinition:
     code_version=REGRESSION_VERSION,
     deps=["task_metrics", "score_history"],
     kinds={"parquet"},
+    io_manager_key=TABLES_IO,
     description="Agents and versions ranked per suite, on the tasks that all of them did, with one comparability key.",
 )
 def leaderboard(home: HomeResource) -> dg.MaterializeResult[Stream]:

@@ -20,7 +20,7 @@ from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "6"
+REPORT_VERSION = "7"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -38,6 +38,7 @@ REPORTED = (
     "score_history",
     "session_agents",
     "coding_work",
+    "constraint_results",
     "review_queue",
 )
 

@@ -9,7 +9,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.checks.human_review import may_gate, readable
 from evaluation_assets.core.human_review import judged_labels
 from evaluation_assets.core.human_review.labels import Label, read_labels
-from evaluation_assets.core.human_review.queue import by_reason, queue_rows, write_queue
+from evaluation_assets.core.human_review.queue import by_reason, queue_rows, violating, write_queue
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
@@ -21,8 +21,9 @@ from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
-REVIEWING_VERSION = "2"
+REVIEWING_VERSION = "3"
 """Increment when the same scores and labels would give different results."""
 
 
@@ -49,16 +50,18 @@ def review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: C
         name="review_queue",
         partitions_def=DROPS,
         group_name=groups.REPORT,
-        deps=["preprocessed_trajectories", "trajectory_scores", *verdicts],
+        deps=["preprocessed_trajectories", "trajectory_scores", "constraint_results", *verdicts],
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}",
         kinds={"parquet", "csv"},
         description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
     def queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         name = context.partition_key
-        trajectories, scores = home.tables(name, "preprocessed_trajectories", "trajectory_scores")
+        trajectories, scores, constraints = home.tables(
+            name, "preprocessed_trajectories", "trajectory_scores", "constraint_results"
+        )
         undecided = cascading.undecided(home.home, name)
-        rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided))
+        rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided, violating(constraints)))
         path = write_queue(home.home.reports(name), rows, home.home.report_address(name))
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(
@@ -74,6 +77,7 @@ def _labels(stores: Sequence[str]) -> dg.AssetsDefinition:
         code_version=REVIEWING_VERSION,
         deps=[owned_key(COLLECTED_LABELS, store) for store in stores],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(READABLE, asset="labels", description="Every line of the files in labels/ is a label.")
         ],
@@ -97,6 +101,7 @@ def _judge_cards(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDe
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         deps=[owned_key("trajectory_verdicts", judge) for judge in judges],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 MAY_GATE,
@@ -123,6 +128,7 @@ def _pass_rates(judges: Sequence[str], settings: ReviewSettings) -> dg.AssetsDef
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}",
         deps=["review_queue", "trajectory_scores"],
         kinds={"parquet"},
+        io_manager_key=TABLES_IO,
         description="The pass rate of each drop according to the judges, and the label-corrected pass rate.",
     )
     def pass_rates(home: HomeResource, labels: Stored) -> dg.MaterializeResult[Stream]:

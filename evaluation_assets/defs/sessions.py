@@ -21,6 +21,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import JudgingConfig, by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.parquet import TABLES_IO
 
 SESSIONS_VERSION = "5"
 """Increment when the same sessions and verdicts would give a different analysis."""
@@ -103,6 +104,7 @@ def session_agents(context: dg.AssetExecutionContext, home: HomeResource) -> dg.
     code_version=SESSIONS_VERSION,
     deps=["session_agents", "score_history"],
     kinds={"parquet"},
+    io_manager_key=TABLES_IO,
     description=f"Each row is {tables.SESSION_AGENT_RANKS.row}.",
 )
 def session_agent_ranks(home: HomeResource) -> dg.MaterializeResult[Stream]:

@@ -10,6 +10,9 @@ from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.tables import Table
 from evaluation_assets.resources.asset_keys import table_path
 
+TABLES_IO = "evaluation_tables"
+"""Key of this IO manager. With a key of its own, it can be added to projects that have another `io_manager`."""
+
 _CELL = 120
 """Characters of a value shown in the preview."""
 

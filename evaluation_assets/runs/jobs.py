@@ -77,15 +77,25 @@ class RunOutcome:
 
 @contextmanager
 def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
-    """The Dagster instance of an installation, shared with its UI. Runs with a dead process are marked as failed."""
+    """The Dagster instance of an installation, shared with its UI. Runs with a dead process are marked as failed.
+
+    `DAGSTER_HOME` names it while it is open: Dagster reads the variable.
+    """
+    before = os.environ.get("DAGSTER_HOME")
     os.environ["DAGSTER_HOME"] = str(home.dagster)
-    home.dagster.mkdir(parents=True, exist_ok=True)
-    with (home.dagster / "opening.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
-        instance = open_instance(Path(str(home.dagster)))
-    with instance:
-        fail_gone_runs(instance)
-        yield instance
+    try:
+        home.dagster.mkdir(parents=True, exist_ok=True)
+        with (home.dagster / "opening.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
+            instance = open_instance(Path(str(home.dagster)))
+        with instance:
+            fail_gone_runs(instance)
+            yield instance
+    finally:
+        if before is None:
+            os.environ.pop("DAGSTER_HOME", None)
+        else:
+            os.environ["DAGSTER_HOME"] = before
 
 
 def evaluate_drops(

@@ -9,14 +9,11 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.tables import TABLES
 from evaluation_assets.defs.names import EVALUATE
 from evaluation_assets.resources.asset_keys import table_path
+from evaluation_assets.runs.errors import InvalidSelection
 
 PREPROCESSED_FILES = dg.AssetKey("preprocessed_files")
 
 _BARE_NAME = re.compile(r"([+*]*)([\w./-]+)([+*]*)")
-
-
-class InvalidSelection(ValueError):
-    """A selection cannot be materialised; the message says what to change."""
 
 
 def assets_of(definitions: dg.Definitions, select: str | None, *, with_files: bool) -> list[dg.AssetKey]:

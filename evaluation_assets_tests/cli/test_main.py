@@ -274,6 +274,16 @@ def test_a_judge_whose_name_dagster_refuses_is_refused_in_words(tmp_path: Path) 
     assert "reserved by Dagster" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("name", ["overview", "evaluate", "plan"])
+def test_unusable_settings_are_told_in_one_line(name: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "gate.yaml").write_text("headline: {by: luck}")
+    done = command(name, *([] if name == "overview" else [SAMPLE]), home=home)
+    assert done.returncode == 2
+    assert "headline.by" in done.stderr and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_short_help_of_a_command_is_its_own(name: str) -> None:
     with click.Context(main) as context:

@@ -283,3 +283,20 @@ def test_the_price_of_batches_is_their_bill_and_is_compared_with_conversations(
     assert cli("evaluate", long, *common).returncode in (0, 1)
     paid = sum(usd for *_, usd in bills(home, "long").values())
     assert batches.quote.expected.usd == pytest.approx(paid, rel=LEVEL_WITHIN)
+
+
+def test_the_same_question_is_priced_asked_and_counted_once(tmp_path: Path, server: ModelServer) -> None:
+    home, panel, drop = tmp_path / "home", tmp_path / "panel.yaml", tmp_path / "copies.jsonl"
+    lines = long_drop(2).splitlines(keepends=True)
+    drop.write_bytes(b"".join(lines * 3))
+    panel.write_text(json.dumps({"judges": [judge(server, price={"input": 1.0, "output": 5.0}, preset="standard")]}))
+    common = ["--home", home, "--panel", panel, "--yes", "--quiet"]
+    quoted_calls = quotes_of(home, panel, drop)
+    assert cli("evaluate", drop, *common).returncode in (0, 1)
+    asked = len(server.requests())
+    assert quoted_calls.quote.expected.calls == asked
+    with sqlite3.connect(home / "ledger.sqlite") as ledger:
+        ((replies, paid),) = ledger.execute("SELECT count(*), sum(cost_usd) FROM replies").fetchall()
+    assert replies == asked
+    (told,) = json.loads((home / "reports" / "copies" / "report.json").read_text())["judges"]
+    assert told["cost_usd"] == pytest.approx(paid)

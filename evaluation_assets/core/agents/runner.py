@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import yaml
 from upath import UPath
 
 from evaluation_assets.core.agents.calculator import calculator
-from evaluation_assets.core.agents.conversation import Conversation, Ended, begun, trajectory_id, trajectory_of
+from evaluation_assets.core.agents.conversation import Attempt, Conversation, Ended, begun, trajectory_id, trajectory_of
 from evaluation_assets.core.agents.journal import AttemptKey, Journal
 from evaluation_assets.core.agents.mcp_tools import check_installed, connected
 from evaluation_assets.core.agents.mock_tools import mock_tools
+from evaluation_assets.core.agents.own_agent import attempt_by
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
 from evaluation_assets.core.drops import SIDECAR_SUFFIX
@@ -102,12 +104,7 @@ async def run_agent(
         InvalidAgent: a tool or a limit of the agent cannot be used.
         JournalInUse: another process is running this agent on this suite.
     """
-    model, connect, pricing = endpoint_of(agent)
-    price_known = pricing.cost(TokenUsage(input_tokens=1, output_tokens=1)) is not None
-    if agent.limits.max_cost_usd is not None and not price_known:
-        raise InvalidAgent(
-            f"agent {agent.name}: max_cost_usd needs a price, but the price of {agent.model_name} is unknown; set price"
-        )
+    price_known = _price_is_known(agent)
     functions = _functions(agent)
     keys: list[AttemptKey] = [(case.id, trial) for case in suite.cases for trial in range(settings.trials)]
     tally = RunTally(len(keys), paid_usd=0.0 if price_known else None)
@@ -118,19 +115,12 @@ async def run_agent(
     with Journal.opened(path, settings.series) as journal:
         tally.resumed = sum(journal.has(key) for key in keys)
         try:
-            provider = connect()
-        except ProviderError as problem:
-            tally.stopped = Stopped(problem.kind, str(problem))
-            return tally
-        try:
-            client = Client(model, provider, ledger, pricing, settings.run, budget)
-            run = _Run(agent, suite, functions, client, journal, tally, settings.trials, say)
-            try:
+            async with _client(agent, ledger, budget, settings.run) as client:
+                run = _Run(agent, suite, functions, client, journal, tally, settings.trials, say)
                 await run.attempt_all([key for key in keys if not journal.has(key)])
-            finally:
-                client.close()
-        finally:
-            await provider.close()
+        except _NotConnected as problem:
+            tally.stopped = Stopped(problem.reason.kind, str(problem.reason))
+            return tally
         if tally.stopped is None:
             _write_drop(agent, settings, journal, keys, places.drops, tally)
             if journal.series:  # a fresh run repeats all model calls
@@ -141,6 +131,49 @@ async def run_agent(
     return tally
 
 
+class _NotConnected(Exception):
+    """The provider of a model refused before it was asked anything."""
+
+    def __init__(self, reason: ProviderError) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+@asynccontextmanager
+async def _client(agent: AgentSettings, ledger: Ledger, budget: Budget, run: str) -> AsyncIterator[Client | None]:
+    """The client of an agent's model; `None` for a function or a command."""
+    if agent.is_own:
+        yield None
+        return
+    model, connect, pricing = endpoint_of(agent)
+    try:
+        provider = connect()
+    except ProviderError as problem:
+        raise _NotConnected(problem) from problem
+    try:
+        client = Client(model, provider, ledger, pricing, run, budget)
+        try:
+            yield client
+        finally:
+            client.close()
+    finally:
+        await provider.close()
+
+
+def _price_is_known(agent: AgentSettings) -> bool:
+    """Whether the agent's model has a price.
+
+    Raises:
+        InvalidAgent: it has none, and the agent's cost is limited.
+    """
+    known = not agent.is_own and endpoint_of(agent)[2].cost(TokenUsage(input_tokens=1, output_tokens=1)) is not None
+    if agent.limits.max_cost_usd is not None and not known:
+        raise InvalidAgent(
+            f"agent {agent.name}: max_cost_usd needs a price, but the price of {agent.model_name} is unknown; set price"
+        )
+    return known
+
+
 class _Run:
     """All attempts of one agent."""
 
@@ -149,7 +182,7 @@ class _Run:
         agent: AgentSettings,
         suite: Suite,
         functions: Sequence[FunctionTool],
-        client: Client,
+        client: Client | None,
         journal: Journal,
         tally: RunTally,
         trials: int,
@@ -179,6 +212,10 @@ class _Run:
 
     async def _attempt(self, key: AttemptKey, case: Case) -> None:
         attempt, toolbox = begun(case, key[1], self._agent), None
+        if self._agent.is_own:
+            await attempt_by(self._agent, attempt)
+            self._finish(key, attempt, None)
+            return
         try:
             async with connected(self._agent.tools.mcp, mask=self._mask) as remote:
                 limits = self._agent.limits
@@ -204,12 +241,19 @@ class _Run:
             attempt.error = str(problem)
         except Exception as problem:  # noqa: BLE001  (a bug in one attempt must not end the others)
             attempt.ended, attempt.error = "failed", self._mask(f"{type(problem).__name__}: {problem}")[:500]
+        self._finish(key, attempt, toolbox)
+
+    def _finish(self, key: AttemptKey, attempt: Attempt, toolbox: Toolbox | None) -> None:
+        """Store an attempt that ended."""
         self._journal.finish(key, trajectory_of(attempt, self._agent, toolbox, self._trials))
         self._tally.ended[attempt.ended] += 1
         about = f"{attempt.ended}, {attempt.steps} steps, {attempt.calls} calls, {attempt.seconds:.1f} s"
-        self._say(f"{self._agent.name}: {self._tally.finished}/{self._tally.attempts} {case.id} #{key[1]}: {about}")
+        self._say(
+            f"{self._agent.name}: {self._tally.finished}/{self._tally.attempts} {attempt.case.id} #{key[1]}: {about}"
+        )
 
     async def _ask(self, request: Request, key: AttemptKey) -> Answered:
+        assert self._asker is not None, "a function or a command asks no model through the client"
         # The agent's name is part of the key, so that two agents with equal settings get independent replies.
         sample = f"{self._agent.name}:{self._journal.series}:{key[1]}"
         try:

@@ -1,15 +1,25 @@
 """`agent.yaml`: a model with its instructions, its tools and its limits."""
 
+import hashlib
+import os
 from collections.abc import Iterable
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 from upath import UPath
 
 from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets.core.agents.tools import MAX_RESULT_CHARACTERS, TIMEOUT_S
-from evaluation_assets.core.configuration import read_settings
+from evaluation_assets.core.configuration import InvalidConfiguration, read_settings
 from evaluation_assets.core.llm.endpoints import EndpointSettings
+from evaluation_assets.core.own_code import InvalidFunction, OwnFunction, own_function
 from evaluation_assets.core.trajectories.identity import digest
+
+PYTHON = "python"
+"""The provider of agents that are a Python function."""
+
+COMMAND = "command"
+"""The provider of agents that are a command."""
 
 SYSTEM_PROMPT = """\
 You solve tasks with the help of tools.
@@ -29,7 +39,7 @@ exactly that text. If the task cannot be solved, NOT_FOUND.</response>
 """
 
 
-class InvalidAgent(ValueError):
+class InvalidAgent(InvalidConfiguration):
     """An agent that cannot be run; the message names file, field and what to write instead."""
 
 
@@ -61,7 +71,19 @@ class Limits(_Model):
 
 
 class AgentSettings(EndpointSettings):
-    """Settings of one agent. Its model is configured like that of a judge."""
+    """Settings of one agent. Its model is configured like that of a judge.
+
+    Provider `python` calls the `function` `module:function`, provider `command` runs the `command`, in any framework.
+    Both have `limits.max_seconds` for a case. `folder` holds the module, and is where the command runs; by default that
+    of the agent's file. A command is given PATH, HOME and similar variables, those of `env`, and those that `env_from`
+    names.
+    """
+
+    function: str | None = None
+    command: tuple[str, ...] = ()
+    folder: str | None = None
+    env: dict[str, str] = Field(default_factory=dict)
+    env_from: tuple[str, ...] = ()
 
     version: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
     system: str = SYSTEM_PROMPT
@@ -72,14 +94,52 @@ class AgentSettings(EndpointSettings):
 
     def check(self) -> None:
         """Check the endpoint and that the names of servers are unique."""
-        super().check()
+        if (self.function is not None) != (self.provider == PYTHON) or bool(self.command) != (self.provider == COMMAND):
+            raise ValueError("provider python needs a function, provider command a command, and others take neither")
+        if not self.is_own:
+            super().check()
+        elif self.tools != ToolSettings():
+            raise ValueError(f"provider {self.provider} brings its own tools; remove tools")
         names = [server.name for server in self.tools.mcp]
         if len(set(names)) < len(names):
             raise ValueError("the names of MCP servers must be unique")
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is a function or a command, and not a model with tools."""
+        return self.provider in (PYTHON, COMMAND)
+
+    @property
+    def model_name(self) -> str:
+        """The model, or else the function or the command."""
+        return (self.function or " ".join(self.command)) if self.is_own else super().model_name
+
+    @property
+    def passed(self) -> list[str]:
+        """The values that a command is given beyond basic variables."""
+        return [*self.env.values(), *(os.environ[name] for name in self.env_from if name in os.environ)]
+
+    def own_function(self) -> OwnFunction:
+        """The function of an agent with provider `python`.
+
+        Raises:
+            InvalidFunction: it cannot be imported.
+        """
+        return own_function(self.function or "", None if self.folder is None else Path(self.folder))
+
+    def _own_code(self) -> str:
+        """Digest of the function's file, or of the files that the command names."""
+        if self.provider == PYTHON:
+            return self.own_function().digest
+        files = (Path(self.folder or ".") / part for part in self.command)
+        contents = (hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file())
+        return digest(*self.command, *contents)
+
+    @property
     def identity(self) -> str:
         """Digest of everything that determines the agent's behaviour, except the code of its tools."""
+        if self.is_own:
+            return digest(self.model_dump_json(include={"provider", "system", "limits", "env"}), self._own_code())
         own = self.model_dump_json(include={"provider", "base_url", "max_output_tokens", "system", "tools", "limits"})
         return digest(own, self.model_name, repr(sorted(self.parameters.items())))
 
@@ -96,7 +156,16 @@ def load_agent(path: UPath) -> AgentSettings:
         InvalidAgent: the file is not valid YAML, or a field is invalid.
     """
     try:
-        return read_settings(path, AgentSettings, InvalidAgent)
+        agent = read_settings(path, AgentSettings, InvalidAgent)
+        if not agent.is_own:
+            return agent
+        folder = Path(path.path).parent / (agent.folder or ".")
+        found = agent.model_copy(update={"folder": str(folder.resolve())})
+        if found.provider == PYTHON:
+            found.own_function()
+        return found
+    except InvalidFunction as problem:
+        raise InvalidAgent(f"{path}: {problem}") from problem
     except OSError as problem:
         raise InvalidAgent(f"{path}: cannot be read ({type(problem).__name__})") from None
 

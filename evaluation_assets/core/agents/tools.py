@@ -5,11 +5,9 @@ visible mark.
 """
 
 import asyncio
-import contextlib
 import importlib
 import inspect
 import re
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +18,7 @@ import orjson
 import pydantic
 import pydantic_core
 
+from evaluation_assets.core.daemon_threads import in_thread
 from evaluation_assets.core.llm.json_text import loads
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
@@ -107,7 +106,7 @@ class FunctionTool:
             result = self._function(**values)
             return asyncio.run(result) if inspect.iscoroutine(result) else result
 
-        return as_text(await _in_thread(called))
+        return as_text(await in_thread(called))
 
 
 class Toolbox:
@@ -242,31 +241,3 @@ def _explained(problem: pydantic.ValidationError) -> str:
         for error in problem.errors(include_url=False, include_input=False)
     )
     return f"the arguments do not fit: {'; '.join(faults)}"
-
-
-async def _in_thread(function: Callable[[], Any]) -> Any:
-    """Run the function in a daemon thread, so that a function that hangs does not block the end of the run."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[Any] = loop.create_future()
-
-    def settle(result: Any, problem: BaseException | None) -> None:
-        if done.done():
-            return
-        if problem is None:
-            done.set_result(result)
-        elif isinstance(problem, Exception) and not isinstance(problem, StopIteration):
-            done.set_exception(problem)
-        else:
-            done.set_exception(RuntimeError(f"the tool raised {type(problem).__name__}"))
-
-    def run() -> None:
-        result, problem = None, None
-        try:
-            result = function()
-        except BaseException as raised:  # noqa: BLE001  (also SystemExit, which would end this thread silently)
-            problem = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the result is no longer needed
-            loop.call_soon_threadsafe(settle, result, problem)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await done

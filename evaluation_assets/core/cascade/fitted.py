@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.cascade.combining import Combination
-from evaluation_assets.core.configuration import Section
+from evaluation_assets.core.configuration import InvalidConfiguration, Section
 from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.trajectories.identity import digest
 
@@ -19,7 +19,7 @@ PASSED = "passed"
 """The criterion of a whole trajectory: the mean of its criteria."""
 
 
-class InvalidCascade(ValueError):
+class InvalidCascade(InvalidConfiguration):
     """A file that holds no fitted cascade; the message names it and says what to do."""
 
 

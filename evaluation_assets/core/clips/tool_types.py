@@ -9,14 +9,14 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 from upath import UPath
 
-from evaluation_assets.core.configuration import read_settings
+from evaluation_assets.core.configuration import InvalidConfiguration, read_settings
 from evaluation_assets.core.trajectories.model import ToolCall
 
 FINAL = "final"
 """The tool type of the piece after the last call."""
 
 
-class InvalidToolTypes(ValueError):
+class InvalidToolTypes(InvalidConfiguration):
     """A table of tool types that cannot be used; the message names the file."""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Format, Record, RecordWatch, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.formats.files.records import read_records
@@ -50,6 +51,7 @@ from evaluation_assets.core.formats.readers import (
 )
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.unrecognised import WHOLE, why_unrecognised
+from evaluation_assets.core.plugins import READERS, guarded, plugins
 from evaluation_assets.core.trajectories.identity import TrialCounter
 from evaluation_assets.core.trajectories.model import Trajectory
 
@@ -59,7 +61,7 @@ _LOOKED_AT = 20
 _MOST_BROKEN = 100
 """Maximum number of records of a drop on which its reader may fail; it restarts after each."""
 
-FORMATS: dict[str, Format] = {
+_SHIPPED: dict[str, Format] = {
     module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
     for module in (
         canonical,
@@ -102,6 +104,19 @@ FORMATS: dict[str, Format] = {
         dialogue,
     )
 }
+
+
+def _of_plugin(name: str, reader: Any) -> Format:
+    """A reader of another package: a module like those of this project, or a `Format`."""
+    if isinstance(reader, Format):
+        found = replace(reader, name=name)
+    else:
+        found = Format(name, reader.DESCRIPTION, reader.DETECTION, reader.detect, reader.read)
+    return replace(found, detect=guarded(READERS, name, found.detect))
+
+
+FORMATS: dict[str, Format] = {**plugins(READERS, frozenset(_SHIPPED), _of_plugin), **_SHIPPED}
+"""In the order in which they are asked whether a file is theirs: readers of installed packages come first."""
 
 
 def format_of(files: Sequence[DropFile], name: str | None = None) -> Format:

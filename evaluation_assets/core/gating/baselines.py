@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.core.gating.settings import GateSettings
 from evaluation_assets.core.gating.task_metrics import PASS_RATE, SUCCESS, DropMetrics, TaskValue, estimate_of
-from evaluation_assets.core.judging.panel import EMBEDDED, RECORDED
+from evaluation_assets.core.judging.panel import EMBEDDED, WITHOUT_MODEL
 from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.trajectories.identity import digest, file_name
 
@@ -78,7 +78,7 @@ class Baseline(_Model):
         return sorted(
             judge
             for judge, provider in providers.items()
-            if provider not in (EMBEDDED, RECORDED) and not self.canaries.get(judge)
+            if provider not in WITHOUT_MODEL and not self.canaries.get(judge)
         )
 
 
@@ -145,20 +145,32 @@ def make_baseline(
         raise InvalidBaseline(
             f"{first.drop} has no suite: put it into a folder, or set `suite` in {first.drop}.drop.yaml"
         )
-    if not first.tasks:
-        raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
     for other in drops[1:]:
         parts = [(each.suite, scored_with(each), each.tasks.keys()) for each in (first, other)]
         if parts[0] != parts[1]:
             raise InvalidBaseline(f"{other.drop} and {first.drop} differ in suite, judges, settings or tasks")
+    made = as_baseline(drops)
+    promotion = {"promoted_by": promoted_by, "promoted_at": promoted_at, "reason": reason, "run_id": run_id}
+    return made.model_copy(update=promotion)
+
+
+def as_baseline(drops: Sequence[DropMetrics]) -> Baseline:
+    """What another drop is compared with, without a promotion. The suite is empty if the drops have none.
+
+    Raises:
+        InvalidBaseline: the first drop has no evaluated tasks.
+    """
+    first = drops[0]
+    if not first.tasks:
+        raise InvalidBaseline(f"{first.drop} has no evaluated tasks: evaluate it first")
     parts = scored_with(first)
     names = [name for name in first.metrics if all(name in drop.metrics for drop in drops)]
     return Baseline(
-        suite=first.suite,
-        promoted_by=promoted_by,
-        promoted_at=promoted_at,
-        reason=reason,
-        run_id=run_id,
+        suite=first.suite or "",
+        promoted_by="",
+        promoted_at="",
+        reason="",
+        run_id="",
         runs=tuple(
             BaselineRun(
                 drop=drop.drop,

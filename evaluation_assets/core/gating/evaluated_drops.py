@@ -54,15 +54,24 @@ def gate_drop(
 ) -> GateOutcome | None:
     """Compare an evaluated drop with its suite's baseline, or with the one in `file`.
 
-    Returns `None` if there is neither a baseline nor a floor. `disqualified` names the judges that labels currently
-    exclude from gates, with the reason. If the drop was evaluated while one of them still counted, only metrics
-    without judges gate.
+    Returns `None` if there is neither a baseline nor a floor. `disqualified` is as in `gate_metrics`.
 
     Raises:
         InvalidBaseline: the baseline file cannot be read.
     """
     metrics = metrics_of(home, drop)
     baseline = baseline_of(home, metrics.suite) if file is None else read_baseline(file)
+    return gate_metrics(baseline, metrics, settings, disqualified)
+
+
+def gate_metrics(
+    baseline: Baseline | None, metrics: DropMetrics, settings: GateSettings, disqualified: Mapping[str, str]
+) -> GateOutcome | None:
+    """Compare the metrics of a drop with a baseline. `None` if there is neither a baseline nor a floor.
+
+    `disqualified` names the judges that labels currently exclude from gates, with the reason. If the drop was
+    evaluated while one of them still counted, only metrics without judges gate.
+    """
     counted = {
         judge: why
         for judge, why in disqualified.items()

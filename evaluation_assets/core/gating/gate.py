@@ -76,7 +76,7 @@ class _Tasks:
 
 
 def _differences(baseline: Baseline, current: DropMetrics) -> dict[str, Difference]:
-    before = baseline.comparability | {"suite name": baseline.suite}
+    before = baseline.comparability | ({"suite name": baseline.suite} if baseline.suite else {})
     now = scored_with(current) | ({} if current.suite is None else {"suite name": current.suite})
     return {
         part: Difference(baseline=before.get(part), current=now.get(part))

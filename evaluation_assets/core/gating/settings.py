@@ -29,8 +29,8 @@ class GateSettings(Section):
 
     Attributes:
         rule: `paired` tests, or a fixed `tolerance`.
-        metrics: the gating metrics. Default: `success` and `pass_rate` if they exist, and `overall` if a model judge is
-            on the panel.
+        metrics: the gating metrics. Default: `success` and `pass_rate` if they exist, and `overall` if a model judge
+            scored clips.
         delta: largest tolerated decrease, in score units.
         relative_delta: largest tolerated relative increase of cost and latency.
         tolerance: largest decrease of the mean under the rule `tolerance`.

@@ -17,7 +17,7 @@ from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Row = dict[str, Any]
-Reason = Literal["unscored", "undecided", "low", "disagreement", "threshold", "random"]
+Reason = Literal["violation", "unscored", "undecided", "low", "disagreement", "threshold", "random"]
 
 _EXCERPT = 500
 
@@ -29,11 +29,16 @@ def chosen_for(
     settings: ReviewSettings,
     *,
     is_undecided: bool = False,
+    is_violating: bool = False,
 ) -> Reason | None:
     """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
 
+    It `is_violating` if it violates a constraint with severity `error`.
+
     The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
     """
+    if is_violating:
+        return "violation"
     if score is None:
         return "unscored"
     if is_undecided:
@@ -53,12 +58,13 @@ def queue_rows(
     scores: Iterable[Row],
     settings: ReviewSettings,
     undecided: Set[str] = frozenset(),
+    violations: Set[str] = frozenset(),
 ) -> Iterator[Row]:
     """Rows of `review_queue`, in an order drawn by hash: whoever labels the first so many has a random sample.
 
     `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
     such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the
-    cascade accepted.
+    cascade accepted, `violations` those that violate a constraint with severity `error`.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -68,7 +74,10 @@ def queue_rows(
         score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
         spread = max((each["std"] for each in own if each["std"] is not None and each["n_scored"] > 1), default=None)
         is_undecided = row["trajectory_id"] in undecided
-        reason = chosen_for(row["trajectory_id"], score, spread, settings, is_undecided=is_undecided)
+        is_violating = row["trajectory_id"] in violations
+        reason = chosen_for(
+            row["trajectory_id"], score, spread, settings, is_undecided=is_undecided, is_violating=is_violating
+        )
         if reason is not None:
             is_random = reason == "random"
             found.append(
@@ -86,6 +95,15 @@ def queue_rows(
                 }
             )
     yield from sorted(found, key=lambda row: _fraction(f"order {row['trajectory_id']}"))
+
+
+def violating(constraint_results: Stored) -> set[str]:
+    """The trajectories that violate a constraint with severity `error`."""
+    return {
+        row["trajectory_id"]
+        for row in constraint_results.rows(["trajectory_id", "severity", "status"])
+        if row["severity"] == "error" and row["status"] == "failed"
+    }
 
 
 def _fraction(text: str) -> float:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import yaml
 from upath import UPath
 
 from evaluation_assets.core.agents.settings import AgentSettings, load_agent
@@ -48,5 +49,10 @@ def take_in_agent(home: Installation, path: Path) -> AgentSettings:
     source = UPath(path.resolve())
     agent = load_agent(source)
     if not is_inside(source, home.agents):
-        publish_copy(source, home.agents / f"{agent.name}.yaml")
+        target = home.agents / f"{agent.name}.yaml"
+        if agent.is_own:  # its code stays where it is
+            about = {**yaml.safe_load(source.read_text("utf-8")), "folder": agent.folder}
+            publish_bytes(target, yaml.safe_dump(about, sort_keys=False, allow_unicode=True).encode())
+        else:
+            publish_copy(source, target)
     return agent

@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 _LONGEST = 500
 """Characters of a message in a verdict: an exception may quote a whole trajectory."""
 
-_CREDENTIALS = re.compile(r"(?<=//)[^/\s@]+(?=@)|(?<=\bBasic )[^\s'\",]+|(?<=\bBearer )[^\s'\",]+", re.IGNORECASE)
+CREDENTIALS = re.compile(r"(?<=//)[^/\s@]+(?=@)|(?<=\bBasic )[^\s'\",]+|(?<=\bBearer )[^\s'\",]+", re.IGNORECASE)
 """Passwords in addresses and headers: tokens that no variable of the environment holds."""
 
 
@@ -39,7 +39,7 @@ class Defects:
         return Verdict(outcome="failed", error_kind="internal", error=message[:_LONGEST])
 
     def _without_keys(self, text: str) -> str:
-        return _CREDENTIALS.sub(MASKED, self._mask(text))
+        return CREDENTIALS.sub(MASKED, self._mask(text))
 
 
 def _whole(problem: Exception) -> str:

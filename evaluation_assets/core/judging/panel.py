@@ -1,19 +1,24 @@
 """The panel: read `panel.yaml` and create its judges."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import read_settings, validated
+from evaluation_assets.core.configuration import InvalidConfiguration, read_settings, validated
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.own.checks import settings_of
+from evaluation_assets.core.judging.own.judge import OwnJudge
 from evaluation_assets.core.judging.recorded import RecordedJudge
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.selection import Preset, Selection
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS, capabilities_of
 from evaluation_assets.core.llm.strictest_limits import with_strictest_limits
+from evaluation_assets.core.own_code import InvalidFunction, OwnFunction, own_function
+from evaluation_assets.core.plugins import JUDGES, InvalidPlugin, plugin
 from evaluation_assets.core.rubrics.model import Level
 from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
 
@@ -23,6 +28,11 @@ EMBEDDED = "rules"
 RECORDED = "recorded"
 """The provider of judges whose verdicts came with the trajectories; `model` is the judge's name there."""
 
+PYTHON = "python"
+"""The provider of functions of the user's own."""
+
+WITHOUT_MODEL = (EMBEDDED, RECORDED, PYTHON)
+"""The providers of judges that ask no model through an endpoint of the panel."""
 
 Stage = Annotated[
     tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names), Field(min_length=1)
@@ -30,19 +40,25 @@ Stage = Annotated[
 """The judges of one stage of a cascade; a file may name a single one without a list."""
 
 
-class InvalidPanel(ValueError):
+class InvalidPanel(InvalidConfiguration):
     """A panel file that cannot be used; the message names file, field and what to write instead."""
 
 
 class JudgeSettings(EndpointSettings):
-    """One judge of the panel: a model, or one of the two providers that need none.
+    """One judge of the panel: a model, or one of the providers that need none.
 
     With `repeats` a model gives several verdicts on every subject, each in a conversation of its own. `levels`, or a
     `preset` of them, and `sample` choose what the judge is asked; without them it is asked about everything.
     `mode: batch` asks in batches where a level allows it. With `probability` each score comes with the judge's estimate
     of how likely a person would let the subject pass; a cascade calibrates and uses it.
+
+    Provider `python` calls the `function`, `module:function` or the name of an entry point. Its module is looked for in
+    `folder`, by default that of panel.yaml. It has `timeout_s` seconds for each subject.
     """
 
+    function: str | None = None
+    folder: str | None = None
+    timeout_s: float = Field(default=60, gt=0)
     repeats: int = Field(default=1, ge=1)
     levels: tuple[Level, ...] | None = Field(default=None, min_length=1)
     preset: Preset | None = None
@@ -52,7 +68,9 @@ class JudgeSettings(EndpointSettings):
 
     @property
     def selection(self) -> Selection:
-        """Which subjects the judge is asked about."""
+        """Which subjects the judge is asked about; a function says its levels itself."""
+        if self.provider == PYTHON and self.levels is None:
+            return Selection.of(settings_of(self.own_function().function).levels, None, self.sample)
         return Selection.of(self.levels, self.preset, self.sample, probability=self.probability)
 
     @property
@@ -62,15 +80,37 @@ class JudgeSettings(EndpointSettings):
             return "embedded"
         if self.provider == RECORDED:
             return self.model or "recorded"
+        if self.provider == PYTHON:
+            return self.function or ""
         return super().model_name
+
+    def own_function(self) -> OwnFunction:
+        """The function of a judge with provider `python`.
+
+        Raises:
+            InvalidFunction: it cannot be imported.
+            InvalidPlugin: there is no entry point of this name, or it cannot be loaded.
+        """
+        name = self.function or ""
+        if ":" in name:
+            return own_function(name, None if self.folder is None else Path(self.folder))
+        return plugin(JUDGES, name)
 
     def check(self) -> None:
         """Judges without a model need no endpoint."""
         if self.levels is not None and self.preset is not None:
             raise ValueError(f"preset {self.preset} chooses the levels; remove levels or preset")
-        if self.provider in (EMBEDDED, RECORDED):
+        if (self.function is None) == (self.provider == PYTHON):
+            raise ValueError(
+                "provider python needs a function, for instance my_checks:no_refund_without_id"
+                if self.function is None
+                else f"provider {self.provider} takes no function; write provider: python"
+            )
+        if self.provider in WITHOUT_MODEL:
             if self.repeats > 1:
                 raise ValueError(f"provider {self.provider} is deterministic; remove repeats")
+            if self.mode == "batch":
+                raise ValueError(f"provider {self.provider} makes no calls; remove mode: batch")
             if self.probability:
                 raise ValueError(f"provider {self.provider} is not asked anything; remove probability")
             if self.preset == "quick":
@@ -80,7 +120,7 @@ class JudgeSettings(EndpointSettings):
                 )
         elif self.provider not in PROVIDERS:
             raise ValueError(
-                f"unknown provider {self.provider!r}; choose one of: {', '.join((EMBEDDED, RECORDED, *PROVIDERS))}"
+                f"unknown provider {self.provider!r}; choose one of: {', '.join((*WITHOUT_MODEL, *PROVIDERS))}"
             )
         else:
             super().check()
@@ -108,9 +148,7 @@ class Panel(BaseModel):
     def with_preset(self, preset: Preset) -> Self:
         """The panel with this preset for all judges that are models."""
         judges = (
-            judge
-            if judge.provider in (EMBEDDED, RECORDED)
-            else judge.model_copy(update={"preset": preset, "levels": None})
+            judge if judge.provider in WITHOUT_MODEL else judge.model_copy(update={"preset": preset, "levels": None})
             for judge in self.judges
         )
         return self.model_copy(update={"judges": tuple(judges)})
@@ -158,12 +196,29 @@ class Panel(BaseModel):
 def load_panel(path: UPath | None) -> Panel:
     """The panel in a file; the embedded judge alone when there is no file.
 
+    Functions of the user's own are imported: a panel file is trusted like code.
+
     Raises:
-        InvalidPanel: the file is no YAML, or a field is wrong.
+        InvalidPanel: the file is no YAML, a field is wrong, or a function cannot be used.
     """
     if path is None or not path.exists():
         return Panel()
-    return read_settings(path, Panel, InvalidPanel)
+    panel = read_settings(path, Panel, InvalidPanel)
+    try:
+        judges = tuple(_found_from(judge, path) for judge in panel.judges)
+    except (InvalidFunction, InvalidPlugin) as problem:
+        raise InvalidPanel(f"{path}: judges: {problem}") from problem
+    return panel.model_copy(update={"judges": judges})
+
+
+def _found_from(judge: JudgeSettings, panel: UPath) -> JudgeSettings:
+    """The settings with the folder that a function is looked for in; the function is imported."""
+    if judge.provider != PYTHON:
+        return judge
+    folder = Path(panel.path).parent / (judge.folder or ".")
+    found = judge.model_copy(update={"folder": str(folder.resolve())})
+    found.own_function()
+    return found
 
 
 def panel_of(data: Any, source: str) -> Panel:
@@ -185,6 +240,8 @@ def _judge(own: JudgeSettings, ledger_url: str) -> Judge:
         return RulesJudge(own.name, selection=own.selection)
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name, selection=own.selection)
+    if own.provider == PYTHON:
+        return OwnJudge(own.name, own.own_function(), own.max_concurrency, own.timeout_s, own.selection)
     from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
     from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.judging.panel import Panel, judges_of
-from evaluation_assets.core.judging.subjects import clip_chain
+from evaluation_assets.core.judging.subjects import clip_chain, trajectory_chain
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.rubrics.model import load_rubrics
@@ -28,10 +28,14 @@ async def try_panel(panel: Panel) -> list[tuple[str, Verdict]]:
         turns=(Turn(interactions=(Interaction(agent_id="agent", steps=(step,)),)),),
         final_answer="42",
     )
-    subject = clip_chain(trajectory, clips_of(trajectory), load_rubrics()).subjects[0]
+    clips, rubrics = clips_of(trajectory), load_rubrics()
+    chains = (clip_chain(trajectory, clips, rubrics), trajectory_chain(trajectory, clips, rubrics))
+    subjects = [subject for chain in chains for subject in chain.subjects]
     verdicts: list[tuple[str, Verdict]] = []
     with tempfile.TemporaryDirectory() as folder:
         for judge in judges_of(panel, f"sqlite:///{Path(folder) / 'trial.sqlite'}"):
+            levels = judge.selection.levels
+            subject = next((subject for subject in subjects if subject.level in levels), subjects[0])
             async with judge.opened(uuid.uuid4().hex, Budget()) as ready:
                 verdicts.append((judge.name, await ready.judge(subject, [])))
     return verdicts

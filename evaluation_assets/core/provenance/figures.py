@@ -52,6 +52,7 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "headline/rates/passed": "comes from the calls and the test suite, as `tool_use`",
     "sessions": "comes from the analysis of sessions; the table `session_analyses` has the rows",
     "coding": "comes from edits and commands of coding agents; the table `coding_work` has the rows",
+    "constraints": "comes from the calls and `checks.yaml`; the table `constraint_results` has the rows",
     "reading": "counts what the reader noted while it read; `import FILE` repeats it",
     "records/flags": "counts the flags of the run and of the rules, which the report lists by trajectory",
     "rejected": "lists rows of the table `rejected_records`; their number is `records/total` less `records/kept`",

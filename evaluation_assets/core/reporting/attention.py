@@ -20,7 +20,10 @@ class Pointer:
 
 
 def look_at_first(report: DropReport) -> list[Pointer]:
-    """The findings to begin with: regressions, judges in trouble, failure patterns, failed runs, the worst clip."""
+    """The findings to begin with.
+
+    Regressions, judges in trouble, violated constraints, failure patterns, failed runs, the worst clip.
+    """
     return list(islice(_findings(report), MOST))
 
 
@@ -33,6 +36,12 @@ def _findings(report: DropReport) -> Iterator[Pointer]:
     for judge in report.judges:
         if judge.shortfall:
             yield Pointer(judge.shortfall, "#judges")
+    if report.constraints is not None:
+        violated = [one for one in report.constraints.failed if one.severity == "error" and one.failed]
+        if violated:
+            most = max(violated, key=lambda one: one.failed)
+            runs = counted(most.failed, "trajectory")
+            yield Pointer(f"The constraint {most.name} is violated in {runs}: {most.rule}", "#constraints")
     patterns = report.tool_use.patterns if report.tool_use is not None else []
     if patterns:
         most = max(patterns, key=lambda pattern: pattern.n_failed_runs)

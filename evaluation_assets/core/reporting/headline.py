@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import signed
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import HeadlineSettings
@@ -21,6 +22,7 @@ RIGHT_ANSWER = "answer_correctness"
 """The criterion of the measure `right_answer`."""
 
 _BY = {"outcome": ("success",), "suite": ("passed",), "criterion": ("right_answer", "criterion")}
+_PROCESS = "process score (rules)"
 _METRICS: Mapping[str, str] = {"success": SUCCESS, "passed": PASS_RATE, "score": OVERALL}
 """Metrics of the gate that are the same figure."""
 
@@ -40,12 +42,11 @@ class Change(BaseModel):
     @property
     def text(self) -> str:
         """The change as text: `-0.050 against the baseline (90 % CI -0.120 to +0.020, 50 tasks)`."""
-        tasks = f"{self.n_tasks} {'task' if self.n_tasks == 1 else 'tasks'}"
         interval = ""
         if self.ci_low is not None and self.ci_high is not None:
             confidence = f"{self.confidence:.0%}".replace("%", " %")
             interval = f"{confidence} CI {signed(self.ci_low)} to {signed(self.ci_high)}, "
-        return f"{signed(self.difference)} against the baseline ({interval}{tasks})"
+        return f"{signed(self.difference)} against the baseline ({interval}{counted(self.n_tasks, 'task')})"
 
 
 class Rate(BaseModel):
@@ -80,7 +81,7 @@ class Rate(BaseModel):
     def text(self) -> str:
         """The rate as text: `success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)`."""
         interval = f"95 % CI {_percent(self.ci_low)} to {_percent(self.ci_high)}"
-        tasks = "" if self.n_tasks == self.n else f" over {self.n_tasks} tasks"
+        tasks = "" if self.n_tasks == self.n else f" over {counted(self.n_tasks, 'task')}"
         unknown = f"; {self.n_unknown} more without a known outcome" if self.n_unknown else ""
         change = "" if self.change is None else f"; {self.change.text}"
         return f"{self.name} {self.count} of {self.n} ({_percent(self.rate)}, {interval}{tasks}){unknown}{change}"
@@ -90,7 +91,7 @@ class Headline(BaseModel):
     """The headline of a report: `text` is the first of the `rates`, or the score if `measure` is `score`.
 
     `score_name` is the name of `overall` in the report. Rules alone measure how the work was done, not whether it
-    succeeded. `change` is that of the score.
+    succeeded. `change` is that of the score. `note` says where the drop lacks what the settings ask for.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -101,6 +102,12 @@ class Headline(BaseModel):
     score_name: str
     score: float | None
     change: Change | None = None
+    note: str | None = None
+
+    @property
+    def is_process(self) -> bool:
+        """Whether `overall` is of rules alone."""
+        return self.score_name == _PROCESS
 
 
 def headline(
@@ -116,13 +123,13 @@ def headline(
     Args:
         rates: in the default order of preference, `None` if the outcome is unknown.
         overall: the process or overall score.
-        by_rules_only: whether no model is among the judges.
+        by_rules_only: whether rules alone scored clips.
         settings: which of the measures comes first.
         gate: the comparison with the baseline, for the change.
     """
     known = [_with_change(rate, gate) for rate in rates if rate is not None]
     known.sort(key=lambda rate: rate.measure not in _BY.get(settings.by or "", ()))
-    name = "process score (rules)" if by_rules_only else "overall score"
+    name = _PROCESS if by_rules_only else "overall score"
     mean = "–" if overall.mean is None else f"{overall.mean:.3f}"
     change = _change(_METRICS["score"], gate)
     by_score = settings.by == "overall" or not known
@@ -136,7 +143,18 @@ def headline(
         score_name=name,
         score=overall.mean,
         change=change,
+        note=_missing(known, settings),
     )
+
+
+def _missing(known: Sequence[Rate], settings: HeadlineSettings) -> str | None:
+    """That no run has what the settings put first."""
+    wanted = _BY.get(settings.by or "")
+    if wanted is None or any(rate.measure in wanted for rate in known):
+        return None
+    named = {"outcome": "recorded outcomes", "suite": "results of a suite"}
+    what = named.get(settings.by or "", f"scores of the criterion {settings.criterion}")
+    return f"gate.yaml puts {what} first, but the drop has none"
 
 
 def rate(

@@ -13,6 +13,7 @@ from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.report_addresses import ReportAddress, condition, runs_place, task_place, trajectory_place
 from evaluation_assets.core.reporting.attention import look_at_first
 from evaluation_assets.core.reporting.coding_report import dollars, duration
+from evaluation_assets.core.reporting.constraint_report import in_words
 from evaluation_assets.core.reporting.distributions import TENTHS, Statistic
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
@@ -75,6 +76,7 @@ def environment() -> jinja2.Environment:
         "size": size,
     }
     environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}
+    environment.filters["constraint_in_words"] = in_words
     environment.globals |= {
         "run_place": trajectory_place,
         "task_place": task_place,

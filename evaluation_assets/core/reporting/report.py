@@ -6,6 +6,7 @@ from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.reporting.coding_report import CodingSummary
+from evaluation_assets.core.reporting.constraint_report import ConstraintsSummary
 from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.reporting.headline import Headline
 from evaluation_assets.core.reporting.judges_report import EffectiveNumber, PanelSummary
@@ -319,6 +320,7 @@ class DropReport(_Model):
     trajectories_total: int
     sessions: SessionsSummary | None
     coding: CodingSummary | None = None
+    constraints: ConstraintsSummary | None = None
     rejected: list[RejectedRecord]
     rejected_total: int
     repairs: list[RepairedTag]

@@ -18,6 +18,7 @@ from evaluation_assets.core.lake import Aligned, Stored
 from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.reporting.clip_summaries import Lowest, Values, clip_summaries, excerpt
 from evaluation_assets.core.reporting.coding_report import CodingSummary, coding_summary
+from evaluation_assets.core.reporting.constraint_report import constraints_summary
 from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.headline import criterion_rate, headline, rate
 from evaluation_assets.core.reporting.judges_report import labels_of, panel_summary
@@ -53,6 +54,7 @@ class DropTables(MeasuredTables):
     category_assessments: Stored
     failure_patterns: Stored
     coding_work: Stored
+    constraint_results: Stored
     category_verdicts: Mapping[str, Stored]
     session_verdicts: Mapping[str, Stored]
 
@@ -163,6 +165,7 @@ def summarise(
         trajectories_total=total,
         sessions=sessions_summary(tables.session_analyses, task_of),
         coding=_coding(tables),
+        constraints=constraints_summary(tables.constraint_results),
         rejected=rejected,
         rejected_total=tables.rejected.count,
         repairs=repairs,

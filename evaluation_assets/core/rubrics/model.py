@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, model_serializer, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import read_settings
+from evaluation_assets.core.configuration import InvalidConfiguration, read_settings
 
 Level = Literal["clip", "category", "trajectory", "answer", "turn", "interaction", "session"]
 SESSION_LEVELS: tuple[Level, ...] = ("interaction", "turn", "session")
@@ -138,7 +138,7 @@ class Rubrics:
         return {f"{r.level}/{r.name}": r.version_name for r in self._all if level in (None, r.level)}
 
 
-class InvalidRubric(ValueError):
+class InvalidRubric(InvalidConfiguration):
     """A rubric file that cannot be used; the message names file and field."""
 
 

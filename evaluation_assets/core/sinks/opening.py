@@ -15,6 +15,7 @@ from evaluation_assets.core.sinks.settings import (
     LangfuseSinkSettings,
     LangsmithSinkSettings,
     MlflowSinkSettings,
+    Opening,
     OtlpSinkSettings,
     PhoenixSinkSettings,
     ScoreSinkSettings,
@@ -62,6 +63,10 @@ def open_sink(settings: SinkSettings) -> Iterator[ScoreSink | OutcomeSink]:
     Raises:
         MissingKey: a variable that the sink needs is not set.
     """
+    if isinstance(settings, Opening):
+        with settings.opened() as sink:
+            yield sink
+        return
     if isinstance(settings, WebhookSinkSettings):
         yield Webhook(_needed(settings.url_env), patience_of(settings))
         return

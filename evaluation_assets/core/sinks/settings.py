@@ -1,23 +1,26 @@
 """`sinks.yaml`: the sinks of an installation, each with its type, where it is, and which scores it is sent."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
 from upath import UPath
 
-from evaluation_assets.core.configuration import Section, VariableName, read_entries
+from evaluation_assets.core.configuration import InvalidConfiguration, Section, VariableName, read_entries
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.llm.addresses import without_password
+from evaluation_assets.core.plugins import SINKS, plugins
+from evaluation_assets.core.sinks.sink import OutcomeSink, ScoreSink
 
 Level = Literal["trajectory", "clip"]
 
 _URL = r"^https?://"
 
 
-class InvalidSinks(ValueError):
+class InvalidSinks(InvalidConfiguration):
     """A sinks.yaml that cannot be used; the message names file and field."""
 
 
@@ -38,8 +41,8 @@ class SinkSettings(Section):
 
     @property
     def place(self) -> str:
-        """Where the scores are sent, in words; without secrets."""
-        raise NotImplementedError
+        """Where the scores are sent, in words; without secrets. By default the type."""
+        return str(self.type)
 
     def takes(self, drop: str, suite: str | None, source: str | None) -> bool:
         """Whether the results of a drop are sent."""
@@ -171,7 +174,7 @@ class WebhookSinkSettings(SinkSettings):
         return f"URL in {self.url_env}"
 
 
-SETTINGS: Mapping[str, type[SinkSettings]] = {
+_SHIPPED: Mapping[str, type[SinkSettings]] = {
     "mlflow": MlflowSinkSettings,
     "phoenix": PhoenixSinkSettings,
     "langfuse": LangfuseSinkSettings,
@@ -180,6 +183,25 @@ SETTINGS: Mapping[str, type[SinkSettings]] = {
     "github": GithubSinkSettings,
     "webhook": WebhookSinkSettings,
 }
+
+
+@runtime_checkable
+class Opening(Protocol):
+    """Settings of a sink of another package, which connect to it themselves."""
+
+    def opened(self) -> AbstractContextManager[ScoreSink | OutcomeSink]:
+        """The sink, connected while the block runs: of scores for `ScoreSinkSettings`, else of outcomes."""
+        ...
+
+
+def _of_plugin(name: str, settings: object) -> type[SinkSettings]:
+    """The settings of a sink of another package."""
+    if not isinstance(settings, type) or not issubclass(settings, SinkSettings) or not hasattr(settings, "opened"):
+        raise TypeError("it is no subclass of SinkSettings or ScoreSinkSettings with a method `opened`")
+    return settings
+
+
+SETTINGS: Mapping[str, type[SinkSettings]] = {**_SHIPPED, **plugins(SINKS, frozenset(_SHIPPED), _of_plugin)}
 """The settings of each type of sink."""
 
 

@@ -8,11 +8,18 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import AnyHttpUrl, Field
 from upath import UPath
 
-from evaluation_assets.core.configuration import Duration, Section, Share, VariableName, read_entries
+from evaluation_assets.core.configuration import (
+    Duration,
+    InvalidConfiguration,
+    Section,
+    Share,
+    VariableName,
+    read_entries,
+)
 from evaluation_assets.core.formats.registry import FORMATS
 
 
-class InvalidSources(ValueError):
+class InvalidSources(InvalidConfiguration):
     """A sources.yaml that cannot be used; the message names file and field."""
 
 

@@ -60,7 +60,7 @@ def run_of(trajectory: Trajectory) -> Run:
     return Run(
         calls=tuple(_calls(trajectory)),
         answer=trajectory.final_answer,
-        said=_said(trajectory),
+        said=said_in(trajectory),
         cut_off=not CUT_OFF.isdisjoint(trajectory.flags),
         failure=str(trajectory.extra.get("error") or "the run failed") if FAILED in trajectory.flags else None,
         latency_ms=None if trajectory.duration_s is None else trajectory.duration_s * 1000,
@@ -69,7 +69,8 @@ def run_of(trajectory: Trajectory) -> Run:
     )
 
 
-def _said(trajectory: Trajectory) -> str | None:
+def said_in(trajectory: Trajectory) -> str | None:
+    """All that agents said in a dialogue; `None` with one turn."""
     if len(trajectory.turns) < 2:
         return None
     messages = (trajectory.piece(step.message) for step in trajectory.steps if step.message)

@@ -6,6 +6,7 @@ shares are 0..1, money is US dollars, a missing value is null, never 0.
 
 from evaluation_assets.core.tables import (
     coding_work,
+    constraints,
     deliveries,
     gating,
     human_review,
@@ -16,6 +17,7 @@ from evaluation_assets.core.tables import (
     verdicts,
 )
 from evaluation_assets.core.tables.coding_work import CODING_WORK
+from evaluation_assets.core.tables.constraints import CONSTRAINT_RESULTS
 from evaluation_assets.core.tables.deliveries import DELIVERIES
 from evaluation_assets.core.tables.gating import DRIFT, GATE_CALIBRATION, LEADERBOARD, SCORE_HISTORY, TASK_METRICS
 from evaluation_assets.core.tables.human_review import JUDGE_CARDS, LABELS, PASS_RATES, REVIEW_QUEUE
@@ -45,7 +47,18 @@ from evaluation_assets.core.tables.verdicts import (
 
 TABLES: dict[str, Table] = {
     table.name: table
-    for group in (ingest, verdicts, scores, suites, sessions, coding_work, gating, human_review, deliveries)
+    for group in (
+        ingest,
+        verdicts,
+        scores,
+        suites,
+        sessions,
+        coding_work,
+        constraints,
+        gating,
+        human_review,
+        deliveries,
+    )
     for table in group.TABLES
 }
 """All tables by name."""
@@ -58,6 +71,7 @@ __all__ = [
     "CLIP_SCORES",
     "CLIP_VERDICTS",
     "CODING_WORK",
+    "CONSTRAINT_RESULTS",
     "DELIVERIES",
     "DRIFT",
     "FAILURE_PATTERNS",

@@ -13,8 +13,8 @@ REVIEW_QUEUE = Table(
         Column(
             "reason",
             NAME,
-            "Why it is in the queue: `unscored`, `undecided` by the cascade, `low` score, `disagreement` of the "
-            "judges, score close to the `threshold`, or `random`.",
+            "Why it is in the queue: `violation` of a constraint with severity `error`, `unscored`, `undecided` by the "
+            "cascade, `low` score, `disagreement` of the judges, score close to the `threshold`, or `random`.",
         ),
         Column("stratum", NAME, "`chosen` by a rule, or `random`: drawn from the trajectories that no rule chose."),
         Column("probability", FLOAT, "Probability of such a trajectory to be in the queue, 0..1."),

@@ -33,7 +33,12 @@ _WHAT = (
         NAME,
         "Kind of failure, for example `rate_limit`, `timeout`, `invalid_json` or `budget`; null without a failure.",
     ),
-    Column("error", NAME, "Error message, without text of the trajectory; null without a failure."),
+    Column(
+        "error",
+        NAME,
+        "Error message, without text of the trajectory; for functions of your own with their masked traceback. Null "
+        "without a failure.",
+    ),
 )
 _COST = (
     Column("input_tokens", INT, "Input tokens, including cached ones; null if unknown."),

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from upath import UPath
 
 from evaluation_assets.core.gating.baselines import (
+    SCORED_NO_CLIPS,
     Baseline,
     InvalidBaseline,
     baseline_file,
+    gating_metrics,
     make_baseline,
     read_baseline,
     write_baseline,
@@ -426,3 +428,15 @@ def test_the_first_recorded_trial_against_the_last_fails() -> None:
     assert outcome.verdict == "fail"
     assert outcome.metrics[0].difference == pytest.approx(-17 / 134)
     assert len(outcome.fallen_tasks) == 17
+
+
+def test_overall_of_rules_alone_does_not_gate_whoever_else_is_on_the_panel() -> None:
+    rules, model = {"judge rules": "rules rules 1"}, {"judge big": "anthropic big 1"}
+    outcomes = ("success", "pass_rate")
+    assert gating_metrics(GateSettings(), rules) == outcomes
+    assert gating_metrics(GateSettings(), rules | model) == (*outcomes, "overall")
+    assert gating_metrics(GateSettings(), rules | model | {f"judge big{SCORED_NO_CLIPS}": "yes"}) == outcomes
+    assert gating_metrics(GateSettings(), rules | model | {f"judge rules{SCORED_NO_CLIPS}": "yes"}) == (
+        *outcomes,
+        "overall",
+    )

@@ -51,11 +51,16 @@ def test_gate_yaml_says_what_the_headline_counts(tmp_path: Path) -> None:
     reached = criterion_rate([("a", 0.8), ("a", 0.7), ("b", None)], 3, settings)
     assert reached is not None
     assert reached.text.startswith("answer.correctness at least 0.75 1 of 2 (50.0 %, ")
-    assert reached.text.endswith("over 1 tasks); 1 more without a known outcome")
+    assert reached.text.endswith("over 1 task); 1 more without a known outcome")
     found = headline([success, None, reached], statistic([0.9]), by_rules_only=False, settings=settings)
     assert (found.measure, [known.measure for known in found.rates]) == ("criterion", ["criterion", "success"])
     default = headline([success, None, reached], statistic([0.9]), by_rules_only=False)
     assert default.measure == "success"
+    assert (found.note, default.note) == (None, None)
+    unknown = HeadlineSettings(by="criterion", criterion="luck")
+    missed = headline([success, None, None], statistic([0.9]), by_rules_only=False, settings=unknown)
+    assert missed.measure == "success"
+    assert missed.note == "gate.yaml puts scores of the criterion luck first, but the drop has none"
     overall = HeadlineSettings(by="overall")
     by_score = headline([success, None, None], statistic([0.9]), by_rules_only=False, settings=overall)
     assert (by_score.measure, by_score.text) == ("score", "overall score 0.900 over 1 trajectories")

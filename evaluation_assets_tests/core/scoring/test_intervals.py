@@ -12,6 +12,7 @@ from evaluation_assets.core.scoring.intervals import (
     interval_of_mean,
     mean_of_clustered_means,
     mean_of_tasks,
+    rate_interval,
     wilson,
 )
 
@@ -39,6 +40,18 @@ def test_repeating_every_value_in_its_cluster_makes_nothing_surer(values: list[f
     once = clustered(values, range(len(values)))
     twice = clustered([*values, *values], [*range(len(values)), *range(len(values))])
     assert twice == pytest.approx(once, abs=1e-9)
+
+
+def test_a_rate_has_the_interval_of_its_effective_number_of_tasks() -> None:
+    assert rate_interval([[True, True], [False, False], [True, False]]) == wilson(1.5, 3)
+    one_task_has_most_runs = [[True] * 40, *([False] for _ in range(9))]
+    low, high = rate_interval(one_task_has_most_runs)
+    assert low < 40 / 49 < high
+    assert high - low > 0.7, "40 trials of one task are one observation"
+    values = [float(outcome) for outcomes in one_task_has_most_runs for outcome in outcomes]
+    tasks = [number for number, outcomes in enumerate(one_task_has_most_runs) for _ in outcomes]
+    found = interval_of_mean([(values, tasks)])
+    assert (found.low, found.high) == (low, high), "a mean of outcomes is the same rate"
 
 
 def test_outcomes_get_wilsons_interval_and_one_task_none() -> None:

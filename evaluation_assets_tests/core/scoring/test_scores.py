@@ -172,6 +172,7 @@ def check(drop: Drop, quorum: int) -> None:
         failure_patterns=drop.table("failure_patterns"),
         session_analyses=drop.table("session_analyses"),
         coding_work=drop.table("coding_work"),
+        constraint_results=drop.table("constraint_results"),
         clip_verdicts=of_level["clip"],
         category_verdicts=of_level["category"],
         trajectory_verdicts=of_level["trajectory"],

@@ -38,6 +38,7 @@ def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
     clip_scores, categories = Aligned(tables.clip_scores.rows()), Aligned(tables.category_assessments.rows())
     scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
     passed = {row["trajectory_id"]: row["passed"] for row in tables.tool_use_results.rows(["trajectory_id", "passed"])}
+    violations = _violations(tables.constraint_results)
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
         "category": _by_judge(tables.category_verdicts),
@@ -51,10 +52,11 @@ def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
         own = {row["criterion"]: row["mean"] for row in scores.at(trajectory.id)}
         shown = _clips(clips, clip_scores.at(trajectory.id), verdicts["clip"])
         yield TrajectoryDocument(
-            _row(trajectory, shown, own, passed.get(trajectory.id)),
+            _row(trajectory, shown, own, passed.get(trajectory.id), violations.get(trajectory.id, [])),
             {
                 **_about(trajectory, content),
                 "scores": own,
+                "violations": violations.get(trajectory.id, []),
                 "items": transcript(trajectory, clips),
                 "clips": shown,
                 "categories": _categories(categories.at(trajectory.id)),
@@ -148,7 +150,24 @@ def _about(trajectory: Trajectory, content: str) -> JsonObject:
     }
 
 
-def _row(trajectory: Trajectory, clips: list[JsonObject], scores: JsonObject, passed: bool | None) -> JsonObject:
+def _violations(results: Stored) -> dict[str, list[JsonObject]]:
+    """The violated constraints by trajectory, each with its first violation."""
+    found: dict[str, list[JsonObject]] = {}
+    columns = ["trajectory_id", "constraint", "rule", "severity", "status", "clip_index", "message", "n_violations"]
+    for row in results.rows(columns):
+        if row["status"] == "failed":
+            shown = {name: row[name] for name in ("constraint", "rule", "severity", "message", "n_violations")}
+            found.setdefault(row["trajectory_id"], []).append({**shown, "clip": row["clip_index"]})
+    return found
+
+
+def _row(
+    trajectory: Trajectory,
+    clips: list[JsonObject],
+    scores: JsonObject,
+    passed: bool | None,
+    violations: Sequence[JsonObject],
+) -> JsonObject:
     calls = trajectory.calls
     usage = trajectory.usage or Usage()
     tokens = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
@@ -175,6 +194,7 @@ def _row(trajectory: Trajectory, clips: list[JsonObject], scores: JsonObject, pa
         "cost": usage.cost_usd,
         "seconds": trajectory.duration_s,
         "flags": list(trajectory.flags),
+        "violated": [violation["constraint"] for violation in violations],
     }
 
 

@@ -1,12 +1,13 @@
 """Supported suite formats, their detection by content, and loading of suites from files and folders."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 from upath import UPath
 
+from evaluation_assets.core.plugins import SUITES, guarded, plugins
 from evaluation_assets.core.suites.formats import bfcl, native, nestful, tau_bench, tooltalk, xml_tasks
 from evaluation_assets.core.suites.formats.base import Draft, Incomplete, Source, SuiteFormat
 from evaluation_assets.core.suites.formats.files import EXTENSIONS, read_source
@@ -16,8 +17,20 @@ _NATIVE, *_BENCHMARKS = (
     SuiteFormat(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
     for module in (native, bfcl, tooltalk, nestful, tau_bench)
 )
-SUITE_FORMATS: dict[str, SuiteFormat] = {known.name: known for known in (_NATIVE, *xml_tasks.DIALECTS, *_BENCHMARKS)}
-"""In the order in which they are asked whether a file is theirs."""
+_SHIPPED: dict[str, SuiteFormat] = {known.name: known for known in (_NATIVE, *xml_tasks.DIALECTS, *_BENCHMARKS)}
+
+
+def _of_plugin(name: str, dialect: Any) -> SuiteFormat:
+    """A suite format of another package: a module like those of this project, or a `SuiteFormat`."""
+    if isinstance(dialect, SuiteFormat):
+        found = replace(dialect, name=name)
+    else:
+        found = SuiteFormat(name, dialect.DESCRIPTION, dialect.DETECTION, dialect.detect, dialect.read)
+    return replace(found, detect=guarded(SUITES, name, found.detect))
+
+
+SUITE_FORMATS: dict[str, SuiteFormat] = {**plugins(SUITES, frozenset(_SHIPPED), _of_plugin), **_SHIPPED}
+"""In the order in which they are asked whether a file is theirs: formats of installed packages come first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,6 +215,19 @@ def test_the_agents_of_a_drop_that_share_a_task_are_sides(
     )
 
 
+def test_models_are_sides_beside_agents(page: "Page") -> None:
+    rows = [{**ROW, "task_id": "trip", "agents": [a], "models": [m]} for a in ("x", "y") for m in ("one", "two")]
+    sides = run(page, "pairs", "sidesOf(given).map((side) => side.key)", {"drop": "d", "rows": rows, "other": None})
+    assert sides == ["now", "agent:x", "agent:y", "model:one", "model:two"]
+
+
+def test_a_task_with_another_prompt_is_marked(page: "Page") -> None:
+    now, before = ([{**ROW, "task_id": name, "task": text} for name in "ab"] for text in ("Add.", "Add."))
+    before[1] = {**before[1], "task": "Divide."}
+    script = "pairedTasks(given[0], given[1]).map((pair) => [pair.task, pair.isSamePrompt])"
+    assert run(page, "pairs", script, [now, before]) == [["a", True], ["b", False]]
+
+
 def test_agents_without_a_common_task_are_no_sides(page: "Page") -> None:
     rows = [{**ROW, "task_id": name, "agents": [name]} for name in "ab"]
     assert run(page, "pairs", "sidesOf(given).map((side) => side.key)", {"drop": "d", "rows": rows, "other": None}) == [

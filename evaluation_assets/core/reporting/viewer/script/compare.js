@@ -3,7 +3,7 @@
 import { address, addressOf } from "./address.js";
 import { trajectoryOf } from "./archive.js";
 import { content } from "./content.js";
-import { count, dollars, element, figure, fill, name, plain } from "./dom.js";
+import { count, counted, dollars, element, figure, fill, name, plain } from "./dom.js";
 import { CHANGE, byTask, difference, pairedTasks, rank, sidesOf, taskSummary } from "./pairs.js";
 import { outcomeOf } from "./query.js";
 import { TITLES } from "./transcript.js";
@@ -53,11 +53,11 @@ function showTasks(container, index, sides, left, right, pairs) {
     container,
     element("h1", {}, "Compare ", name(right.title), " with ", name(left.title)),
     sides.length > 2 && element("p", { class: "quick" }, chooser("left", "Left side", sides, left, { right: right.key }), chooser("right", "Right side", sides, right, { left: left.key })),
-    element("p", { class: "note" }, `${why}${count(pairs.length)} tasks are on both sides: `, `on the right, ${count(fell)} pass less often than on the left, ${count(changed.length - fell)} more often.`),
+    element("p", { class: "note" }, `${why}On both sides: ${counted(pairs.length, "task")}. `, `Passes less often on the right than on the left: ${count(fell)}; more often: ${count(changed.length - fell)}.`),
     listed.length === 0
       ? element("p", {}, `No task changed its outcome, and no score by ${CHANGE} or more.`)
       : element("div", { class: "scroll" }, element("table", { class: "runs" }, head(), element("tbody", {}, listed.map((pair) => taskRow(pair, left, right))))),
-    pairs.length > listed.length && element("p", { class: "note" }, `${count(pairs.length - listed.length)} tasks with the same outcome and a score within ${CHANGE} are not listed.`),
+    pairs.length > listed.length && element("p", { class: "note" }, `Not listed: ${counted(pairs.length - listed.length, "task")} with the same outcome and a score within ${CHANGE}.`),
     taskMap(sides.filter((side) => side.key !== "now" || sides.length === 2 || index.other !== null)),
   );
 }
@@ -85,11 +85,11 @@ function taskMap(sides) {
   return element(
     "details",
     { class: "more", open: tasks.length <= OPEN },
-    element("summary", {}, `All ${count(tasks.length)} tasks`),
+    element("summary", {}, tasks.length === 1 ? "The task" : `All ${count(tasks.length)} tasks`),
     element("div", { class: "scroll" }, element("table", { class: "runs" },
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Task"), sides.map((side) => element("th", { scope: "col", class: "n" }, name(side.title))))),
       element("tbody", {}, tasks.slice(0, MAPPED).map((task) => element("tr", {}, element("th", { scope: "row" }, element("a", { href: addressOf("compare", task) }, name(task))), columns.map((column, place) => cell(column, sides[place], task))))))),
-    tasks.length > MAPPED && element("p", { class: "note" }, `${count(tasks.length - MAPPED)} more tasks are not shown here.`),
+    tasks.length > MAPPED && element("p", { class: "note" }, `Not shown here: ${counted(tasks.length - MAPPED, "more task")}.`),
   );
 }
 
@@ -105,13 +105,18 @@ function taskRow(pair, left, right) {
   return element(
     "tr",
     {},
-    element("th", { scope: "row" }, element("a", { href: addressOf("compare", pair.task, sidesIn(left, right)) }, name(pair.task)), task !== pair.task && element("span", { class: "task", dir: "auto" }, task)),
+    element("th", { scope: "row" }, element("a", { href: addressOf("compare", pair.task, sidesIn(left, right)) }, name(pair.task)), task !== pair.task && element("span", { class: "task", dir: "auto" }, task), otherPrompt(pair)),
     cell("Outcome", `${outcomeText(before)} → ${outcomeText(now)}`, pair.outcome !== null && pair.outcome < 0),
     cell("Score", `${figure(before.score)} → ${figure(now.score)}`),
     cell("Change", pair.score === null ? "–" : `${pair.score > 0 ? "+" : ""}${figure(pair.score)}`, pair.score !== null && pair.score <= -CHANGE),
     cell("Calls", `${figure(before.calls, 0)} → ${figure(now.calls, 0)}`),
     cell("Cost", `${dollars(before.cost)} → ${dollars(now.cost)}`),
   );
+}
+
+/** A warning where a task is not the same on both sides. */
+function otherPrompt(pair) {
+  return !pair.isSamePrompt && element("span", { class: "task alert" }, "the prompt differs between the sides");
 }
 
 function outcomeText(side) {
@@ -146,6 +151,8 @@ async function showPair(container, left, right, pair, parameters) {
     element("p", { class: "kind" }, element("a", { href: addressOf("compare", null, sidesIn(left, right)) }, "← all tasks")),
     element("h1", {}, name(pair.task)),
     element("div", { class: "scroll" }, content(now.task)),
+    !pair.isSamePrompt && element("p", {}, otherPrompt(pair), `; on the left, ${name(left.title).textContent}:`),
+    !pair.isSamePrompt && element("div", { class: "scroll" }, content(before.task)),
     element("div", { class: "sides" }, sides.map(heading)),
     one === null || two === null
       ? element("p", {}, "This task came out alike, so the transcript of the other run is only in its own report.")

@@ -23,7 +23,7 @@ export function content(text) {
     shown = end;
     const left = whole.length - shown;
     more.hidden = left === 0;
-    more.textContent = `Show ${Math.min(left, STEP).toLocaleString("en-US")} more of ${left.toLocaleString("en-US")} characters`;
+    more.textContent = `Show ${Math.min(left, STEP).toLocaleString("en-US")} more of ${whole.length.toLocaleString("en-US")} characters`;
   }
   show(FIRST);
   return element("div", { class: "content" }, block, more.hidden ? null : more, images(text));

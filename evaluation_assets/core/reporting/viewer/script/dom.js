@@ -40,6 +40,11 @@ export function count(value) {
   return value === null || value === undefined ? "–" : value.toLocaleString("en-US");
 }
 
+/** A count with its noun. */
+export function counted(value, noun) {
+  return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
 /** US dollars; a dash where they are unknown. */
 export function dollars(value) {
   return value === null || value === undefined ? "–" : `$${value < 0.1 ? value.toPrecision(2) : value.toFixed(2)}`;

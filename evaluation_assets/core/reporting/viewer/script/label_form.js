@@ -15,7 +15,7 @@ export function labelForm(trajectory, clip, keys) {
     clip === null && element("span", {}, "Your label: "),
     choice("pass", keys[0]),
     choice("fail", keys[1]),
-    element("input", { type: "number", min: 0, max: 1, step: "any", "data-field": "score", "aria-label": `Score of ${about}, 0 to 1`, placeholder: "0–1", onchange: (event) => setLabel(trajectory, clip, { label: scoreOf(event.target) }) }),
+    element("input", { type: "number", min: 0, max: 1, step: "any", "data-field": "score", "aria-label": `Score of ${about}, 0 to 1`, placeholder: "0–1", onchange: (event) => takeScore(event.target, trajectory, clip) }),
     element("input", { type: "text", "data-field": "comment", "aria-label": `Comment on ${about}`, placeholder: "Comment", onchange: (event) => setLabel(trajectory, clip, { comment: event.target.value }) }),
     clip === null && isServed() && element("span", { class: "quiet", role: "status" }),
   );
@@ -48,8 +48,11 @@ function showLabel(form, trajectory, clip) {
   if (state !== null) state.textContent = deskState();
 }
 
-/** The score in a field; null where it is empty or none. */
-function scoreOf(field) {
-  const score = field.value === "" ? NaN : Number(field.value);
-  return score >= 0 && score <= 1 ? score : null;
+/** Set the score in a field. What is no score is refused, and an empty field removes nothing but a score. */
+function takeScore(field, trajectory, clip) {
+  const score = field.value === "" ? null : Number(field.value);
+  const isNone = field.validity.badInput || (score !== null && !(score >= 0 && score <= 1));
+  field.setCustomValidity(isNone ? "Not saved: a score is a number from 0 to 1." : "");
+  if (isNone) field.reportValidity();
+  else if (score !== null || typeof labelOf(trajectory, clip).label === "number") setLabel(trajectory, clip, { label: score });
 }

@@ -4,7 +4,7 @@ import { address, addressOf } from "./address.js";
 import { isInside, readIndex } from "./archive.js";
 import { attachChanges, showComparison } from "./compare.js";
 import { deskState, isServed, readDesk } from "./desk.js";
-import { count, element, fill } from "./dom.js";
+import { count, counted, element, fill } from "./dom.js";
 import { focusField } from "./label_form.js";
 import { asFile, labelled, labelledClips, openLabels } from "./labels.js";
 import { isError } from "./outline.js";
@@ -141,7 +141,7 @@ function showLabelsView() {
   fill(
     views.labels,
     element("h1", {}, "Labels"),
-    element("p", {}, `${count(labelled())} of ${count(index.rows.length)} trajectories${labelledClips() > 0 ? ` and ${count(labelledClips())} clips` : ""} have a label in this browser.`),
+    element("p", {}, `Labels in this browser: ${count(labelled())} of ${index.rows.length === 1 ? "1 trajectory" : `${count(index.rows.length)} trajectories`}${labelledClips() > 0 ? `, ${counted(labelledClips(), "clip")}` : ""}.`),
     isServed() && element("p", { role: "status" }, `Labels are written to ${desk.file} as you give them. ${deskState()}`),
     element("p", {}, element("label", { for: "annotator" }, "Your name "), annotator, " ", element("button", { type: "button", id: "download-labels", onclick: download }, "Download labels")),
     element("p", { class: "note" }, "Put the file into the folder labels/ of the installation. The next overview run compares the judges with it."),

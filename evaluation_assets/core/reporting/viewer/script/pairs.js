@@ -5,16 +5,20 @@ import { outcomeOf } from "./query.js";
 /** Smallest change of a mean score that is listed. */
 export const CHANGE = 0.1;
 
-/** What can be compared: this drop, the other run, and the agents (or else models) of this drop if it has several. */
+/** What can be compared: this drop, the other run, and the agents and models of this drop if it has several. */
 export function sidesOf(index) {
   const runs = [{ key: "now", title: index.drop, rows: index.rows }];
   if (index.other !== null) runs.unshift({ key: "before", title: index.other.drop, rows: index.other.rows });
-  const byAgent = groups(index.rows, (row) => row.agents.join(" + "));
-  const parts = byAgent.size > 1 ? byAgent : groups(index.rows, (row) => row.models.join(" + "));
-  const kind = byAgent.size > 1 ? "agent" : "model";
-  const shared = parts.size > 1 ? [...parts].map(([title, rows]) => ({ key: `${kind}:${title}`, title: title === "" ? `no ${kind} named` : title, rows })) : [];
-  const tasks = shared.map((side) => new Set(side.rows.map((row) => row.task_id)));
-  return [...runs, ...shared.filter((_, one) => tasks.some((other, two) => one !== two && [...tasks[one]].some((task) => other.has(task))))];
+  return [...runs, ...partsOf(index, "agent", (row) => row.agents), ...partsOf(index, "model", (row) => row.models)];
+}
+
+/** The agents or models of a drop that share tasks with another one; none where all runs have the same. */
+function partsOf(index, kind, namesOf) {
+  const parts = groups(index.rows, (row) => namesOf(row).join(" + "));
+  if (parts.size < 2) return [];
+  const sides = [...parts].map(([title, rows]) => ({ key: `${kind}:${title}`, title: title === "" ? `no ${kind} named` : title, rows }));
+  const tasks = sides.map((side) => new Set(side.rows.map((row) => row.task_id)));
+  return sides.filter((_, one) => tasks.some((other, two) => one !== two && [...tasks[one]].some((task) => other.has(task))));
 }
 
 /** The tasks that both sides have, those that changed first: outcomes that fell, outcomes that rose, then scores. */
@@ -24,7 +28,8 @@ export function pairedTasks(own, other) {
     .filter((task) => sides[1].has(task))
     .map((task) => {
       const [now, before] = sides.map((side) => taskSummary(side.get(task)));
-      return { task, now, before, outcome: difference(now.passed, before.passed), score: difference(now.score, before.score) };
+      const isSamePrompt = promptsOf(now.rows) === promptsOf(before.rows);
+      return { task, now, before, isSamePrompt, outcome: difference(now.passed, before.passed), score: difference(now.score, before.score) };
     });
   return pairs.sort((one, two) => rank(one) - rank(two) || (one.outcome ?? 0) - (two.outcome ?? 0) || (one.score ?? 0) - (two.score ?? 0));
 }
@@ -38,6 +43,10 @@ export function rank(pair) {
 /** Rows by their task. */
 export function byTask(rows) {
   return groups(rows, (row) => row.task_id);
+}
+
+function promptsOf(rows) {
+  return [...new Set(rows.map((row) => row.task))].sort().join("\n");
 }
 
 /** What the runs of a task came to; null where nothing is known. `passed` is the share that passed. */

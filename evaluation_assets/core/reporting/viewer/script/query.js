@@ -3,7 +3,7 @@
 import { labelWord } from "./labels.js";
 
 const NUMBERS = new Set(["score", "change", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
-const LISTS = { tool: "tools", flag: "flags", agent: "agents", model: "models" };
+const LISTS = { tool: "tools", flag: "flags", violated: "violated", agent: "agents", model: "models" };
 const EXACT = { type: "types", failed: "failed" };
 const TEXTS = { id: "id", task: "task_id" };
 const CONDITION = /^(-?)([a-z][a-z_.]*)(:|<=|>=|<|>|=)(.+)$/;
@@ -46,7 +46,7 @@ function positive(field, operator, value) {
   const wanted = value.toLowerCase();
   if (field === "outcome") return (row) => outcomeOf(row) === wanted;
   if (field in LISTS) return (row) => row[LISTS[field]].some((one) => one.toLowerCase().includes(wanted));
-  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => one.toLowerCase() === wanted);
+  if (field in EXACT) return (row) => row[EXACT[field]].some((one) => one.toLowerCase().replaceAll('"', "") === wanted);
   if (field in TEXTS) return (row) => row[TEXTS[field]].toLowerCase().includes(wanted);
   if (field === "label") return (row) => (labelWord(row.label) ?? "none") === wanted;
   return null;

@@ -5,6 +5,7 @@ import { count, element, fill, name } from "./dom.js";
 import { labelOf } from "./labels.js";
 
 const REASONS = {
+  violation: "violates a constraint",
   unscored: "no judge scored it",
   undecided: "no stage of the cascade decided",
   low: "low score",

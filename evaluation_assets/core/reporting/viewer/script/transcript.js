@@ -137,6 +137,7 @@ function heading() {
       element("details", { class: "given" }, element("summary", {}, "System prompt of ", name(agent.name ?? agent.id)), content(agent.system)),
     ),
     blind ? element("p", { class: "note" }, "Outcome, scores and verdicts appear once you have labelled this trajectory.") : verdictList("Verdicts on the whole trajectory", trajectory.verdicts),
+    !blind && trajectory.violations.length > 0 && violations(trajectory),
     source(trajectory),
     lanes(trajectory, shown.items),
     element("fieldset", { class: "shown" }, element("legend", {}, "Show"), [...new Set(Object.values(KINDS))].map(toggleKind)),
@@ -157,6 +158,20 @@ function facts() {
     ...(trajectory.trace_id ? { trace: trajectory.trace_id } : {}),
     ...(row.flags.length > 0 && !blind ? { flags: row.flags.join(", ") } : {}),
   };
+}
+
+/** The constraints that the trajectory violates, with links to the calls. */
+function violations(trajectory) {
+  const entry = (one) =>
+    element(
+      "li",
+      {},
+      element("b", {}, name(one.constraint)),
+      ` ${one.severity} `,
+      one.clip !== null && element("a", { href: addressOf("run", trajectory.id, { clip: one.clip }) }, `clip ${one.clip}`),
+      element("small", { dir: "auto" }, `${one.rule}: ${one.message}${one.n_violations > 1 ? ` (${count(one.n_violations)} violations)` : ""}`),
+    );
+  return element("details", { class: "given", open: true }, element("summary", {}, "Violated constraints"), element("ul", { class: "issues" }, trajectory.violations.map(entry)));
 }
 
 /** Where the trajectory stands in the files of the drop. */

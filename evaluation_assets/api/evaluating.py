@@ -1,0 +1,193 @@
+"""`evaluate`: evaluate a file from Python, with the assets that the command and the UI materialise."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from upath import UPath
+
+from evaluation_assets.api.errors import (
+    BudgetSpent,
+    QuoteTooHigh,
+    RunFailed,
+    UnusableInput,
+    as_unusable,
+)
+from evaluation_assets.api.home import Home, installation_at
+from evaluation_assets.api.one_drop import only_drop
+from evaluation_assets.api.result import Result
+from evaluation_assets.core.clips.tool_types import load_tool_types
+from evaluation_assets.core.drops import Drop
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.copies import Conflict
+from evaluation_assets.core.intake.drops import annotate, take_in
+from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.intake.suites import take_in_suite
+from evaluation_assets.core.judging.panel import Panel, load_panel, panel_of
+from evaluation_assets.core.judging.quotes import in_total
+from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
+from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.settings import load_settings
+from evaluation_assets.runs.paid import PaidEvaluation, check_ledger
+
+
+def evaluate(
+    source: str | Path,
+    *,
+    panel: str | Path | Mapping[str, Any] | Panel | None = None,
+    home: str | Path | None = None,
+    name: str | None = None,
+    suite: str | Path | None = None,
+    budget: float | None = None,
+    format: str | None = None,
+    one_drop: bool = False,
+    replace_drop: bool = False,
+    beta_threshold: int = 15,
+    on_violation: OnViolation = "flag",
+    progress: bool = False,
+) -> Result:
+    """Evaluate a file of trajectories: copy it into the home folder, materialise all assets of the drop, and report.
+
+    What `evaluation-assets evaluate` does. An evaluation that was interrupted is resumed by the same call: replies that
+    were paid for are not paid for again.
+
+    Args:
+        source: a file, or a folder with one drop.
+        panel: the judges: path of a panel.yaml, its content as a dictionary, or a `Panel` (default: panel.yaml in the
+            home folder; without one, the embedded judge, which makes no model calls).
+        home: the home folder or its fsspec URL (default: `EVALUATION_HOME`, else `.evaluation`).
+        name: key of the drop (default: the file name without its extension).
+        suite: a file of test cases to evaluate against, or the name of the suite that the drop belongs to.
+        budget: stop before spending more than this many US dollars.
+        format: name of the input format (default: it is detected).
+        one_drop: treat a folder as one drop of all its files.
+        replace_drop: replace a drop of the same name that was another file.
+        beta_threshold: maximum number of tool calls; more violate the frequency rule.
+        on_violation: `flag` keeps records that violate a rule, `remove` does not evaluate them.
+        progress: show progress on stderr.
+
+    Returns:
+        The result. Its `passed` is false if a blocking check failed, for instance the gate.
+
+    Raises:
+        UnusableInput: the file, suite, panel or a setting cannot be used.
+        QuoteTooHigh: the quote exceeds the panel's `ask_above_usd` and no budget is given. No model was called.
+        BudgetSpent: the budget was spent before the evaluation was complete.
+        RunFailed: a step failed for another reason.
+        KeyboardInterrupt: Ctrl-C was pressed; the run is canceled.
+    """
+    installation = installation_at(home)
+    settings = Settings(beta_threshold=beta_threshold, on_violation=on_violation)
+    with as_unusable():
+        prepare(installation)
+        chosen = panel_from(installation, panel)
+        for_suite = _Suite.of(suite)
+        check_ledger(installation, chosen)
+        _check_price(installation, chosen, settings, for_suite, _looked_at(source, one_drop, format), budget)
+        drop = _taken_in(installation, Path(source), name, for_suite, format, one_drop, replace_drop)
+    return _run(installation, chosen, drop, settings, budget, progress)
+
+
+def panel_from(home: Installation, panel: str | Path | Mapping[str, Any] | Panel | None) -> Panel:
+    """The panel that an argument or the installation describes; its rubrics and tool types are checked too.
+
+    Raises:
+        UnusableInput: there is no file at the path.
+        InvalidPanel, InvalidRubric, InvalidToolTypes, InvalidSettings: a file cannot be used.
+    """
+    load_rubrics(home.rubrics)
+    load_tool_types(home.tool_types)
+    load_settings(home.gate_file)
+    if isinstance(panel, Panel):
+        return panel
+    if isinstance(panel, Mapping):
+        return panel_of(dict(panel), "panel")
+    if panel is not None and not UPath(panel).exists():
+        raise UnusableInput(f"there is no panel file at {panel}")
+    return load_panel(home.panel_file if panel is None else UPath(panel))
+
+
+class _Suite:
+    """The suite of a drop: its name, and the file of its cases if one is given."""
+
+    def __init__(self, name: str | None, file: Path | None) -> None:
+        self.name, self.file = name, file
+
+    @classmethod
+    def of(cls, given: str | Path | None) -> "_Suite":
+        if given is None:
+            return cls(None, None)
+        path = Path(given)
+        if path.exists():
+            return cls(path.resolve().stem, path)
+        if isinstance(given, Path) or path.suffix or len(path.parts) > 1:
+            raise UnusableInput(f"there is no suite at {given}")
+        return cls(given, None)
+
+
+def _looked_at(source: str | Path, one_drop: bool, format_name: str | None) -> Drop:
+    """The drop where it lies; nothing is copied yet."""
+    drop = only_drop(source, one_drop=one_drop)
+    return drop if format_name is None else replace(drop, forced_format=format_name)
+
+
+def _check_price(
+    home: Installation, panel: Panel, settings: Settings, suite: _Suite, drop: Drop, budget: float | None
+) -> None:
+    """The rule of the command without a terminal: above `ask_above_usd`, a budget is needed."""
+    paid = PaidEvaluation(home, panel, settings, suite.name)
+    if budget is not None or paid.is_free:
+        return
+    expected = in_total(paid.quotes([drop]).values()).expected.usd or 0.0
+    if expected > panel.ask_above_usd:
+        raise QuoteTooHigh(
+            f"the quote of ${expected:.4g} for {drop.key} is above the panel's ask_above_usd: {panel.ask_above_usd:g}; "
+            "limit it with budget=USD, or raise ask_above_usd",
+            expected,
+        )
+
+
+def _taken_in(
+    home: Installation,
+    source: Path,
+    name: str | None,
+    suite: _Suite,
+    format_name: str | None,
+    one_drop: bool,
+    replace_drop: bool,
+) -> Drop:
+    def may_replace(conflict: Conflict) -> bool:
+        if not replace_drop:
+            raise UnusableInput(f"{conflict}. Keep both with name=..., or replace the drop with replace_drop=True.")
+        return True
+
+    if suite.file is not None:
+        take_in_suite(home, suite.file)
+    (drop,) = take_in(home, [source], one_drop=one_drop, name=name, may_replace=may_replace)
+    notes = {"format": format_name, "suite": suite.name}
+    known = {field: value for field, value in notes.items() if value is not None}
+    return annotate(home, drop, **known) if known else drop
+
+
+def _run(
+    home: Installation, panel: Panel, drop: Drop, settings: Settings, budget: float | None, progress: bool
+) -> Result:
+    from evaluation_assets.runs.own_loop import quiet, run_here  # noqa: PLC0415  (Dagster: 1 s to import)
+
+    with quiet():
+        from evaluation_assets.runs.jobs import RunOptions, evaluate_drops  # noqa: PLC0415
+        from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
+
+        options = RunOptions(settings=settings, budget_usd=budget)
+        shown = RunProgress(quiet=not progress, verbose=False)
+        (outcome,) = run_here(lambda stop: list(evaluate_drops(home, panel, [drop], options, shown, stop)))
+    message = f"{drop.key}: {outcome.message}"
+    if outcome.status == "unusable":
+        raise UnusableInput(message)
+    if outcome.status == "broken":
+        raise RunFailed(message)
+    result = Result(Home(home), drop.key, outcome.status, outcome.failed_checks)
+    if outcome.status == "over_budget":
+        raise BudgetSpent(message, result)
+    return result

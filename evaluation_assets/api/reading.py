@@ -1,0 +1,75 @@
+"""`read`: the trajectories of a file as objects, without evaluating them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evaluation_assets.api.errors import as_unusable
+from evaluation_assets.api.html import reading_html
+from evaluation_assets.api.one_drop import only_drop
+from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.formats.registry import format_of
+from evaluation_assets.core.trajectories.model import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What was read of a file. Iterating over it gives the trajectories.
+
+    `rejected` are the records that no trajectory could be made of: file, line, reason, detail and the raw record.
+    `format` is the name of the format. `summary` counts calls and tokens, and says whether the reading is complete.
+    `unmapped_fields` counts the values of each field of the source that no trajectory holds.
+    """
+
+    name: str
+    format: str
+    trajectories: list[Trajectory]
+    rejected: list[Rejection]
+    summary: ImportSummary
+    unmapped_fields: dict[str, int]
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return iter(self.trajectories)
+
+    def __len__(self) -> int:
+        return len(self.trajectories)
+
+    def __getitem__(self, index: int) -> Trajectory:
+        return self.trajectories[index]
+
+    def __repr__(self) -> str:
+        return (
+            f"Reading({self.name!r}, format={self.format!r}, {len(self.trajectories)} trajectories, "
+            f"{len(self.rejected)} rejected)"
+        )
+
+    def _repr_html_(self) -> str:
+        rejected = [(f"{each.source}:{each.line}", f"{each.reason}: {each.detail}") for each in self.rejected]
+        return reading_html(f"{self.name} ({self.format})", self.summary.sentence, rejected)
+
+
+def read(source: str | Path, *, format: str | None = None, one_drop: bool = False) -> Reading:
+    """Read the trajectories of a file. Nothing is written, no model is called. All trajectories are held in memory.
+
+    Args:
+        source: a file, or a folder with one drop.
+        format: name of the format (default: it is detected). `evaluation-assets formats` lists the names.
+        one_drop: read a folder as one drop of all its files.
+
+    Raises:
+        UnusableInput: no format recognises the file, or it is damaged.
+    """
+    with as_unusable():
+        drop = only_drop(source, one_drop=one_drop)
+        drop = drop if format is None else replace(drop, forced_format=format)
+        chosen, report = format_of(drop.sources, drop.sidecar().format), ImportReport()
+        items = list(report.read(chosen, drop.sources))
+    return Reading(
+        name=drop.key,
+        format=chosen.name,
+        trajectories=[item for item in items if isinstance(item, Trajectory)],
+        rejected=[item for item in items if isinstance(item, Rejection)],
+        summary=report.summary,
+        unmapped_fields=dict(report.unmapped.table()),
+    )

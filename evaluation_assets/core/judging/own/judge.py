@@ -1,0 +1,115 @@
+"""A function of the user's own as a judge of the panel."""
+
+import asyncio
+import inspect
+import time
+import traceback
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.daemon_threads import in_thread
+from evaluation_assets.core.judging.defects import CREDENTIALS
+from evaluation_assets.core.judging.judge import Judge, Judgement
+from evaluation_assets.core.judging.own.checks import InvalidResult, scores_of, settings_of
+from evaluation_assets.core.judging.own.view import SubjectView, view_of
+from evaluation_assets.core.judging.selection import EVERYTHING, Selection
+from evaluation_assets.core.judging.subjects import Subject
+from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
+from evaluation_assets.core.llm.budget import Budget
+from evaluation_assets.core.masking import MASKED, environment_mask
+from evaluation_assets.core.own_code import OwnFunction
+from evaluation_assets.core.trajectories.identity import digest
+
+VIEW_VERSION = "1"
+"""Raise it when the same check may see other values of the same subject."""
+
+LONGEST_ERROR = 4000
+"""Characters of a traceback in a verdict; its end is kept."""
+
+LONGEST_REASON = 20_000
+"""Characters of the reasons of a verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnJudge:
+    """Calls a check with a view of every subject.
+
+    Asynchronous checks run concurrently in the event loop, others in threads. A check that raises, takes longer than
+    `timeout_s`, or returns no score gives a `failed` verdict; `None` is `abstained`.
+    """
+
+    name: str
+    own: OwnFunction
+    chains_in_flight: int = 16
+    timeout_s: float = 60.0
+    selection: Selection = EVERYTHING
+    provider: str = "python"
+    samples: int = 1
+    key_variable: None = None
+
+    @property
+    def model(self) -> str:
+        """The function, as the panel names it."""
+        return self.own.name
+
+    @property
+    def version(self) -> str:
+        """Changes with the file of the function."""
+        return digest(VIEW_VERSION, self.own.name, self.own.digest)
+
+    @asynccontextmanager
+    async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
+        """A function needs no connection."""
+        yield self
+
+    async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
+        """The verdict on a subject."""
+        criterion = settings_of(self.own.function).criterion
+        started = time.monotonic()
+        try:
+            returned = await asyncio.wait_for(_called(self.own, view_of(subject)), self.timeout_s)
+            scores = scores_of(returned, criterion)
+        except InvalidResult as problem:
+            return _failed("out_of_range", str(problem), criterion)
+        except TimeoutError as problem:
+            if time.monotonic() - started < self.timeout_s:  # the check's own
+                return _failed("internal", _traceback(problem, self.own.file), criterion)
+            return _failed("timeout", f"the check gave no result in {self.timeout_s:g} s", criterion)
+        except Exception as problem:  # noqa: BLE001  # a check may raise anything
+            return _failed("internal", _traceback(problem, self.own.file), criterion)
+        reasons = [f"{score.criterion}: {score.reason}" for score in scores if score.reason]
+        return Verdict(
+            outcome="scored" if any(score.value is not None for score in scores) else "abstained",
+            scores={score.criterion or criterion: score.value for score in scores},
+            reasoning=_masked("\n".join(reasons))[:LONGEST_REASON] or None,
+            share_seen=1.0,
+        )
+
+
+async def _called(own: OwnFunction, view: SubjectView) -> Any:
+    function = own.function
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
+        return await function(view)
+    returned = await in_thread(lambda: function(view))
+    return await returned if inspect.isawaitable(returned) else returned
+
+
+def _failed(kind: FailureKind, error: str, criterion: str) -> Verdict:
+    return Verdict(outcome="failed", scores={criterion: None}, error_kind=kind, error=_masked(error))
+
+
+def _traceback(problem: Exception, file: str) -> str:
+    """The traceback from the check on, without the frames that called it."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    first = next((at for at, frame in enumerate(frames) if frame.filename == file), 0)
+    own = frames[first:]
+    told = "".join([*traceback.format_list(own), *traceback.format_exception_only(problem)]).strip()
+    last = f"{type(problem).__name__}: {problem}"
+    return told if len(told) <= LONGEST_ERROR else f"{last[: LONGEST_ERROR // 2]}\n…\n{told[-LONGEST_ERROR // 2 :]}"
+
+
+def _masked(text: str) -> str:
+    """Without values of variables whose names say that they hold a secret, and without credentials in addresses."""
+    return CREDENTIALS.sub(MASKED, environment_mask()(text)) if text else text

@@ -1,0 +1,56 @@
+"""[constraints] The constraints of checks.yaml on the trajectories of a drop. No model is asked."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from evaluation_assets.core import tables
+from evaluation_assets.core.checks.constraints import constraints_hold
+from evaluation_assets.core.constraints.settings import Checks
+from evaluation_assets.core.lake import Stream
+from evaluation_assets.core.pipeline import constraints
+from evaluation_assets.core.trajectories.identity import digest
+from evaluation_assets.defs import groups
+from evaluation_assets.defs.names import CONSTRAINT_WARNINGS
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.results import check_result
+from evaluation_assets.resources.installation import HomeResource
+
+CONSTRAINTS_VERSION = "1"
+"""Increment when the same trajectories and constraints would give other results."""
+
+
+def constraint_results(checks: Checks) -> dg.AssetsDefinition:
+    """The results of all constraints, with a check on those of severity `warn`; `defs.checks` has the others."""
+    has_warnings = any(rule.severity == "warn" for rule in checks.constraints.values())
+    table = tables.CONSTRAINT_RESULTS
+
+    @dg.asset(
+        name=table.name,
+        partitions_def=DROPS,
+        group_name=groups.SESSIONS_AND_SUITES,
+        deps=["raw_trajectories"],
+        code_version=f"{CONSTRAINTS_VERSION}|{digest(checks.model_dump_json())}",
+        kinds={"parquet"},
+        check_specs=[
+            dg.AssetCheckSpec(
+                CONSTRAINT_WARNINGS,
+                asset=table.name,
+                partitions_def=DROPS,
+                description="The constraints of checks.yaml with severity `warn` hold.",
+            )
+        ]
+        if has_warnings
+        else [],
+        description=f"Each row is {table.row}. None without a `checks.yaml`.",
+    )
+    def results(
+        context: dg.AssetExecutionContext, home: HomeResource
+    ) -> Iterator[dg.Output[Stream] | dg.AssetCheckResult]:
+        drop = context.partition_key
+        (raw,) = home.tables(drop, "raw_trajectories")
+        yield dg.Output(constraints.constraint_results(drop, raw, checks))
+        if has_warnings:
+            yield check_result(constraints_hold(home.home.table(drop, table.name), "warn"), CONSTRAINT_WARNINGS)
+
+    return results

@@ -1,0 +1,70 @@
+"""Run Dagster inside somebody's program: a notebook's event loop, warnings, environment and signals stay theirs."""
+
+import asyncio
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from typing import TypeVar
+
+import dagster as dg
+
+from evaluation_assets.core.cancellation import stop_thread
+from evaluation_assets.runs.stop import Stop
+
+Returned = TypeVar("Returned")
+
+
+def run_here(work: Callable[[Stop], Returned]) -> Returned:
+    """Call `work` where it can start an event loop, and so that Ctrl-C stops the run cleanly.
+
+    A notebook has an event loop that runs in this thread, and a thread can have only one; work is then done in another
+    thread. Signals are handled only in the main thread.
+
+    Raises:
+        KeyboardInterrupt: a signal to stop was received; the run is canceled. Paid replies are kept.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        stop = Stop()
+        return _in_thread(work, stop) if _has_loop() else work(stop)
+    with Stop() as stop:
+        return _in_thread(work, stop) if _has_loop() else work(stop)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hide Dagster's warnings about its own preview features, for the block only."""
+    with warnings.catch_warnings():
+        for preview in (dg.PreviewWarning, dg.BetaWarning):
+            warnings.simplefilter("ignore", preview)
+        yield
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _in_thread(work: Callable[[Stop], Returned], stop: Stop) -> Returned:
+    done: Future[Returned] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work(stop))
+        except BaseException as problem:  # noqa: BLE001  # raised again in the thread that waits
+            done.set_exception(problem)
+
+    thread = threading.Thread(target=run, name="evaluation")
+    thread.start()
+    try:
+        wait([done])  # an interrupted `Thread.join` takes the thread for ended: bugs.python.org/issue45274
+    except KeyboardInterrupt:
+        stop.after_interrupt()
+        stop_thread(thread)
+        wait([done])
+        raise
+    return done.result()

@@ -1,0 +1,90 @@
+"""What an evaluation would cost, before anything of it runs."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cached_property
+
+from evaluation_assets.core.clips.tool_types import load_tool_types
+from evaluation_assets.core.drops import Drop, InvalidDrop
+from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
+from evaluation_assets.core.judging.quotes import Quote
+from evaluation_assets.core.llm.messages import TokenUsage
+from evaluation_assets.core.planning import Plan, plan, total_of
+from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.settings import load_settings
+
+_SOME = TokenUsage(input_tokens=1_000_000, output_tokens=1_000_000)
+
+
+class PaidEvaluation:
+    """An evaluation that may cost something. `suite` is what its drops are evaluated against, `select` its assets."""
+
+    def __init__(
+        self, home: Installation, panel: Panel, settings: Settings, suite: str | None, select: str | None = None
+    ) -> None:
+        self._home = home
+        self._panel = panel
+        self._settings = settings
+        self._suite = suite
+        self._select = select
+
+    @cached_property
+    def is_free(self) -> bool:
+        """Whether no judge can cost anything: no models, a price of 0, or no verdicts selected.
+
+        Raises:
+            InvalidSelection: `select` names no asset of an evaluation.
+        """
+        return not self._priced or not self._selects_verdicts()
+
+    def quotes(self, drops: Sequence[Drop]) -> dict[str, Quote]:
+        """The quote of each judge that costs something, over these drops. Drops that cannot be read cost nothing."""
+        home = self._home
+        rubrics, types, canaries = (
+            load_rubrics(home.rubrics),
+            load_tool_types(home.tool_types),
+            load_settings(home.gate_file).canaries,
+        )
+        plans: list[Plan] = []
+        for drop in drops:
+            try:
+                plans.append(plan(drop, self._settings, rubrics, types, self._priced, canaries, suite=self._suite))
+            except (InvalidDrop, UnreadableDrop):
+                continue  # the evaluation says so, and spends nothing on it
+        return {calls.judge: calls.quote for calls in total_of(plans)}
+
+    @cached_property
+    def _priced(self) -> list[Judge]:
+        if all(judge.provider in WITHOUT_MODEL for judge in self._panel.judges):
+            return []
+        from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
+        judges = judges_of(self._panel, self._home.ledger_url)
+        return [judge for judge in judges if isinstance(judge, ModelJudge) and judge.pricing.cost(_SOME) != 0]
+
+    def _selects_verdicts(self) -> bool:
+        if self._select is None:
+            return True
+        from evaluation_assets.definitions import build_definitions  # noqa: PLC0415
+        from evaluation_assets.runs.selection import assets_of  # noqa: PLC0415
+
+        chosen = assets_of(build_definitions(self._home, self._panel), self._select, with_files=False)
+        return any(key.path[0].endswith("_verdicts") for key in chosen)
+
+
+def check_ledger(home: Installation, panel: Panel) -> None:
+    """Open the ledger if the panel needs it, before any model is called.
+
+    Raises:
+        LedgerError: it cannot be used.
+    """
+    if panel.embeddings is None and all(judge.provider in WITHOUT_MODEL for judge in panel.judges):
+        return
+    from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
+
+    with closing(Ledger(home.ledger_url)) as ledger:
+        ledger.secret()

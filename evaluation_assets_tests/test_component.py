@@ -1,0 +1,156 @@
+"""The component in the project of a team that has assets, an IO manager and an executor of its own."""
+
+import importlib.metadata
+import shutil
+import sys
+import tomllib
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import yaml
+from dagster.components.core.package_entry import discover_package_objects
+
+import evaluation_assets
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.tables import TABLES
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.resources.parquet import TABLES_IO
+from evaluation_assets_tests.conftest import SAMPLE
+
+ROOT = Path(__file__).parent.parent
+OWN_CODE = """
+import dagster as dg
+
+@dg.asset
+def customers() -> list[str]:
+    return ["ada"]
+
+@dg.asset
+def greeting(customers: list[str]) -> str:
+    return f"hello {customers[0]}"
+
+@dg.asset(deps=["evaluation_report"])
+def weekly_mail() -> None: ...
+
+@dg.definitions
+def defs() -> dg.Definitions:
+    return dg.Definitions(
+        assets=[customers, greeting, weekly_mail],
+        resources={"io_manager": dg.InMemoryIOManager()},
+        executor=dg.multiprocess_executor,
+    )
+"""
+OWN = {dg.AssetKey(name) for name in ("customers", "greeting", "weekly_mail")}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A project as `create-dagster project` makes it, with the assets of the team beside our component."""
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "team"\nversion = "0"\n[tool.dg]\ndirectory_type = "project"\n'
+        '[tool.dg.project]\nroot_module = "team"\n'
+    )
+    own = tmp_path / "src" / "team" / "defs" / "own"
+    own.mkdir(parents=True)
+    for folder in (own.parent.parent, own.parent):
+        (folder / "__init__.py").touch()
+    (own / "definitions.py").write_text(OWN_CODE)
+    monkeypatch.syspath_prepend(str(tmp_path / "src"))
+    yield tmp_path
+    for name in [name for name in sys.modules if name.split(".")[0] == "team"]:
+        del sys.modules[name]
+
+
+def component(project: Path, **attributes: object) -> Path:
+    folder = project / "src" / "team" / "defs" / "agents"
+    folder.mkdir(exist_ok=True)
+    written = {"type": "evaluation_assets.EvaluationComponent", "attributes": attributes}
+    (folder / "defs.yaml").write_text(yaml.safe_dump(written))
+    return folder
+
+
+def loaded(project: Path) -> dg.Definitions:
+    found = dg.load_from_defs_folder(path_within_project=project / "src" / "team" / "defs")
+    dg.Definitions.validate_loadable(found)
+    return found
+
+
+def test_a_team_evaluates_in_its_own_code_location(project: Path) -> None:
+    folder = component(project, home="home")
+    definitions = loaded(project)
+    drop = folder / "home" / "drops" / "assistants.jsonl"
+    shutil.copy(SAMPLE, drop)
+    assert {"new_drops", "lost_runs"} <= {sensor.name for sensor in definitions.sensors or ()}
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("drops", ["assistants"])
+        job = definitions.resolve_job_def("evaluate")
+        assert job.executor_def.name == "in_process"
+        done = job.execute_in_process(partition_key="assistants", instance=instance)
+        assert done.success
+        made = {event.asset_key for event in done.get_asset_materialization_events() if event.asset_key is not None}
+        assert dg.AssetKey("evaluation_report") in made and not made & OWN
+        assert not OWN & set(definitions.resolve_job_def("rescore").asset_layer.selected_asset_keys)
+        own = definitions.resolve_implicit_global_asset_job_def()
+        done = own.execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey("customers"), dg.AssetKey("greeting")]
+        )
+        assert done.output_for_node("greeting") == "hello ada"
+    assert (folder / "home" / "reports" / "assistants" / "report.html").exists()
+    assert evaluation_assets.load_home(folder / "home").drops == ["assistants"]
+
+
+def test_the_resources_of_the_team_stay_its_own(project: Path) -> None:
+    component(project, home="home")
+    definitions = loaded(project)
+    assert isinstance((definitions.resources or {})["io_manager"], dg.InMemoryIOManager)
+    assert definitions.executor is dg.multiprocess_executor
+
+
+def test_attributes_choose_panel_tables_and_automation(project: Path, tmp_path: Path) -> None:
+    folder = component(project, home="home", panel="judges.yaml", lake=str(tmp_path / "lake"), automation=False)
+    (folder / "judges.yaml").write_text("judges: [{name: strict, provider: rules}]")
+    definitions = loaded(project)
+    keys = {key.to_user_string() for key in definitions.resolve_asset_graph().get_all_asset_keys()}
+    assert "clip_verdicts/strict_clip_verdicts" in keys and "customers" in keys
+    assert not definitions.sensors and not definitions.schedules
+    assert (definitions.resources or {})["home"].lake_url == str(tmp_path / "lake")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"panel": "judges.yaml"}, "judges.yaml; correct `panel` in defs.yaml"),
+        ({"judges": []}, "judges"),
+    ],
+)
+def test_an_attribute_that_cannot_be_used_is_named(project: Path, attributes: dict[str, object], said: str) -> None:
+    component(project, home="home", **attributes)
+    with pytest.raises(Exception, match="EvaluationComponent") as problem:
+        loaded(project)
+    assert said in "".join(traceback.format_exception(problem.value))
+
+
+def test_dg_lists_the_component() -> None:
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    (module,) = points["dagster_dg_cli.registry_modules"].values()
+    assert importlib.metadata.EntryPoint("x", module, "dagster_dg_cli.registry_modules").load() is evaluation_assets
+    found = [key.to_typename() for key in discover_package_objects([module])]
+    assert found == ["evaluation_assets.EvaluationComponent"]
+
+
+def test_no_stream_is_left_to_the_io_manager_of_the_team(tmp_path: Path) -> None:
+    judges = [{"name": "rules", "provider": "rules"}, {"name": "haiku", "provider": "anthropic"}]
+    made = build_definitions(Installation.at(str(tmp_path)), panel_of({"judges": judges}, "panel"))
+    stored: set[str] = set()
+    for asset in made.assets or ():
+        assert isinstance(asset, dg.AssetsDefinition)
+        types = {output.name: output.dagster_type for output in asset.op.output_defs}
+        for output, key in asset.keys_by_output_name.items():
+            if key.path[0] in TABLES and not types[output].is_nothing:
+                assert asset.get_io_manager_key_for_asset_key(key) == TABLES_IO, key
+                stored.add(key.path[0])
+    assert {"drift", "labels", "leaderboard", "canary_verdicts"} <= stored

@@ -1,0 +1,78 @@
+"""The examples for Python run: the script, the notebook cell by cell, the tests, and the code in the documentation."""
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation_assets_tests.conftest import SAMPLE
+from evaluation_assets_tests.installed_plugin import with_pytest_plugin
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+
+
+def run(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env=os.environ | {"EVALUATION_HOME": str(folder / "home"), "PYTHONPATH": with_pytest_plugin(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_script_compares_two_files(tmp_path: Path) -> None:
+    done = run(EXAMPLES / "python" / "compare.py", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "tagged: 16 trajectories; partial: 1 record rejected" in done.stdout
+    assert "browser_use" in done.stdout
+    assert "after against baseline before: PASS" in done.stdout
+
+
+def test_the_tests_of_an_agent_pass(tmp_path: Path) -> None:
+    done = run("-m", "pytest", "-p", "no:cacheprovider", EXAMPLES / "pytest", folder=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
+
+
+def executed(code: str, names: dict[str, Any]) -> object:
+    """The value of the last expression of a cell, as a notebook shows it."""
+    tree = ast.parse(code)
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "cell", "exec"), names)
+        return None
+    exec(compile(ast.Module(tree.body[:-1], []), "cell", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+
+
+def test_every_cell_of_the_notebook_shows_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES / "notebook")
+    monkeypatch.setenv("EVALUATION_HOME", str(tmp_path))
+    cells = json.loads((EXAMPLES / "notebook" / "evaluate.ipynb").read_text())["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {}
+    for number, cell in enumerate(code):
+        shown: Any = executed(cell, names)
+        assert "<table" in shown._repr_html_(), f"cell {number}"
+    assert all(cell.get("outputs", []) == [] for cell in cells), "outputs are not committed"
+
+
+def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EVALUATION_HOME", raising=False)
+    (tmp_path / "runs.jsonl").write_bytes(SAMPLE.read_bytes())
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
+    assert len(blocks) == 5
+    names: dict[str, Any] = {}
+    for block in blocks:
+        executed(block, names)
+    assert names["home"].drops == ["branch", "main", "runs", "support/tuesday"]
+    assert len(names["reading"]) == 16
