@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test test-stores lint format docs screenshots bench bench-judging clean
+.PHONY: demo ui test test-stores lint format docs site screenshots bench bench-judging clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -32,6 +32,12 @@ format: .venv/.dev
 
 docs: .venv/.base  ## generate the pages that are derived from the code
 	$(BIN)/python -m evaluation_assets.core.tables.documentation > docs/tables.md
+	$(BIN)/python -m evaluation_assets.core.rubrics.documentation > docs/rubrics.md
+	$(BIN)/python -m evaluation_assets.cli.documentation.commands > docs/cli.md
+	$(BIN)/python -m evaluation_assets.cli.documentation.settings > docs/configuration.md
+
+site: .venv/.docs  ## build the documentation as a website in site/
+	.venv/docs/bin/zensical build --clean --strict
 
 screenshots: .venv/.dev  ## make the pictures of the documentation
 	$(BIN)/python -m benchmarks.screenshots
@@ -51,6 +57,11 @@ clean:
 
 .venv/.base: .venv/bin/python pyproject.toml constraints.txt
 	$(INSTALL) -e .
+	touch $@
+
+.venv/.docs: .venv/bin/python pyproject.toml  # an environment of its own: a site needs none of our packages
+	$(PYTHON) -m venv .venv/docs
+	.venv/docs/bin/pip install --quiet --disable-pip-version-check "zensical>=0.0.73,<0.1"
 	touch $@
 
 .venv/.dev: .venv/bin/python pyproject.toml constraints.txt

@@ -160,10 +160,18 @@ def test_the_documentation_names_every_format(name: str) -> None:
     assert f"`{name}`" in page.read_text("utf-8")
 
 
-def test_the_page_of_tables_is_what_its_command_writes() -> None:
-    command = [sys.executable, "-m", documentation.__name__]
-    written = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout.decode("utf-8")
-    assert (ROOT / "docs" / "tables.md").read_text("utf-8") == written, "run `make docs`"
+@pytest.mark.parametrize(
+    ("page", "module"),
+    [
+        ("tables", documentation.__name__),
+        ("rubrics", "evaluation_assets.core.rubrics.documentation"),
+        ("cli", "evaluation_assets.cli.documentation.commands"),
+        ("configuration", "evaluation_assets.cli.documentation.settings"),
+    ],
+)
+def test_a_generated_page_is_what_its_command_writes(page: str, module: str) -> None:
+    written = subprocess.run([sys.executable, "-m", module], cwd=ROOT, capture_output=True, check=True).stdout
+    assert (ROOT / "docs" / f"{page}.md").read_bytes() == written, "run `make docs`"
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))

@@ -31,8 +31,8 @@ class ScheduleSettings(Section):
 class NightlyRunSettings(Section):
     """How agents are run on suites at night.
 
-    `budget_usd` is what all agents together may spend on one suite; `null` is no limit. Models are asked anew; without
-    `fresh` only what was never asked is.
+    `budget_usd` is what all agents together may spend on one suite; `null` is no limit. With `fresh`,
+    models are called again; without it, replies in the ledger are used.
     """
 
     trials: int = Field(default=1, ge=1)

@@ -20,7 +20,9 @@ class InvalidToolTypes(InvalidConfiguration):
     """A table of tool types that cannot be used; the message names the file."""
 
 
-class _File(BaseModel):
+class ToolTypesFile(BaseModel):
+    """The file tool_types.yaml: patterns of tool names by type (`categories`), and types by server (`servers`)."""
+
     model_config = ConfigDict(extra="forbid")
 
     categories: dict[str, list[str]] = {}
@@ -59,7 +61,7 @@ def load_tool_types(path: UPath | None = None) -> ToolTypes:
     """
     if path is None or not path.exists():
         return shipped_tool_types()
-    own = read_settings(path, _File, InvalidToolTypes)
+    own = read_settings(path, ToolTypesFile, InvalidToolTypes)
     shipped = _shipped()
     categories = {name: [*own.categories.get(name, ()), *shipped.categories.get(name, ())] for name in own.categories}
     return ToolTypes({**categories, **_without(shipped.categories, own.categories)}, {**shipped.servers, **own.servers})
@@ -77,6 +79,6 @@ def shipped_tool_types() -> ToolTypes:
 
 
 @cache
-def _shipped() -> _File:
+def _shipped() -> ToolTypesFile:
     text = (files("evaluation_assets.core.clips") / "tool_types.yaml").read_text("utf-8")
-    return _File.model_validate(yaml.safe_load(text))
+    return ToolTypesFile.model_validate(yaml.safe_load(text))

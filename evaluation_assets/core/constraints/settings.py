@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from upath import UPath
 
-from evaluation_assets.core.configuration import Section, read_settings
+from evaluation_assets.core.configuration import InvalidConfiguration, Section, read_settings
 from evaluation_assets.core.constraints.json_paths import compiled
 from evaluation_assets.core.constraints.patterns import is_written_as_pattern, regular_expression
 
@@ -16,7 +16,7 @@ Scalar = bool | int | float | str
 _ANSWER = "answer"
 
 
-class InvalidChecks(ValueError):
+class InvalidChecks(InvalidConfiguration):
     """A checks.yaml that cannot be used; the message names file and field."""
 
 

@@ -1,0 +1,166 @@
+"""The page `docs/configuration.md`; `python -m evaluation_assets.cli.documentation.settings` prints it."""
+
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import click
+import docstring_parser
+import orjson
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from evaluation_assets.core.agents.settings import AgentSettings
+from evaluation_assets.core.clips.tool_types import ToolTypesFile
+from evaluation_assets.core.constraints.settings import Checks
+from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.rubrics.model import Rubric
+from evaluation_assets.core.settings import Settings
+from evaluation_assets.core.sinks.settings import SETTINGS as SINKS
+from evaluation_assets.core.sources.settings import SETTINGS as SOURCES
+from evaluation_assets.core.suites.suite import Suite
+
+_INTRODUCTION = """\
+# Configuration
+
+<!-- Written by `make docs` from the settings in evaluation_assets/core. Change the text there. -->
+
+Settings are YAML files in the home folder (`--home`, `EVALUATION_HOME`, default `.evaluation`). All files are optional.
+An unknown field is an error, except in the sidecar. Secrets are not written into files: a field that ends in `_env` is
+the name of the environment variable that holds one.
+"""
+
+_NAMES = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "true or false",
+    timedelta: "duration",
+    type(None): "null",
+}
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file of settings: its name, what it is for, and its models with the type that selects each."""
+
+    name: str
+    purpose: str
+    models: Mapping[str, type[BaseModel]]
+
+
+FILES = (
+    _File("panel.yaml", "The judges. See [judging](judging.md) and [cascade](cascade.md).", {"": Panel}),
+    _File("gate.yaml", "The gate, headlines, canaries, review and schedules. See [gates](gates.md).", {"": Settings}),
+    _File("checks.yaml", "Rules on calls and answers. See [constraints](constraints.md).", {"": Checks}),
+    _File("sources.yaml", "`sources:` maps names to entries, each of a type. See [sources](sources.md).", SOURCES),
+    _File("sinks.yaml", "`sinks:` maps names to entries, each of a type. See [sinks](sinks.md).", SINKS),
+    _File("rubrics/<level>/<name>.yaml", "A rubric. See [the shipped rubrics](rubrics.md).", {"": Rubric}),
+    _File("tool_types.yaml", "Tool types by name pattern and by server.", {"": ToolTypesFile}),
+    _File("suites/<name>.yaml", "A test suite. See [tool use](tool_use.md).", {"": Suite}),
+    _File("agents/<name>.yaml", "An agent that runs on suites. See [agents](agents.md).", {"": AgentSettings}),
+    _File("<drop>.drop.yaml", "The sidecar, next to the drop; `_drop.yaml` in a folder.", {"": Sidecar}),
+)
+"""Every file of settings."""
+
+
+def page(files: Iterable[_File]) -> str:
+    """The documentation of files of settings, as Markdown."""
+    return "\n".join((_INTRODUCTION, *(part for file in files for part in _sections(file))))
+
+
+def _sections(file: _File) -> Iterator[str]:
+    yield f"## `{file.name}`\n\n{file.purpose}\n"
+    seen: set[type[BaseModel]] = set()
+    kinds: dict[type[BaseModel], list[str]] = {}
+    for kind, model in file.models.items():
+        kinds.setdefault(model, []).append(kind)
+    for model, names in kinds.items():
+        titles = ", ".join(f"`type: {name}`" for name in names if name)
+        yield from _model(model, f"### {titles}\n\n" if titles else "", seen)
+
+
+def _model(model: type[BaseModel], title: str, seen: set[type[BaseModel]]) -> Iterator[str]:
+    """The fields of a model, then those of the models in it."""
+    if model in seen:
+        return
+    seen.add(model)
+    inherited = model.__mro__[1]
+    documented = docstring_parser.parse(model.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
+    meanings = {entry.arg_name: entry.description or "" for entry in documented.params}
+    words = [documented.description or ""]
+    if issubclass(inherited, BaseModel) and inherited.__name__.endswith("Settings"):
+        parent = docstring_parser.parse(inherited.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
+        meanings = {entry.arg_name: entry.description or "" for entry in parent.params} | meanings
+        words.append(parent.description or "")
+    prose = "\n\n".join(word.strip() for word in words if word)
+    rows = [
+        f"| `{field.alias or name}` | {type_name(field.annotation)} | {_default(field)} | "
+        f"{_cell(meanings.get(name) or field.description or '')} |"
+        for name, field in model.model_fields.items()
+    ]
+    table = "\n".join(("| field | type | default | meaning |", "|---|---|---|---|", *rows))
+    yield f"{title}{prose}\n\n{table}\n"
+    for name, field in model.model_fields.items():
+        for below in _models_in(field.annotation):
+            yield from _model(below, f"### {file_path(model, name)}\n\n", seen)
+
+
+def file_path(model: type[BaseModel], field: str) -> str:
+    """The title of the section about a field: its name, with its model's where that is not the file itself."""
+    whole = {model for file in FILES for model in file.models.values()}
+    return f"`{field}`" if model in whole else f"`{field}` of {_words(model)}"
+
+
+def type_name(annotation: Any) -> str:
+    """A type in words: `text`, `list of text`, `number or null`."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return type_name(parts[0])
+    if origin is Literal:
+        return ", ".join(f"`{part}`" for part in parts)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(type_name(part) for part in parts))
+    if origin in (tuple, list):
+        return f"list of {type_name(parts[0])}"
+    if origin is dict:
+        return f"mapping of {type_name(parts[0])} to {type_name(parts[1])}"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return _words(annotation)
+    return _NAMES.get(annotation, "any value" if annotation is Any else "text")
+
+
+def _words(model: type[BaseModel]) -> str:
+    """The name of a model as words: `JudgeSettings` is `judge settings`."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in model.__name__).strip()
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if isinstance(value, BaseModel) or (
+        isinstance(value, tuple) and any(isinstance(each, BaseModel) for each in value)
+    ):
+        return ""
+    if isinstance(value, timedelta):
+        return f"`{value.total_seconds():g}s`"
+    return f"`{_cell(orjson.dumps(value, default=str).decode())}`"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "&#124;")
+
+
+if __name__ == "__main__":
+    click.echo(page(FILES), nl=False)
