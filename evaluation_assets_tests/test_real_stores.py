@@ -138,7 +138,10 @@ class Store:
 
         def complete() -> str | None:
             nonlocal made
-            made += int(self.tick().split()[0])
+            try:
+                made += int(self.tick().split()[0])
+            except StoreError:  # there is no project before its first trace is stored
+                return None
             return next(iter(scan(self.workspace.home.drops).drops)) if made == traces else None
 
         return wait_for(complete, STORED_SECONDS)

@@ -185,7 +185,7 @@ def test_hostile_text_is_shown_as_text(page: "Page") -> None:
 def test_megabytes_and_thousands_of_messages_open(page: "Page") -> None:
     base = page.url.split("#")[0]
     page.goto(f"{base}#/run/task-98")
-    page.get_by_role("button", name=re.compile("Show .* more of 4,99")).first.click()
+    page.get_by_role("button", name=re.compile("Show .* more of 5,0")).first.click()
     page.goto(f"{base}#/run/task-99?item={MANY}")
     page.wait_for_selector("[aria-current=step]")
     place = int(page.locator("[aria-current=step]").get_attribute("id").removeprefix("item-"))  # type: ignore[union-attr]
@@ -270,10 +270,12 @@ def test_clips_and_scores_are_labelled_by_keyboard(page: "Page", tmp_path: Path)
     page.keyboard.press("Enter")
     page.goto(page.url.split("#")[0] + "#/labels")
     page.goto(page.url.split("#")[0] + "#/run/task-3")
+    page.wait_for_selector("#view-run .label-form")
     page.keyboard.press("s")
     page.keyboard.type("75")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.querySelector('[data-field=score]').validationMessage").startswith("Not saved")
+    refused = page.locator("#view-run .label-form[data-clip=''] [data-field=score]")
+    assert str(refused.evaluate("(field) => field.validationMessage")).startswith("Not saved")
     page.goto(page.url.split("#")[0] + "#/labels")
     assert "1 of 33 trajectories, 1 clip." in page.locator("#view-labels").inner_text()
     with page.expect_download() as download:

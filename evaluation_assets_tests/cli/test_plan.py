@@ -260,15 +260,14 @@ def test_the_bill_of_every_level_is_within_a_twentieth_of_its_quote(
     assert levels >= {"clip", "category", "trajectory", "interaction", "turn", "session"}
 
 
-@pytest.mark.parametrize("protocol", ["openai", "anthropic"])
 def test_the_price_of_batches_is_their_bill_and_is_compared_with_conversations(
-    tmp_path: Path, server: ModelServer, protocol: str
+    tmp_path: Path, server: ModelServer
 ) -> None:
     price = {"input": 1.0, "output": 5.0, "cached_input": 0.1, "cache_write": 1.25}
     home, panel, before, long = (tmp_path / name for name in ("home", "panel.yaml", "before.jsonl", "long.jsonl"))
     before.write_bytes(long_drop(3, clips=5))
     long.write_bytes(long_drop(4))
-    own = judge(server, protocol=protocol, price=price, preset="standard", timeouts={"batch_poll_s": 0.05})
+    own = judge(server, protocol="anthropic", price=price, preset="standard", timeouts={"batch_poll_s": 0.05})
     panel.write_text(json.dumps({"judges": [own]}))
     common = ["--home", home, "--panel", panel, "--yes", "--quiet"]
     assert cli("evaluate", before, *common).returncode in (0, 1)
@@ -288,6 +287,7 @@ def test_the_price_of_batches_is_their_bill_and_is_compared_with_conversations(
 def test_the_same_question_is_priced_asked_and_counted_once(tmp_path: Path, server: ModelServer) -> None:
     home, panel, drop = tmp_path / "home", tmp_path / "panel.yaml", tmp_path / "copies.jsonl"
     lines = long_drop(2).splitlines(keepends=True)
+    home.mkdir()
     drop.write_bytes(b"".join(lines * 3))
     panel.write_text(json.dumps({"judges": [judge(server, price={"input": 1.0, "output": 5.0}, preset="standard")]}))
     common = ["--home", home, "--panel", panel, "--yes", "--quiet"]

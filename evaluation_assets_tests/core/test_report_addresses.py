@@ -27,7 +27,7 @@ def test_a_query_comes_back_as_it_was(query: str) -> None:
 
 def test_a_condition_holds_names_with_spaces_and_no_quotation_marks() -> None:
     assert condition("tool", "look up") == 'tool:"look up"'
-    assert condition("tool", 'a"b') == 'tool:"a"'
+    assert condition("tool", 'a"b') == 'tool:"ab"'
 
 
 def test_an_address_is_relative_without_a_url() -> None:

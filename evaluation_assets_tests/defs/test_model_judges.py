@@ -421,7 +421,7 @@ def test_an_internal_error_is_in_the_log_of_the_run_and_in_the_verdicts_without_
     def defective(*_: object) -> None:
         raise ValueError(f"a header with {KEY}")
 
-    monkeypatch.setattr("evaluation_assets.core.judging.model_judge.read_reply", defective)
+    monkeypatch.setattr("evaluation_assets.core.judging.prompts.read_reply", defective)
     (tmp_path / "dagster").mkdir()
     shipped = yaml.safe_load((Path(evaluation_assets.__file__).parent / "dagster.yaml").read_text())
     logs = {"python_logs": shipped["python_logs"]}

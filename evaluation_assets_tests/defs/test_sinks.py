@@ -81,7 +81,7 @@ def test_sinks_are_in_the_jobs_and_do_not_wait_for_blocking_checks(watched: Work
         assert DELIVERIES in watched.definitions.resolve_job_def(job).asset_layer.selected_asset_keys
     graph = watched.definitions.resolve_asset_graph()
     parents = {key.to_user_string() for key in graph.get(DELIVERIES).parent_keys}
-    assert {"task_metrics", "trajectory_scores", "score_history"} <= parents
+    assert {"score_history", "review_queue"} <= parents
     assert "evaluation_report" not in parents  # its blocking checks would keep a regression from the sinks
 
 
