@@ -418,7 +418,7 @@ def test_a_trajectory_whose_clips_all_failed_leaves_the_others_scored_and_report
 def test_an_internal_error_is_in_the_log_of_the_run_and_in_the_verdicts_without_the_key(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def defective(*_: object) -> None:
+    def defective(*_: object, **__: object) -> None:
         raise ValueError(f"a header with {KEY}")
 
     monkeypatch.setattr("evaluation_assets.core.judging.prompts.read_reply", defective)

@@ -53,7 +53,7 @@ def test_new_wording_of_a_rubric_is_asked_only_where_it_is_used(
 def test_a_corrected_reader_of_replies_reads_the_stored_ones_and_asks_nobody(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def defective(*_: object) -> None:
+    def defective(*_: object, **__: object) -> None:
         raise InvalidReply("invalid_json", "a reader with a defect.")
 
     judged = installed(tmp_path, instance, judge(server))

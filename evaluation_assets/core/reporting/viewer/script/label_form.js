@@ -33,9 +33,9 @@ export function showLabels(trajectory) {
   for (const form of document.querySelectorAll("#view-run .label-form")) showLabel(form, trajectory, form.dataset.clip === "" ? null : Number(form.dataset.clip));
 }
 
-/** Put the cursor into a field of the form of the open trajectory. */
+/** Put the cursor into a field of the form of the open trajectory; what is typed replaces what is there. */
 export function focusField(field) {
-  document.querySelector(`#view-run .label-form[data-clip=""] [data-field=${field}]`)?.focus();
+  document.querySelector(`#view-run .label-form[data-clip=""] [data-field=${field}]`)?.select();
 }
 
 function showLabel(form, trajectory, clip) {
