@@ -243,6 +243,8 @@ def _print_headline(report: DropReport) -> None:
         warn(report.headline.note)
     if report.panel is not None and (effective := report.panel.overall) is not None:
         echo(f"  effective judges   {effective.text}")
+    for sampled in report.sampled:
+        echo(f"  {f'sample {sampled.judge}':<18} {sampled.text}")
 
 
 def _score(value: float | None) -> str:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
+from upath import UPath
 
 from evaluation_assets.cli.coding_agents import RequestedSessions, inspected, with_coding_agents_or_drops
 from evaluation_assets.cli.options import preprocessing, with_format, with_panel
@@ -34,6 +35,11 @@ from evaluation_assets.core.settings import InvalidSettings, load_settings
 @click.option(
     "--preset", type=click.Choice(PRESETS), help="Price this preset for all model judges, not what panel.yaml chooses."
 )
+@click.option(
+    "--rubrics",
+    type=click.Path(exists=True, file_okay=False),
+    help="Price with the rubrics in this folder, not with those of the home folder.",
+)
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
 @with_format
 def plan(
@@ -45,13 +51,14 @@ def plan(
     home: Installation,
     panel: Panel,
     preset: Preset | None,
+    rubrics: str | None,
     one_drop: bool,
     format_name: str | None,
 ) -> None:
     """Dry run of `evaluate` with a cost estimate.
 
     INPUTS are files, directories, or names of drops of the installation. Without any, all its drops are priced
-    together, or those of the last days (--since 90d).
+    together, or those of the last days (--since 90d). With --rubrics, questions that other rubrics ask are new.
 
     Counts records, clips and model calls. Nothing is written, no model is called.
     """
@@ -59,7 +66,8 @@ def plan(
     panel = panel if preset is None else panel.with_preset(preset)
     try:
         canaries = load_settings(home.gate_file).canaries
-        rubrics, types = load_rubrics(home.rubrics), load_tool_types(home.tool_types)
+        asked = load_rubrics(home.rubrics if rubrics is None else UPath(rubrics))
+        types = load_tool_types(home.tool_types)
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for line in overruled_limits(panel.judges):
             echo(line)
@@ -68,7 +76,7 @@ def plan(
         plans: list[Plan] = []
         for drop in drops:
             forced = drop if format_name is None else replace(drop, forced_format=format_name)
-            planned = plan_drop(forced, settings, rubrics, types, judges, canaries, PRESETS)
+            planned = plan_drop(forced, settings, asked, types, judges, canaries, PRESETS)
             plans.append(planned)
             _print_plan(planned, panel)
         if len(plans) > 1:

@@ -41,7 +41,8 @@ def print_total(judges: Sequence[Calls]) -> None:
 
 
 def _print_presets(calls: Calls) -> None:
-    echo(f"    {'preset':<10}{'new calls':>10}{'tokens in':>14}{'tokens out':>12}{'cached':>16}{'uncached':>16}")
+    first, second = ("in batches", "interactive") if calls.is_batched else ("cached", "uncached")
+    echo(f"    {'preset':<10}{'new calls':>10}{'tokens in':>14}{'tokens out':>12}{first:>16}{second:>16}")
     for preset, each in calls.presets.items():
         expected = each.quote.expected
         echo(

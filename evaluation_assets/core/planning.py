@@ -50,7 +50,7 @@ class Calls:
     `known` verdicts are in the ledger, `new` ones are not. Conversations are those that will be sent: with the judge's
     own verdicts where the ledger has them, else with assumed ones. `quote` prices the new ones, `by_level` those of
     each level. `batched` is the quote with the levels in batches that can be; `None` where the provider has none, or
-    `quote` is that already. `typical_reply` are the mean output tokens of the model's verdicts in the ledger,
+    `quote` is that already (`is_batched`). `typical_reply` are the mean output tokens of the model's verdicts in the ledger,
     `bytes_per_token` its tokenizer's, `None` where nothing tells. `presets` holds what the judge would ask with each
     requested preset.
     """
@@ -63,6 +63,7 @@ class Calls:
     typical_reply: float | None
     bytes_per_token: float | None
     batched: Quote | None = None
+    is_batched: bool = False
     presets: Mapping[Preset, "Calls"] = field(default_factory=dict)
 
 
@@ -179,6 +180,7 @@ class _Pass:
             new={level: len(found) for level, found in by_level.items()},
             quote=batched if self._is_batched else in_total(quotes.values()),
             batched=batched if self._has_batches and not self._is_batched else None,
+            is_batched=self._is_batched,
             by_level=quotes,
             typical_reply=ready.lengths.typical,
             bytes_per_token=next((ready.bytes_per_token(level) for level in by_level), None),
@@ -256,6 +258,7 @@ def _sum(calls: Sequence[Calls]) -> Calls:
         quote=in_total(each.quote for each in calls),
         by_level={level: in_total(found) for level, found in quotes.items()},
         batched=None if calls[0].batched is None else in_total(each.batched for each in calls if each.batched),
+        is_batched=calls[0].is_batched,
         typical_reply=calls[0].typical_reply,
         bytes_per_token=calls[0].bytes_per_token,
         presets={preset: _sum([each.presets[preset] for each in calls]) for preset in calls[0].presets},

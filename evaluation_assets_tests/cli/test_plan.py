@@ -9,6 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+import yaml
 from click.testing import CliRunner
 from upath import UPath
 
@@ -279,6 +280,8 @@ def test_the_price_of_batches_is_their_bill_and_is_compared_with_conversations(
     panel.write_text(json.dumps({"judges": [own | {"mode": "batch"}]}))
     batches = quotes_of(home, panel, long)
     assert batches.quote == conversations.batched and batches.batched is None
+    printed = cli("plan", long, "--home", home, "--panel", panel).stdout
+    assert "in batches" in printed and "cached" not in printed.split("preset", 1)[1]
     assert cli("evaluate", long, *common).returncode in (0, 1)
     paid = sum(usd for *_, usd in bills(home, "long").values())
     assert batches.quote.expected.usd == pytest.approx(paid, rel=LEVEL_WITHIN)
@@ -300,3 +303,20 @@ def test_the_same_question_is_priced_asked_and_counted_once(tmp_path: Path, serv
     assert replies == asked
     (told,) = json.loads((home / "reports" / "copies" / "report.json").read_text())["judges"]
     assert told["cost_usd"] == pytest.approx(paid)
+
+
+def test_other_rubrics_are_priced_without_changing_the_home(tmp_path: Path, server: ModelServer) -> None:
+    home, panel, drop, rubrics = (tmp_path / name for name in ("home", "panel.yaml", "long.jsonl", "rubrics"))
+    drop.write_bytes(long_drop(2))
+    price = {"input": 1.0, "output": 5.0}
+    panel.write_text(json.dumps({"judges": [judge(server, price=price, levels=["clip", "trajectory"])]}))
+    common = ["--home", home, "--panel", panel]
+    assert cli("evaluate", drop, *common, "--yes", "--quiet").returncode in (0, 1)
+    assert " 0 new calls" in cli("plan", drop, *common).stdout
+    (rubrics / "trajectory").mkdir(parents=True)
+    shipped = load_rubrics().choose("trajectory")
+    changed = shipped.model_dump(mode="json", exclude_none=True) | {"description": "Whether the work was done."}
+    (rubrics / "trajectory" / f"{shipped.name}.yaml").write_text(yaml.safe_dump(changed))
+    other = cli("plan", drop, *common, "--rubrics", rubrics).stdout
+    assert re.search(r"2 new calls \(trajectory 2\), \d+ in the ledger", other), other
+    assert cli("plan", drop, *common).stdout.count(" 0 new calls") == 1

@@ -57,6 +57,7 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "records/flags": "counts the flags of the run and of the rules, which the report lists by trajectory",
     "rejected": "lists rows of the table `rejected_records`; their number is `records/total` less `records/kept`",
     "repairs": "lists tags with their places in the text",
+    "sampled": "is a jackknife over the sampled trajectories; the judge's verdicts are the rows",
     "judges/errors": "counts errors by their kind; each verdict states its error",
     "sidecar": "is written by people",
 }

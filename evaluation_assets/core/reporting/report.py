@@ -10,6 +10,7 @@ from evaluation_assets.core.reporting.constraint_report import ConstraintsSummar
 from evaluation_assets.core.reporting.distributions import Statistic
 from evaluation_assets.core.reporting.headline import Headline
 from evaluation_assets.core.reporting.judges_report import EffectiveNumber, PanelSummary
+from evaluation_assets.core.reporting.sampled_judges import SampledMean
 from evaluation_assets.core.reporting.session_report import AgentRank, SessionsSummary
 
 
@@ -315,6 +316,7 @@ class DropReport(_Model):
     tools: list[ToolSummary]
     judges: list[JudgeSummary]
     panel: PanelSummary | None = None
+    sampled: list[SampledMean] = []
     worst_clips: list[ClipSummary]
     trajectories: list[TrajectorySummary]
     trajectories_total: int

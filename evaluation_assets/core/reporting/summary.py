@@ -31,6 +31,7 @@ from evaluation_assets.core.reporting.report import (
     RepairedTag,
     TrajectorySummary,
 )
+from evaluation_assets.core.reporting.sampled_judges import sampled_means
 from evaluation_assets.core.reporting.session_report import sessions_summary
 from evaluation_assets.core.reporting.suite_report import tool_use_summary
 from evaluation_assets.core.scoring.panel_scores import OVERALL
@@ -138,6 +139,7 @@ def summarise(
         ),
         gate=gate,
         panel=panel,
+        sampled=list(sampled_means(total, tables.selections, tables.clip_verdicts, tables.trajectory_verdicts)),
         sidecar=facts.sidecar,
         reading=facts.reading,
         comparability=comparability,
