@@ -50,9 +50,9 @@ class Calls:
     `known` verdicts are in the ledger, `new` ones are not. Conversations are those that will be sent: with the judge's
     own verdicts where the ledger has them, else with assumed ones. `quote` prices the new ones, `by_level` those of
     each level. `batched` is the quote with the levels in batches that can be; `None` where the provider has none, or
-    `quote` is that already (`is_batched`). `typical_reply` are the mean output tokens of the model's verdicts in the ledger,
-    `bytes_per_token` its tokenizer's, `None` where nothing tells. `presets` holds what the judge would ask with each
-    requested preset.
+    `quote` is that already (`is_batched`). `typical_reply` are the mean output tokens of the model's verdicts in the
+    ledger, `bytes_per_token` its tokenizer's, `None` where nothing tells. `presets` holds what the judge would ask with
+    each requested preset.
     """
 
     judge: str
