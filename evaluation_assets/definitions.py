@@ -119,12 +119,17 @@ def build_definitions(
                         gate_check(settings),
                     ]
                 ),
-                sessions.session_agent_ranks,
-                *regression_assets(settings),
-                *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
-                *collecting_assets(sinks),
-                *_agent_assets(agents),
-            ]
+                *dg.with_source_code_references(
+                    [
+                        sessions.session_agent_ranks,
+                        *regression_assets(settings),
+                        *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
+                        *collecting_assets(sinks),
+                        *_agent_assets(agents),
+                    ]
+                ),
+            ],
+            settings.lineage.owners,
         ),
         jobs=[
             evaluate_job,

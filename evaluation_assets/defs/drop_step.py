@@ -90,7 +90,11 @@ def drop_step(parts: Sequence[dg.AssetsDefinition]) -> dg.AssetsDefinition:
 
 
 def _specs(part: dg.AssetsDefinition) -> list[dg.AssetSpec]:
-    return [] if isinstance(part, dg.AssetChecksDefinition) else list(part.specs)
+    """The assets of a part, each with the place of its own code: that of the step would say nothing."""
+    if isinstance(part, dg.AssetChecksDefinition):
+        return []
+    (located,) = dg.with_source_code_references([part])
+    return list(located.specs)
 
 
 def _without_deps(spec: dg.AssetCheckSpec) -> dg.AssetCheckSpec:

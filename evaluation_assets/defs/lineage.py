@@ -8,8 +8,8 @@ from evaluation_assets.core.tables import TABLES
 from evaluation_assets.resources.parquet import column_schema
 
 
-def readable(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
-    """The assets without the dependencies that others imply, and with the columns of their tables.
+def readable(assets: Sequence[dg.AssetsDefinition], owners: Sequence[str] = ()) -> list[dg.AssetsDefinition]:
+    """The assets without the dependencies that others imply, with the columns of their tables and their owners.
 
     Assets state everything that they read. If `report` reads `scores`, and `scores` reads `verdicts`, the edge from
     `verdicts` to `report` adds nothing but a line: whatever makes it stale makes `scores` stale.
@@ -28,7 +28,9 @@ def readable(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]
         deps = [dep for dep in spec.deps if dep.asset_key not in implied]
         table = TABLES.get(spec.key.path[0])
         metadata = {} if table is None else {"dagster/column_schema": column_schema(table)}
-        return spec.replace_attributes(deps=deps, metadata={**spec.metadata, **metadata})
+        return spec.replace_attributes(
+            deps=deps, metadata={**spec.metadata, **metadata}, owners=[*spec.owners, *owners]
+        )
 
     return [asset.map_asset_specs(shown) for asset in assets]
 
