@@ -42,7 +42,7 @@ from evaluation_assets.defs.jobs import (
     send_job,
 )
 from evaluation_assets.defs.judging import judging_assets
-from evaluation_assets.defs.lineage import readable
+from evaluation_assets.defs.lineage import located, readable
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.regression import gate_check, regression_assets
@@ -119,7 +119,7 @@ def build_definitions(
                         gate_check(settings),
                     ]
                 ),
-                *dg.with_source_code_references(
+                *located(
                     [
                         sessions.session_agent_ranks,
                         *regression_assets(settings),

@@ -10,6 +10,7 @@ import dagster as dg
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.lake import Stream
 from evaluation_assets.defs.ingest import PreprocessConfig
+from evaluation_assets.defs.lineage import located
 from evaluation_assets.defs.names import EVALUATE_DROP
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import JudgingConfig
@@ -93,8 +94,7 @@ def _specs(part: dg.AssetsDefinition) -> list[dg.AssetSpec]:
     """The assets of a part, each with the place of its own code: that of the step would say nothing."""
     if isinstance(part, dg.AssetChecksDefinition):
         return []
-    (located,) = dg.with_source_code_references([part])
-    return list(located.specs)
+    return [spec for each in located([part]) for spec in each.specs]
 
 
 def _without_deps(spec: dg.AssetCheckSpec) -> dg.AssetCheckSpec:

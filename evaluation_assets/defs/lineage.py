@@ -1,4 +1,4 @@
-"""What the lineage page shows: the edges that say something new, and the columns of every table."""
+"""What the lineage page shows: edges that say something new, the columns of every table, owners, links to code."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -33,6 +33,11 @@ def readable(assets: Sequence[dg.AssetsDefinition], owners: Sequence[str] = ()) 
         )
 
     return [asset.map_asset_specs(shown) for asset in assets]
+
+
+def located(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
+    """The assets with the place of their code, which the UI links to."""
+    return [each for each in dg.with_source_code_references(assets) if isinstance(each, dg.AssetsDefinition)]
 
 
 def _has_arguments(asset: dg.AssetsDefinition) -> bool:
