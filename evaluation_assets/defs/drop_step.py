@@ -17,6 +17,7 @@ from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import GateConfig
 from evaluation_assets.defs.reports import FilesConfig
 from evaluation_assets.resources.data_versions import DropRecords
+from evaluation_assets.resources.drop_lock import alone
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import write_table
 
@@ -73,7 +74,8 @@ def drop_step(parts: Sequence[dg.AssetsDefinition]) -> dg.AssetsDefinition:
             if len(drops) > 1:
                 context.log.info(f"{drop} ({number} of {len(drops)})")
             try:
-                yield from _evaluated(chosen, DropContext(context, drop), config, home)
+                with alone(home.home, drop, context.log.info):
+                    yield from _evaluated(chosen, DropContext(context, drop), config, home)
             except Exception as problem:
                 failures[drop] = problem
                 if len(drops) > 1:

@@ -1,5 +1,7 @@
 """Many drops in one run: what fails with one of them, what is recorded of each, and what a run of one writes."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dagster as dg
@@ -13,6 +15,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.names import CONSTRAINTS_HOLD, ENOUGH_SCORED
 from evaluation_assets.defs.partitions import DROPS, add_partitions
+from evaluation_assets.resources.drop_lock import alone
 from evaluation_assets_tests.conftest import Workspace, call, record
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "constraints"
@@ -93,6 +96,23 @@ def test_a_run_of_many_drops_records_what_runs_of_one_record(installation: Works
     assert job.execute_in_process(partition_key="a", instance=installation.instance, asset_selection=read).success
     assert set(stale(preprocessed, "a")) == {"has a new dependency data version"}
     assert stale(preprocessed, "b") == []
+
+
+def test_a_run_waits_for_another_run_of_its_drop(kept: Workspace) -> None:
+    kept.drop("a", GOOD)
+    waiting = threading.Event()
+    with ThreadPoolExecutor(1) as other:
+        with alone(kept.home, "a", print):
+            done = other.submit(lambda: alone_in(kept, "a", waiting))
+            assert waiting.wait(20)
+            assert not done.done()
+        assert done.result(20)
+    assert kept.run("a").success
+
+
+def alone_in(workspace: Workspace, drop: str, waiting: threading.Event) -> bool:
+    with alone(workspace.home, drop, lambda _: waiting.set()):
+        return True
 
 
 @pytest.mark.parametrize("job", ["evaluate", "rescore"])
