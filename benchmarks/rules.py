@@ -3,9 +3,10 @@
     python benchmarks/rules.py [DATA] [--rounds 3] [--verdicts FILE] [--profile LEVEL]
 
 DATA is a folder with one folder per data set; default: the third-party data beside the checkout, or else the shipped
-examples. Files that are no trajectories are skipped. Every level is judged as in a run: one pass over all trajectories,
-each decoded anew, so that nothing that one level computed is at hand in the next. Decoding and cutting into subjects is not
-part of a judge's time. The reference is parsing the same trajectories as JSON with orjson, in the same round.
+examples. Files without trajectories are skipped. Every level is judged as in a run: one pass over all trajectories,
+each decoded anew, so that nothing that one level computed is at hand in the next. Decoding trajectories and making
+subjects is not part of a judge's time. The reference is parsing the same trajectories as JSON with orjson, in the same
+round.
 
 `--verdicts` writes every verdict as a line of JSON, to compare two versions with `cmp`; `--profile` prints where a level
 spends its time. To measure another version, run this file with that checkout in PYTHONPATH.

@@ -20,8 +20,8 @@ _REMEMBERED_LENGTH = 24
 def tf_idf(texts: Sequence[str]) -> csr_matrix | None:
     """A row for each text, of length 1 or empty; `None` if no text has an n-gram.
 
-    The values of a row are stored in the order in which the n-grams occur first in all texts: the last digits of sums of
-    products depend on it.
+    The values of a row are stored in the order in which the n-grams occur first in all texts, on which the last digits
+    of sums of products depend.
     """
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__

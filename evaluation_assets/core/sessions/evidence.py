@@ -9,7 +9,7 @@ from evaluation_assets.core.sessions.grounding import UngroundedValue, ungrounde
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sessions.intent_drift import Drift, lexical_drift
 from evaluation_assets.core.sessions.interactions import SessionInteraction, grouped, interactions_of, speakers
-from evaluation_assets.core.sessions.progress import ErrorPoint, Progress, progress_of
+from evaluation_assets.core.sessions.progress import ErrorPoint, Progress, error_points, progress_of
 from evaluation_assets.core.sessions.reactions import Reaction, is_refusal, reaction
 from evaluation_assets.core.sessions.repetition import Repetition, repetitions
 from evaluation_assets.core.sessions.similarity import Similarity
@@ -57,7 +57,7 @@ class SessionEvidence:
 
     @cached_property
     def _errors_by_turn(self) -> dict[int, list[ErrorPoint]]:
-        return grouped((error.interaction.turn, error) for error in self.progress.errors)
+        return grouped((error.interaction.turn, error) for error in error_points(self.parts))
 
     @cached_property
     def has_several_agents(self) -> bool:

@@ -96,7 +96,7 @@ class Progress:
 def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progress:
     """Progress of a session, given its repetitions."""
     parts = interactions_of(trajectory)
-    places = [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
+    places = _places(parts)
     errors, ignored = _errors(places), _ignored(trajectory, places)
     stalls, regressions = _stalls(trajectory, parts), _regressions(places)
     again = sum(
@@ -113,7 +113,16 @@ def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progr
     )
 
 
+def error_points(parts: Sequence[SessionInteraction]) -> tuple[ErrorPoint, ...]:
+    """The failures of a session in order, without the rest of its progress, for which all of its words are read."""
+    return _errors(_places(parts))
+
+
 _Place = tuple[SessionInteraction, int, Step]
+
+
+def _places(parts: Sequence[SessionInteraction]) -> list[_Place]:
+    return [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
 
 
 def _signal(

@@ -66,4 +66,4 @@ def test_a_growing_text_has_the_scripts_of_all_its_words(parts: list[frozenset[s
         growing.add(part)
     assert growing.all == frozenset().union(*parts)
     assert growing.scripts == scripts(frozenset(growing.all))
-    assert growing.scripts_with(more) == scripts(growing.all | more)
+    assert growing.scripts_with(more) == scripts(frozenset(growing.all | more))
