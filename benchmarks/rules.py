@@ -8,8 +8,8 @@ each decoded anew, so that nothing that one level computed is at hand in the nex
 subjects is not part of a judge's time. The reference is parsing the same trajectories as JSON with orjson, in the same
 round.
 
-`--verdicts` writes every verdict as a line of JSON, to compare two versions with `cmp`; `--profile` prints where a level
-spends its time. To measure another version, run this file with that checkout in PYTHONPATH.
+`--verdicts` writes every verdict as a line of JSON, to compare two versions with `cmp`; `--profile` prints the
+functions in which a level spends its time. To measure another version, run this file with that checkout in PYTHONPATH.
 """
 
 import argparse
