@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
-import docstring_parser
 import orjson
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -15,6 +14,7 @@ from pydantic.fields import FieldInfo
 from evaluation_assets.core.agents.settings import AgentSettings
 from evaluation_assets.core.clips.tool_types import ToolTypesFile
 from evaluation_assets.core.constraints.settings import Checks
+from evaluation_assets.core.field_meanings import meanings, prose
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.rubrics.model import Rubric
 from evaluation_assets.core.settings import Settings
@@ -75,15 +75,21 @@ FILES = (
         "Tool types by name pattern and by server, which precede the shipped ones.",
         {"": ToolTypesFile},
     ),
-    _File("suites/<name>.yaml", "A test suite, also as `.yml` or `.json`. See [tool use](tool_use.md).", {"": Suite}),
+    _File(
+        "suites/<name>.yaml",
+        "A test suite, also as `.yml` or `.json`. `--suite FILE` copies it here. See [tool use](tool_use.md).",
+        {"": Suite},
+    ),
     _File(
         "agents/<name>.yaml",
-        "An agent: a model with tools, a Python function, or a command. See [agents](agents.md).",
+        "An agent: a model with tools, a Python function, or a command. `suite run --agent FILE` copies it here. See "
+        "[agents](agents.md).",
         {"": AgentSettings},
     ),
     _File(
         "<drop>.drop.yaml",
-        "The sidecar, next to the drop; `_drop.yaml` in a folder that is one drop. Reports show other fields too.",
+        "The sidecar, next to the drop; `_drop.yaml` in a folder that is one drop. `evaluate` copies it with the drop "
+        "to `drops/`. Reports show other fields too.",
         {"": Sidecar},
     ),
 )
@@ -112,30 +118,17 @@ def _model(model: type[BaseModel], title: str, seen: set[type[BaseModel]]) -> It
         return
     seen.add(model)
     found = meanings(model)
-    prose = f"{(_documented(model).description or '').strip()}\n\n" if title else ""
+    about = f"{prose(model)}\n\n" if title else ""
     rows = [
         f"| `{field.alias or name}` | {type_name(field.annotation)} | {_default(field)} | "
         f"{_cell(found.get(name, ''))} |"
         for name, field in model.model_fields.items()
     ]
     table = "\n".join(("| field | type | default | meaning |", "|---|---|---|---|", *rows))
-    yield f"{title}{prose}{table}\n"
+    yield f"{title}{about}{table}\n"
     for name, field in model.model_fields.items():
         for below in _models_in(field.annotation):
             yield from _model(below, f"### {file_path(model, name)}\n\n", seen)
-
-
-def meanings(model: type[BaseModel]) -> dict[str, str]:
-    """The meanings of a model's fields, from the section `Attributes:` of its docstring and those that it inherits."""
-    found: dict[str, str] = {}
-    for ancestor in reversed(model.__mro__):
-        if issubclass(ancestor, BaseModel) and ancestor is not BaseModel:
-            found |= {entry.arg_name: entry.description or "" for entry in _documented(ancestor).params}
-    return found
-
-
-def _documented(model: type[BaseModel]) -> docstring_parser.Docstring:
-    return docstring_parser.parse(model.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
 
 
 def models() -> set[type[BaseModel]]:

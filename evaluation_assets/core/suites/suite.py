@@ -7,6 +7,7 @@ import jsonschema
 import regex as regular_expressions
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from evaluation_assets.core.field_meanings import describe
 from evaluation_assets.core.trajectories.model import Tool
 
 Match = Literal["exact", "in_order", "any_order", "superset", "subset", "same_effects"]
@@ -35,7 +36,7 @@ class InvalidSuite(ValueError):
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, json_schema_extra=describe)
 
 
 class ParameterRule(_Model):
