@@ -67,6 +67,10 @@ def _owner(name: str) -> str:
 
 
 class LineageSettings(Section):
-    """What Dagster's UI shows of every asset: its `owners`, e-mail addresses or teams (`team:evals`)."""
+    """What Dagster's UI shows of every asset.
+
+    Attributes:
+        owners: Owners of every asset: e-mail addresses, or teams as `team:evals`. Default: none.
+    """
 
     owners: tuple[Annotated[str, AfterValidator(_owner)], ...] = ()

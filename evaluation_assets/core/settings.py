@@ -29,6 +29,7 @@ class Settings(Section):
         schedules: When schedules run.
         nightly_suites: How agents are run on suites at night.
         notifications: Where failures and regressions are posted.
+        lineage: What the UI shows of every asset.
     """
 
     gate: GateSettings = GateSettings()
