@@ -12,9 +12,17 @@ _MARKUP = str.maketrans(
 )
 """Characters that mean something in Markdown, and what would become a mention or a link."""
 
+_NOT_SEEN = re.compile(
+    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
 _CSV_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
 _ESCAPED_IN_CSV = re.compile(rf"{_CONTROL.pattern}|\\(?=u[0-9a-f]{{4}})")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+
+
+def visible(text: str) -> str:
+    """Without characters that are not seen; they could stand inside of a key."""
+    return _NOT_SEEN.sub("", text)
 
 
 def plain(text: str) -> str:

@@ -6,11 +6,18 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from evaluation_assets.core.redaction.kinds import Span
+from evaluation_assets.core.redaction.kinds import Span, is_mixed
 from evaluation_assets.core.redaction.settings import Redaction
 
 PATTERN_SECONDS = 1.0
 """The time that an own pattern has for a text."""
+
+_HEAD = 8
+"""Characters of the shortest value that is looked for everywhere; shorter ones may be ordinary words."""
+
+_LONGEST = 200
+_ALIKE = 20
+"""How many values that begin alike are looked for everywhere: hostile texts must not take for ever."""
 
 _PLACEHOLDER = re.compile(r"\[REDACTED:([a-z][a-z0-9_]*):(\d{1,9})\]")
 
@@ -24,12 +31,14 @@ class Redactor:
 
     Values are numbered in the order of `texts`, so that the numbers of a trajectory are the same in each run, whatever
     is judged first. A value that is in none of them gets the next number when it is seen.
+    What only its surroundings tell, such as the password in a setting, is from then on replaced wherever it stands.
     """
 
     def __init__(self, settings: Redaction, texts: Iterable[str] = ()) -> None:
         self._shapes = settings.shapes
         self._patterns = {name: regex.compile(pattern) for name, pattern in settings.patterns.items()}
         self._numbers: dict[str, dict[str, int]] = {}
+        self._everywhere: dict[str, dict[str, str]] = {}
         for text in texts:
             self(text)
 
@@ -70,10 +79,29 @@ class Redactor:
                 merged.append(((start, end), kind))
         return merged
 
+    def _remember(self, value: str, kind: str) -> None:
+        if _HEAD <= len(value) <= _LONGEST and is_mixed(value):
+            alike = self._everywhere.setdefault(value[:_HEAD], {})
+            if len(alike) < _ALIKE:
+                alike[value] = kind
+
+    def _repeated(self, text: str) -> Iterator[tuple[Span, str]]:
+        """Values that are known from elsewhere."""
+        if not self._everywhere:
+            return
+        for start in range(len(text) - _HEAD + 1):
+            for value, kind in self._everywhere.get(text[start : start + _HEAD], {}).items():
+                if text.startswith(value, start):
+                    yield (start, start + len(value)), kind
+
     def _all(self, text: str) -> Iterator[tuple[Span, str]]:
         for kind, shapes in self._shapes:
             for shape in shapes:
-                yield from ((span, kind) for span in shape.spans(text))
+                for span in shape.spans(text):
+                    if shape.needs_surroundings:
+                        self._remember(text[slice(*span)], kind)
+                    yield span, kind
+        yield from self._repeated(text)
         for name, pattern in self._patterns.items():
             try:
                 for match in pattern.finditer(text, timeout=PATTERN_SECONDS):

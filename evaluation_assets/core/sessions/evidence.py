@@ -23,7 +23,7 @@ class SessionEvidence:
 
     def __init__(self, trajectory: Trajectory, measure: Similarity) -> None:
         self.trajectory = trajectory
-        self.measure = measure
+        self.measure = measure.knowing(trajectory.texts)
 
     @cached_property
     def parts(self) -> list[SessionInteraction]:
