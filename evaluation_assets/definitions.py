@@ -92,6 +92,7 @@ def build_definitions(
         regression.REGRESSION_VERSION,
         reviewing.REVIEWING_VERSION,
         reports.REPORT_VERSION,
+        *([] if panel.report_redaction is None else [panel.report_redaction.model_dump_json()]),
     )
     urls = {"lake_url": str(home.lake)}
     return dg.Definitions(
@@ -112,7 +113,7 @@ def build_definitions(
                         regression.task_metrics(judges, rubrics, panel.quorum, settings),
                         regression.score_history,
                         sessions.session_agents,
-                        reviewing.review_queue(judges, settings.review, cascading),
+                        reviewing.review_queue(judges, settings.review, cascading, panel.report_redaction),
                     ],
                     JudgingConfig,
                 ),
@@ -120,7 +121,7 @@ def build_definitions(
                 reports.preprocessed_files,
                 *regression_assets(settings),
                 *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
-                reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
+                reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings, panel.report_redaction),
                 *sink_assets(sinks, judges, rubrics, panel.quorum, settings),
                 *agent_assets(agents),
             ]

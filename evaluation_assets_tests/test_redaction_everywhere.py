@@ -1,9 +1,13 @@
 """No credential of a drop is in any request, whatever is judged and however it is asked."""
 
+import base64
+import gzip
 import json
 import random
+import re
 import string
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -15,7 +19,7 @@ import yaml
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets_tests.conftest import KEY, command
+from evaluation_assets_tests.conftest import KEY, Workspace, command
 from evaluation_assets_tests.model_judging import Judged, judge
 from evaluation_assets_tests.model_server import ModelServer
 
@@ -180,3 +184,41 @@ def test_no_credential_leaves_at_any_level(tmp_path: Path, instance: dg.DagsterI
     }
     assert judged.rows("suite/day", "canary_verdicts", "openai")
     assert KEY not in "".join(everything.values())
+    files = tmp_path / "home" / "reports" / "suite" / "day"
+    (asked_most,) = (
+        each for each in json.loads((files / "report.json").read_text())["judges"] if each["judge"] == "anthropic"
+    )
+    count = asked_most["redacted"]["credential"]
+    assert count > 100
+    assert f"Redacted in what anthropic was asked: {count:,} credential" in (files / "report.md").read_text()
+    assert f"<dt>anthropic</dt><dd>{count:,} credential</dd>" in (files / "report.html").read_text()
+
+
+def test_reports_cover_credentials_where_the_panel_says_so(installation: Workspace) -> None:
+    secrets = Secrets(2)
+    shown = session(secrets, turns=1) | {"session_id": "one"}
+    for agent, name in zip(shown["agents"], ("first", "second"), strict=True):
+        agent["id"] = name
+    drop = Path(installation.home.drops.path) / "day.json"
+    drop.parent.mkdir(parents=True)
+    drop.write_text(json.dumps([shown]))
+
+    def written(*, redact_reports: bool) -> str:
+        panel = panel_of({"judges": [{"name": "rules", "provider": "rules"}], "redact_reports": redact_reports}, "test")
+        made = replace(installation, definitions=build_definitions(installation.home, panel))
+        assert made.run("day").success
+        folder = Path(installation.home.reports("day").path)
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        return "".join(_readable(path) for path in files)
+
+    assert secrets.leaks(written(redact_reports=False))
+    covered = written(redact_reports=True)
+    assert secrets.leaks(covered) == set()
+    assert "password=\u2588\u2588\u2588" in covered and "Authorization: Bearer \u2588\u2588" in covered
+
+
+def _readable(path: Path) -> str:
+    """The text of a file of a report, with what its viewer unpacks."""
+    text = path.read_text()
+    packed = re.findall(r'<script type="text/plain" id="viewer-[^"]*">([^<]*)</script>', text)
+    return text + "".join(gzip.decompress(base64.b64decode(each)).decode() for each in packed)

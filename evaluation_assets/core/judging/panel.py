@@ -138,7 +138,7 @@ class Panel(BaseModel):
     before it spends anything; where nobody can answer, it refuses to spend more than `ask_above_usd`. With `embeddings`
     the messages of a session are compared by their meaning, else by their letters. The stages of a `cascade` name
     judges, cheapest first: those of a stage are asked about what no stage before it accepts. `redaction` is what is
-    replaced in texts before they leave for a provider.
+    replaced in texts before they leave for a provider; with `redact_reports` it is covered in reports, too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -149,6 +149,12 @@ class Panel(BaseModel):
     embeddings: EmbeddingSettings | None = None
     cascade: tuple[Stage, ...] = ()
     redaction: Redaction = Redaction()
+    redact_reports: bool = False
+
+    @property
+    def report_redaction(self) -> Redaction | None:
+        """What is covered in reports; `None` is nothing."""
+        return self.redaction if self.redact_reports else None
 
     def with_preset(self, preset: Preset) -> Self:
         """The panel with this preset for all judges that are models."""
