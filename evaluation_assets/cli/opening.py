@@ -13,9 +13,9 @@ from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import serving
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
+from evaluation_assets.core.redaction.redactor import NotRedacted
 from evaluation_assets.core.regular_files import is_local
 from evaluation_assets.core.report_addresses import trajectory_place
-from evaluation_assets.core.redaction.redactor import NotRedacted
 from evaluation_assets.core.reporting.drop_report import write_comparison
 from evaluation_assets.core.reporting.files import report_files
 from evaluation_assets.core.reporting.index import write_index
