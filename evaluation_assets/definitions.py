@@ -48,6 +48,7 @@ from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.one_step import one_step
 from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import gate_check, regression_assets
+from evaluation_assets.defs.retention import prune_job, prune_schedule
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
@@ -136,6 +137,7 @@ def build_definitions(
             overview_job,
             *([run_agents_job] if agents else []),
             *([send_job] if sinks else []),
+            *([] if (days := settings.retention.run_days) is None else [prune_job(days)]),
         ],
         sensors=[
             new_drops,
@@ -148,6 +150,7 @@ def build_definitions(
             weekly_schedule(settings.schedules.weekly),
             overview_schedule(settings.schedules.overview),
             *([suites_schedule(settings.schedules.suites, settings.nightly_suites)] if agents else []),
+            *([] if settings.retention.run_days is None else [prune_schedule(settings.schedules.prune)]),
         ],
         resources={
             "home": HomeResource(url=str(home.root), **urls),

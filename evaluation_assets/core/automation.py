@@ -19,12 +19,13 @@ Cron = Annotated[str, AfterValidator(_five_fields)]
 class ScheduleSettings(Section):
     """When things run, as cron.
 
-    Agents on suites, stale drops, then what is known over all drops; weekly every suite's newest drop.
+    Agents on suites, stale drops, what is known over all drops, old runs; weekly every suite's newest drop.
     """
 
     suites: Cron = "0 22 * * *"
     nightly: Cron = "0 2 * * *"
     overview: Cron = "0 5 * * *"
+    prune: Cron = "0 6 * * *"
     weekly: Cron = "0 3 * * 0"
 
 

@@ -7,6 +7,7 @@ from evaluation_assets.core.configuration import InvalidConfiguration, Section, 
 from evaluation_assets.core.gating.settings import GateSettings, HeadlineSettings
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.canaries import CanarySettings
+from evaluation_assets.core.triggers.old_runs import RetentionSettings
 
 
 class InvalidSettings(InvalidConfiguration):
@@ -21,6 +22,7 @@ class Settings(Section):
     canaries: CanarySettings = CanarySettings()
     review: ReviewSettings = ReviewSettings()
     schedules: ScheduleSettings = ScheduleSettings()
+    retention: RetentionSettings = RetentionSettings()
     nightly_suites: NightlyRunSettings = NightlyRunSettings()
     notifications: NotificationSettings = NotificationSettings()
 

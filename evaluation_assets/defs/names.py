@@ -8,6 +8,7 @@ PROMOTE_BASELINE = "promote_baseline"
 OVERVIEW = "overview"
 RUN_AGENTS = "run_agents"
 SEND_SCORES = "send_scores"
+PRUNE_HISTORY = "prune_history"
 
 WELL_READ = "well_read"
 RECORDS_ADD_UP = "records_add_up"
