@@ -47,7 +47,7 @@ class PruneConfig(dg.Config):
 def prune_job(run_days: int) -> dg.JobDefinition:
     """Forget runs that ended more than so many days ago, unless the state of an asset depends on them."""
 
-    @dg.op(name=PRUNE_HISTORY, description="Deletes old runs with their events and logs.")
+    @dg.op(name="delete_old_runs", description="Deletes old runs with their events and logs.")
     def prune(context: dg.OpExecutionContext, config: PruneConfig) -> None:
         days = run_days if config.run_days is None else config.run_days
         before = datetime.now(UTC) - timedelta(days=days)

@@ -81,7 +81,7 @@ def test_the_job_forgets_after_the_days_of_the_settings(kept: Workspace) -> None
     job = definitions.resolve_job_def(PRUNE_HISTORY)
     runs = [job.execute_in_process(instance=kept.instance).run_id for _ in range(3)]
     assert runs_of(kept) == set(runs), "30 days are not over"
-    config = {"ops": {PRUNE_HISTORY: {"config": {"run_days": 0}}}}
+    config = {"ops": {"delete_old_runs": {"config": {"run_days": 0}}}}
     last = job.execute_in_process(instance=kept.instance, run_config=config).run_id
     assert runs_of(kept) == {last}
 
