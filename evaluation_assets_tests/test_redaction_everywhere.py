@@ -196,7 +196,7 @@ def test_no_credential_leaves_at_any_level(tmp_path: Path, instance: dg.DagsterI
 
 def test_reports_cover_credentials_where_the_panel_says_so(installation: Workspace) -> None:
     secrets = Secrets(2)
-    shown = session(secrets, turns=1) | {"session_id": "one"}
+    shown: dict[str, Any] = session(secrets, turns=1) | {"session_id": "one"}
     for agent, name in zip(shown["agents"], ("first", "second"), strict=True):
         agent["id"] = name
     drop = Path(installation.home.drops.path) / "day.json"
