@@ -15,6 +15,7 @@ from evaluation_assets.defs.names import (
     PREPROCESS_ONLY,
     PROMOTE_BASELINE,
     PRUNE_HISTORY,
+    RANGE_TAG,
     RESCORE,
     RUN_AGENTS,
     SEND_SCORES,
@@ -96,6 +97,8 @@ def _runs(instance: dg.DagsterInstance) -> Iterator[PastRun]:
     for job in JOBS:
         for record in instance.get_run_records(dg.RunsFilter(job_name=job)):
             run = record.dagster_run
+            if RANGE_TAG in run.tags:  # a backfill: it may hold the tables of any drop in its range
+                continue
             ended = (record.end_time or record.update_timestamp.timestamp()) if run.is_finished else None
             yield PastRun(
                 run_id=run.run_id,

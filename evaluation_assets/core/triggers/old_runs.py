@@ -9,10 +9,11 @@ from evaluation_assets.core.configuration import Section
 
 
 class RetentionSettings(Section):
-    """How long Dagster remembers runs, in days; `null` is for ever.
+    """How long Dagster remembers runs. Tables, reports and the ledger are not touched.
 
-    Tables, reports and the ledger are not touched. The newest run of each job on each drop stays, and so do runs whose
-    tables are the current ones.
+    Attributes:
+        run_days: Days after which a run is deleted, unless it is the newest run of its job on a drop, or a current table
+            comes from it. `null`: no run is deleted.
     """
 
     run_days: int | None = Field(default=90, ge=7)
