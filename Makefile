@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test test-stores lint format docs site screenshots bench bench-judging bench-rules clean
+.PHONY: demo ui test test-stores lint audit format docs site screenshots bench bench-judging bench-rules clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -25,6 +25,10 @@ lint: .venv/.dev  ## check formatting, lint, import contracts and types
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/pyright
+
+audit: .venv/.audit .venv/.base  ## ask PyPI for known vulnerabilities of constraints.txt, and write sbom.json (CycloneDX); needs network
+	.venv/audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file sbom.json .venv
+	.venv/audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 format: .venv/.dev
 	$(BIN)/ruff format .
@@ -65,6 +69,11 @@ clean:
 .venv/.docs: .venv/bin/python pyproject.toml  # an environment of its own: a site needs none of our packages
 	$(PYTHON) -m venv .venv/docs
 	.venv/docs/bin/pip install --quiet --disable-pip-version-check "zensical>=0.0.73,<0.1"
+	touch $@
+
+.venv/.audit: .venv/bin/python pyproject.toml  # an environment of its own, which is not part of what it audits
+	$(PYTHON) -m venv .venv/audit
+	.venv/audit/bin/pip install --quiet --disable-pip-version-check "pip-audit>=2.10,<3" "cyclonedx-bom>=7,<8"
 	touch $@
 
 .venv/.dev: .venv/bin/python pyproject.toml constraints.txt

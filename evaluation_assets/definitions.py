@@ -46,6 +46,7 @@ from evaluation_assets.defs.lineage import located, readable
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
 from evaluation_assets.defs.regression import gate_check, regression_assets
+from evaluation_assets.defs.retention import prune_job, prune_schedule
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
@@ -90,6 +91,7 @@ def build_definitions(
         regression.REGRESSION_VERSION,
         reviewing.REVIEWING_VERSION,
         reports.REPORT_VERSION,
+        *([] if panel.report_redaction is None else [panel.report_redaction.model_dump_json()]),
     )
     urls = {"lake_url": str(home.lake)}
     return dg.Definitions(
@@ -112,8 +114,10 @@ def build_definitions(
                         regression.task_metrics(judges, rubrics, panel.quorum, settings),
                         regression.score_history,
                         sessions.session_agents,
-                        reviewing.review_queue(judges, settings.review, cascading),
-                        reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
+                        reviewing.review_queue(judges, settings.review, cascading, panel.report_redaction),
+                        reports.report_asset(
+                            judges, rubrics, panel.quorum, evaluation_key, settings, panel.report_redaction
+                        ),
                         *delivery_assets(sinks, judges, rubrics, panel.quorum, settings),
                         checks.report_checks(judges, rules),
                         gate_check(settings),
@@ -140,6 +144,7 @@ def build_definitions(
             overview_job,
             *([run_agents_job] if agents else []),
             *([send_job] if sinks else []),
+            *([] if (days := settings.retention.run_days) is None else [prune_job(days)]),
         ],
         sensors=[
             new_drops,
@@ -152,6 +157,7 @@ def build_definitions(
             weekly_schedule(settings.schedules.weekly),
             overview_schedule(settings.schedules.overview),
             *([suites_schedule(settings.schedules.suites, settings.nightly_suites)] if agents else []),
+            *([] if settings.retention.run_days is None else [prune_schedule(settings.schedules.prune)]),
         ],
         resources={
             "home": HomeResource(url=str(home.root), **urls),

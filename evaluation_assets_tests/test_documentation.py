@@ -64,3 +64,15 @@ def test_the_workflow_asks_for_the_address_where_it_is_not_set(tmp_path: Path) -
 
 def test_the_scope_of_rate_limits_is_documented() -> None:
     assert "**Rate limits belong to the endpoint.**" in (ROOT / "docs" / "judging.md").read_text("utf-8")
+
+
+SHOWN = re.findall(r"`([a-z_/]+\.py)::(\w+)`", (ROOT / "docs" / "operations.md").read_text())
+
+
+def test_faults_are_shown_by_tests() -> None:
+    assert len(SHOWN) > 30
+
+
+@pytest.mark.parametrize(("file", "name"), SHOWN)
+def test_each_test_that_shows_a_fault_is_there(file: str, name: str) -> None:
+    assert f"\ndef {name}(" in (ROOT / "evaluation_assets_tests" / file).read_text()

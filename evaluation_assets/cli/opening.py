@@ -13,6 +13,7 @@ from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import serving
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
+from evaluation_assets.core.redaction.redactor import NotRedacted
 from evaluation_assets.core.regular_files import is_local
 from evaluation_assets.core.report_addresses import trajectory_place
 from evaluation_assets.core.reporting.drop_report import write_comparison
@@ -84,7 +85,10 @@ def _compared(home: Installation, drop: str, against: str) -> UPath:
         judges, rubrics = judges_of(panel, home.ledger_url), load_rubrics(home.rubrics)
     except (InvalidPanel, InvalidRubric, InvalidSettings) as problem:
         refuse(str(problem))
-    return write_comparison(home, drop, against, judges, rubrics, panel.quorum, settings)
+    try:
+        return write_comparison(home, drop, against, judges, rubrics, panel.quorum, settings, panel.report_redaction)
+    except NotRedacted as problem:
+        refuse(f"{problem}; simplify the pattern in panel.yaml")
 
 
 def show(address: str, only_print: bool) -> None:

@@ -20,19 +20,21 @@ Cron = Annotated[str, AfterValidator(_five_fields)]
 class ScheduleSettings(Section):
     """Cron expressions of the schedules: five fields, in UTC.
 
-    Only `nightly_overview` is on by default; turn on the others in the UI.
+    `nightly_overview` and `nightly_prune_history` are on by default; turn on the others in the UI.
 
     Attributes:
         suites: The schedule `nightly_suites`, which runs all agents on every suite; it exists if there are agents.
         nightly: The schedule `nightly_stale_drops`, which evaluates drops whose report is missing or out of date.
         overview: The schedule `nightly_overview`, which updates what is computed over all drops, such as judge cards
             and leaderboard.
+        prune: The schedule `nightly_prune_history`, which deletes old runs.
         weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, stale or not.
     """
 
     suites: Cron = "0 22 * * *"
     nightly: Cron = "0 2 * * *"
     overview: Cron = "0 5 * * *"
+    prune: Cron = "0 6 * * *"
     weekly: Cron = "0 3 * * 0"
 
 

@@ -64,9 +64,13 @@ class SuiteFacts(Facts):
 
 
 class VerdictFacts(Facts):
-    """Of a judge's verdicts: the fitted cascade, as a digest, that spared it what earlier stages accepted."""
+    """Of a judge's verdicts: the fitted cascade, as a digest, that spared it what earlier stages accepted.
+
+    `redacted` counts by kind the values that were replaced in the texts it was asked about, each time they were.
+    """
 
     cascade: str = ""
+    redacted: Mapping[str, int] = {}
 
 
 class CanaryFacts(Facts):

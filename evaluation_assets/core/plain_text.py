@@ -1,10 +1,10 @@
-"""Escape untrusted text (names, IDs, messages from files) for terminals, Markdown and spreadsheets."""
+"""Escape untrusted text (names, IDs, messages from files) for terminals, Markdown, chats and spreadsheets."""
 
 import re
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[|vso\[)", re.MULTILINE)
-"""How a line of a log becomes a command of GitHub Actions or Azure Pipelines."""
+_COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
+"""How a line of a log becomes a command of GitHub Actions, Azure Pipelines or TeamCity."""
 
 _MARKUP = str.maketrans(
     {character: f"\\{character}" for character in "\\`*_{}[]()#+-!|~$"}
@@ -12,9 +12,24 @@ _MARKUP = str.maketrans(
 )
 """Characters that mean something in Markdown, and what would become a mention or a link."""
 
+_CHAT = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b"})
+_REFERENCE = re.compile(r"(?<=#)(?=\d)|(?<=\bGH\\-)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+"""Where an issue or an address begins that GitHub links although its characters are escaped."""
+
+_NOT_SEEN = re.compile(
+    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
+_ESCAPED_SIGNS = "\\=+-@\uff1d\uff0b\uff0d\uff20"
 _CSV_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
 _ESCAPED_IN_CSV = re.compile(rf"{_CONTROL.pattern}|\\(?=u[0-9a-f]{{4}})")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\t", "\r", "\n", "'")
+_INNER_FORMULA = re.compile(r"([;\t\n|][ \"']*)([=+@\uff1d\uff0b\uff0d\uff20]|-(?! ))")
+"""A formula where a spreadsheet takes another character than the comma for the end of a cell."""
+
+
+def visible(text: str) -> str:
+    """Without characters that are not seen; they could stand inside of a key."""
+    return _NOT_SEEN.sub("", text)
 
 
 def plain(text: str) -> str:
@@ -30,16 +45,24 @@ def for_terminal(text: str) -> str:
 def markdown_cell(text: object, limit: int = 160) -> str:
     """For a Markdown table: one line, no markup of its own."""
     line = " ".join(plain(str(text)).split())
-    return (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKUP)
+    escaped = (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKUP)
+    return _REFERENCE.sub("\u200b", escaped)
+
+
+def for_chat(text: str) -> str:
+    """For Slack and what reads its messages: no mention, link or control character of its own."""
+    return plain(text).translate(_CHAT)
 
 
 def csv_cell(text: str) -> str:
     r"""For a cell of a sheet, so that `from_csv_cell` can read it again.
 
     Characters that steer a terminal or turn the writing direction are written as escapes such as `\u202e`; what a
-    spreadsheet would run as a formula has an apostrophe in front.
+    spreadsheet would run as a formula has an apostrophe in front. So that a spreadsheet that takes semicolons for the
+    ends of cells runs none either, the sign of a formula inside of a text is an escape, too.
     """
     text = _ESCAPED_IN_CSV.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = _INNER_FORMULA.sub(lambda found: f"{found[1]}\\u{ord(found[2]):04x}", text)
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
@@ -51,4 +74,4 @@ def from_csv_cell(text: str) -> str:
 
 def _unescaped(escape: str) -> str:
     character = chr(int(escape[2:], 16))
-    return character if character == "\\" or _CONTROL.match(character) else escape
+    return character if character in _ESCAPED_SIGNS or _CONTROL.match(character) else escape

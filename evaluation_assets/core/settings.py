@@ -12,6 +12,7 @@ from evaluation_assets.core.configuration import InvalidConfiguration, Section, 
 from evaluation_assets.core.gating.settings import GateSettings, HeadlineSettings
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.canaries import CanarySettings
+from evaluation_assets.core.triggers.old_runs import RetentionSettings
 
 
 class InvalidSettings(InvalidConfiguration):
@@ -27,6 +28,7 @@ class Settings(Section):
         canaries: Clips that detect changed judges.
         review: What people review, and what their labels decide.
         schedules: When schedules run.
+        retention: How long Dagster remembers runs.
         nightly_suites: How agents are run on suites at night.
         notifications: Where failures and regressions are posted.
         lineage: What the UI shows of every asset.
@@ -37,6 +39,7 @@ class Settings(Section):
     canaries: CanarySettings = CanarySettings()
     review: ReviewSettings = ReviewSettings()
     schedules: ScheduleSettings = ScheduleSettings()
+    retention: RetentionSettings = RetentionSettings()
     nightly_suites: NightlyRunSettings = NightlyRunSettings()
     notifications: NotificationSettings = NotificationSettings()
     lineage: LineageSettings = LineageSettings()

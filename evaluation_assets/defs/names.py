@@ -8,6 +8,7 @@ PROMOTE_BASELINE = "promote_baseline"
 OVERVIEW = "overview"
 RUN_AGENTS = "run_agents"
 SEND_SCORES = "send_scores"
+PRUNE_HISTORY = "prune_history"
 
 EVALUATE_DROP = "evaluate_drop"
 """The step of all assets of a drop, and the name of the op that its configuration goes to."""
@@ -46,3 +47,6 @@ STOPPED = "stopped"
 
 PARTITION_TAG = "dagster/partition"
 """Dagster's own tag of a run that names its partition."""
+
+RANGE_TAG = "dagster/asset_partition_range_start"
+"""Dagster's own tag of a run of several partitions, with the first of them."""

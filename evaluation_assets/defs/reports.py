@@ -8,6 +8,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.pipeline.canaries import canary_judges
+from evaluation_assets.core.redaction.settings import Redaction
 from evaluation_assets.core.reporting.drop_report import report_metadata, write_drop_report
 from evaluation_assets.core.reporting.index import INDEX
 from evaluation_assets.core.reporting.preprocessed_files import write_preprocessed_files
@@ -70,16 +71,22 @@ def preprocessed_files(
 
 
 def report_asset(
-    judges: Sequence[Judge], rubrics: Rubrics, quorum: int, evaluation_key: str, settings: Settings
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    evaluation_key: str,
+    settings: Settings,
+    redaction: Redaction | None,
 ) -> dg.AssetsDefinition:
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
+    made_with = [part.model_dump_json() for part in (settings.gate, settings.headline, settings.review)]
+    if redaction is not None:
+        made_with.append(redaction.model_dump_json())
 
     @dg.asset(
         partitions_def=DROPS,
         group_name=groups.REPORT,
-        code_version="|".join(
-            [REPORT_VERSION, *(part.model_dump_json() for part in (settings.gate, settings.headline, settings.review))]
-        ),
+        code_version="|".join([REPORT_VERSION, *made_with]),
         deps=[
             *map(dg.AssetKey, REPORTED),
             *judge_keys(LEVELS, judges),
@@ -92,7 +99,7 @@ def report_asset(
         """Write the report files."""
         drop = context.partition_key
         address = home.home.report_address(drop)
-        report, paths = write_drop_report(home.home, drop, judges, rubrics, quorum, settings)
+        report, paths = write_drop_report(home.home, drop, judges, rubrics, quorum, settings, redaction)
         return dg.MaterializeResult(
             metadata={
                 "report": dg.MetadataValue.md(as_markdown(report, address)),

@@ -13,6 +13,8 @@ from evaluation_assets.core.human_review.queue import by_reason, queue_rows, vio
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
+from evaluation_assets.core.redaction.settings import Redaction
+from evaluation_assets.core.reporting.covered_tables import covered_trajectories
 from evaluation_assets.defs import groups
 from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COLLECTED_LABELS, MAY_GATE, READABLE
@@ -42,8 +44,11 @@ def reviewing_assets(
     ]
 
 
-def review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading) -> dg.AssetsDefinition:
-    """The trajectories of a drop that people should review."""
+def review_queue(
+    judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading, redaction: Redaction | None
+) -> dg.AssetsDefinition:
+    """The trajectories of a drop that people should review; `redaction` is covered in their texts."""
+    covering = "" if redaction is None else redaction.model_dump_json()
     verdicts = judge_keys(LEVELS, judges) if cascading.fitted else []
 
     @dg.asset(
@@ -51,7 +56,7 @@ def review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: C
         partitions_def=DROPS,
         group_name=groups.REPORT,
         deps=["preprocessed_trajectories", "trajectory_scores", "constraint_results", *verdicts],
-        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}",
+        code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}{covering}",
         kinds={"parquet", "csv"},
         description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
@@ -60,6 +65,8 @@ def review_queue(judges: Sequence[Judge], settings: ReviewSettings, cascading: C
         trajectories, scores, constraints = home.tables(
             name, "preprocessed_trajectories", "trajectory_scores", "constraint_results"
         )
+        if redaction is not None:
+            trajectories = covered_trajectories(trajectories, redaction)
         undecided = cascading.undecided(home.home, name)
         rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided, violating(constraints)))
         path = write_queue(home.home.reports(name), rows, home.home.report_address(name))

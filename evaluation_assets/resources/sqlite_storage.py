@@ -39,6 +39,15 @@ def open_instance(folder: Path) -> dg.DagsterInstance:
     return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}}))
 
 
+def remove_event_log(instance: dg.DagsterInstance, run_id: str) -> None:
+    """Remove the file with the events of a deleted run. Dagster only empties it, and SQLite never makes it smaller."""
+    storage = instance.event_log_storage
+    if isinstance(storage, SqliteEventLogStorage):
+        file = Path(storage.path_for_shard(run_id))
+        for each in (file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm", "-journal"))):
+            each.unlink(missing_ok=True)
+
+
 class OpenEventLog(SqliteEventLogStorage):
     """Event logs whose connections stay open."""
 

@@ -4,12 +4,15 @@ import hashlib
 import hmac
 import re
 import unicodedata
+from collections.abc import Callable
+
+from evaluation_assets.core.plain_text import visible
 
 _LOOK_ALIKE = re.compile(r"<(?=[\s/]*(?:untrusted|piece|evaluation)\b)", re.IGNORECASE)
 _CONTROL_TOKEN = re.compile(r"<(?=\|)|\[(?=/?INST\])|<(?=/?(?:start|end)_of_turn>)")
-_INVISIBLE = re.compile(
-    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
-)
+
+Show = Callable[[str], str]
+"""How untrusted text is shown: neutral, and without what must not leave for the provider."""
 
 
 def fence_of(secret: str, trajectory_text: str) -> str:
@@ -20,7 +23,7 @@ def fence_of(secret: str, trajectory_text: str) -> str:
 
 def neutral(text: str) -> str:
     """Untrusted text that can neither look like our markers nor steer a chat template; it reads the same."""
-    text = _INVISIBLE.sub("", text)
+    text = visible(text)
     if not text.isascii() and "\uff1c" in text:
         text = text.replace("\uff1c", unicodedata.normalize("NFKC", "\uff1c"))
     return _CONTROL_TOKEN.sub(lambda found: found.group() + "\u2060", _LOOK_ALIKE.sub("&lt;", text))

@@ -201,7 +201,7 @@ class OpenJudge:
             show = self._shown.of(subject.trajectory)
             rendered = render(subject, earlier, fence, window, self._pieces, show)
         except NotRedacted as problem:
-            return Verdict(outcome="failed", error_kind="internal", error=str(problem))
+            return Verdict(outcome="failed", error_kind="redaction", error=str(problem))
         cost = Cost()
         try:
             try:

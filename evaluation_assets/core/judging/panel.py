@@ -158,6 +158,7 @@ class Panel(BaseModel):
         cascade: Stages, cheapest first, each with the name of a judge or a list of names. A stage is asked about what
             no stage before it accepts. Default: no cascade.
         redaction: What is replaced in texts before they are sent to a provider.
+        redact_reports: Whether reports cover what `redaction` replaces, too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -168,6 +169,12 @@ class Panel(BaseModel):
     embeddings: EmbeddingSettings | None = None
     cascade: tuple[Stage, ...] = ()
     redaction: Redaction = Redaction()
+    redact_reports: bool = False
+
+    @property
+    def report_redaction(self) -> Redaction | None:
+        """What is covered in reports; `None` is nothing."""
+        return self.redaction if self.redact_reports else None
 
     def with_preset(self, preset: Preset) -> Self:
         """The panel with this preset for all judges that are models."""

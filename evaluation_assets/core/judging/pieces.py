@@ -4,12 +4,12 @@ Outside of the fence are our own words, numbers and criteria only. All that a tr
 is neutralised and stands inside.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evaluation_assets.core.clips.segmentation import Clip
-from evaluation_assets.core.judging.fences import fenced, neutral
+from evaluation_assets.core.judging.fences import Show, fenced, neutral
 from evaluation_assets.core.judging.subjects import OwnScore, Subject
 from evaluation_assets.core.judging.windows import MARK_BYTES, cut_in_the_middle, fair_limits, size
 
@@ -18,10 +18,6 @@ _LEAST_SHOWN = 400
 
 _LONGEST_NAME = 100
 """Characters of a name."""
-
-
-Show = Callable[[str], str]
-"""How untrusted text is shown: neutral, and without what must not leave for the provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +103,7 @@ def heading(subject: Subject) -> str:
 def _contents(subject: Subject, show: Show) -> Iterator[Part]:
     """What is judged. Clips that are judged together have their number in front and the judge's own scores behind."""
     if subject.contents:
-        yield from (Part("", show(text), is_subject=True) for text in subject.contents)
+        yield from (Part("", content(show), is_subject=True) for content in subject.contents)
     elif subject.level == "answer":
         yield Part("", show(subject.trajectory.final_answer or ""), is_subject=True)
     elif subject.level == "clip":

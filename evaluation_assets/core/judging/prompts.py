@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 
 from evaluation_assets.core.judging.entries import entries_schema, to_percent, with_rule
-from evaluation_assets.core.judging.fences import neutral
+from evaluation_assets.core.judging.fences import Show, neutral
 from evaluation_assets.core.judging.judge import Judgement
-from evaluation_assets.core.judging.pieces import Part, Piece, Show, heading, piece_of, task_part
+from evaluation_assets.core.judging.pieces import Part, Piece, heading, piece_of, task_part
 from evaluation_assets.core.judging.quick import RULES, quick_schema, read_quick_reply
 from evaluation_assets.core.judging.replies import Evaluation, read_reply
 from evaluation_assets.core.judging.subjects import Subject

@@ -4,8 +4,10 @@ Interactions are one conversation with a judge and turns another, so that a judg
 """
 
 from collections.abc import Iterator
+from functools import partial
 
-from evaluation_assets.core.judging.subjects import Chain, Subject, chain_of
+from evaluation_assets.core.judging.fences import Show
+from evaluation_assets.core.judging.subjects import Chain, Content, Subject, chain_of
 from evaluation_assets.core.rubrics.model import Need, Rubrics
 from evaluation_assets.core.sessions.interactions import (
     SessionInteraction,
@@ -53,7 +55,7 @@ def _interactions(trajectory: Trajectory, parts: list[SessionInteraction], rubri
             chain_rubrics=(rubric,),
             there_is=frozenset(need for need, exists in there_is.items() if exists),
             heading=f"Turn {part.turn + 1}, contribution {part.position + 1}.",
-            contents=(_who(trajectory, part.agent_id), part.text),
+            contents=(_whole(_who(trajectory, part.agent_id)), _whole(part.text)),
             part=part,
         )
 
@@ -86,7 +88,7 @@ def _turns(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: Rub
             chain_rubrics=(rubric,),
             there_is=frozenset(need for need, exists in there_is.items() if exists),
             heading=f"Turn {number + 1}.",
-            contents=tuple(f"[{label}:]\n{text}" for label, text in shown.items() if text is not None),
+            contents=tuple(_whole(f"[{label}:]\n{text}") for label, text in shown.items() if text is not None),
             turn=number,
         )
 
@@ -106,8 +108,8 @@ def _session(trajectory: Trajectory, parts: list[SessionInteraction], rubrics: R
         there_is=frozenset({"several_agents"}) if len(acted) > 1 else frozenset(),
         heading="The session as a whole, from beginning to end.",
         contents=(
-            "\n".join(_who(trajectory, agent) for agent in agents),
-            "\n".join(_outline(trajectory, parts)),
+            _whole("\n".join(_who(trajectory, agent) for agent in agents)),
+            partial(_outline, trajectory, parts),
         ),
     )
 
@@ -121,20 +123,31 @@ def _who(trajectory: Trajectory, agent_id: str) -> str:
     return f"[agent {agent_id}{f' ({about})' if about else ''}; tools: {tools}]"
 
 
-def _outline(trajectory: Trajectory, parts: list[SessionInteraction]) -> Iterator[str]:
-    """One line for every message and call."""
+def _whole(text: str) -> Content:
+    return lambda show: show(text)
+
+
+def _outline(trajectory: Trajectory, parts: list[SessionInteraction], show: Show) -> str:
+    """One line for every message and call. Messages are shown before they are cut: a part of a key is not known as one.
+
+    The lines are shown together too, since a marker may begin in one and end in another.
+    """
+    return show("\n".join(_lines(trajectory, parts, show)))
+
+
+def _lines(trajectory: Trajectory, parts: list[SessionInteraction], show: Show) -> Iterator[str]:
     turn = -1
     for part in parts:
         if part.turn != turn:
             turn = part.turn
             if asked := trajectory.turns[turn].user_message:
-                yield f"user: {_short(asked)}"
+                yield f"user: {_short(show(asked))}"
         for step in part.calls:
             failed = step.result is not None and step.result.error is not None
             ended = "failed" if failed else "ok" if step.result is not None else "no result"
             yield f"{part.agent_id} calls {step.call.name if step.call else ''}: {ended}"
         if part.messages:
-            yield f"{part.agent_id}: {_short(part.messages)}"
+            yield f"{part.agent_id}: {_short(show(part.messages))}"
 
 
 def _short(text: str) -> str:

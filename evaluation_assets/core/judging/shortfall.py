@@ -23,6 +23,7 @@ _REMEDIES: Mapping[str, str] = {
     "truncated": "Raise max_output_tokens",
     "context_length": "Raise max_input_tokens, or choose a model with a larger window",
     "budget": "Raise the budget",
+    "redaction": "Simplify the pattern in redaction",
     "internal": "Report this as a bug",
 }
 """What to do, by kind of error. Refused keys and unknown models say so in the error itself."""

@@ -17,10 +17,7 @@ class ShownText:
 
     def __init__(self, trajectory: Trajectory, redaction: Redaction) -> None:
         self.trajectory = trajectory
-        texts = [trajectory.task, trajectory.text, trajectory.final_answer, trajectory.reference_answer]
-        for turn in trajectory.turns:
-            texts += [turn.user_message, turn.knowledge]
-        self._redactor = Redactor(redaction, (neutral(text) for text in texts if text))
+        self._redactor = Redactor(redaction, map(neutral, trajectory.texts))
 
     def __call__(self, text: str) -> str:
         """The text as it is shown. Characters that are not seen are taken out first: they could stand in a key."""

@@ -4,14 +4,18 @@ A clip, the clips of one category, a trajectory, its answer; and of a session an
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 from evaluation_assets.core.clips.segmentation import Clip
+from evaluation_assets.core.judging.fences import Show
 from evaluation_assets.core.rubrics.model import Criterion, Level, Need, Rubric, Rubrics, Scale
 from evaluation_assets.core.sessions.interactions import SessionInteraction
 from evaluation_assets.core.trajectories.model import Trajectory
+
+Content = Callable[[Show], str]
+"""A text of a subject, given how untrusted text is shown: what is cut from a text is shown first and cut then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Subject:
     is_alone: bool = False
     there_is: frozenset[Need] = frozenset()
     heading: str = ""
-    contents: Sequence[str] = ()
+    contents: Sequence[Content] = ()
     part: SessionInteraction | None = None
     turn: int | None = None
     is_quick: bool = False

@@ -8,8 +8,10 @@ from evaluation_assets.core.llm.errors import ErrorKind
 from evaluation_assets.core.trajectories.model import Usage
 
 Outcome = Literal["scored", "abstained", "failed", "not_run"]
-FailureKind = Literal[ErrorKind, "invalid_json", "out_of_range", "missing_criterion", "truncated", "internal"]
-"""Why there is no verdict: the model gave no reply, or none that is one."""
+FailureKind = Literal[
+    ErrorKind, "invalid_json", "out_of_range", "missing_criterion", "truncated", "redaction", "internal"
+]
+"""Why there is no verdict: the model gave no reply, or none that is one, or a text could not be redacted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

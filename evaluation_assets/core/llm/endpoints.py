@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from evaluation_assets.core.configuration import VariableName
-from evaluation_assets.core.llm.addresses import without_password
+from evaluation_assets.core.llm.addresses import Address, without_password
 from evaluation_assets.core.llm.dialects import Feature, MaxTokensField, Structured
 from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.llm.providers.base import Provider
@@ -60,7 +60,7 @@ class EndpointSettings(BaseModel):
     provider: str
     model: str | None = None
     api_key_env: VariableName | None = None
-    base_url: str | None = None
+    base_url: Address | None = None
     project: str | None = None
     location: str | None = None
     max_concurrency: int = Field(default=16, ge=1)

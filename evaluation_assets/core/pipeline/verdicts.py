@@ -4,6 +4,7 @@ import gc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
 from evaluation_assets.core.cancellation import as_completed
 from evaluation_assets.core.counted import counted
@@ -83,8 +84,10 @@ class PanelRun:
         if gate is not None and gate.count_spared:
             self._log(f"{judge.name}: not asked about {gate.count_spared} subjects that an earlier stage accepted")
         judged.end()
-        facts = VerdictFacts() if gate is None or not gate.waits else VerdictFacts(cascade=gate.fingerprint)
-        return JudgedTable(judge, spool, tally, facts)
+        noted: dict[str, Any] = {} if gate is None or not gate.waits else {"cascade": gate.fingerprint}
+        if tally.redacted:
+            noted["redacted"] = dict(sorted(tally.redacted.items()))
+        return JudgedTable(judge, spool, tally, VerdictFacts(**noted))
 
 
 @contextmanager

@@ -20,7 +20,8 @@ def _has_digit(value: str) -> bool:
     return re.search(r"\d", value) is not None
 
 
-def _is_mixed(value: str) -> bool:
+def is_mixed(value: str) -> bool:
+    """Whether it has a digit and a letter."""
     return _has_digit(value) and re.search(r"[A-Za-z]", value) is not None
 
 
@@ -58,11 +59,16 @@ class Shape:
     hints: tuple[str, ...] = ()
     holds: Callable[[str], bool] = _always
 
+    @property
+    def needs_surroundings(self) -> bool:
+        """Whether a value cannot be told by itself, as a password."""
+        return "value" in self.pattern.groupindex
+
     def spans(self, text: str) -> Iterator[Span]:
         """Where values stand."""
         if not all(hint in text for hint in self.hints):
             return
-        group = "value" if "value" in self.pattern.groupindex else 0
+        group = "value" if self.needs_surroundings else 0
         for found in self.pattern.finditer(text):
             if self.holds(found[group]):
                 yield found.span(group)
@@ -107,7 +113,7 @@ CREDENTIALS = (
             re.IGNORECASE,
         ),
         (),
-        _is_mixed,
+        is_mixed,
     ),
     Shape(
         re.compile(
@@ -115,7 +121,7 @@ CREDENTIALS = (
             re.IGNORECASE,
         ),
         (),
-        _is_mixed,
+        is_mixed,
     ),
 )
 """Keys and tokens of common services, private keys, headers, and passwords in URLs."""

@@ -2,15 +2,28 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 
 import regex
 
-from evaluation_assets.core.redaction.kinds import Span
+from evaluation_assets.core.redaction.kinds import Span, is_mixed
 from evaluation_assets.core.redaction.settings import Redaction
 
 PATTERN_SECONDS = 1.0
 """The time that an own pattern has for a text."""
+
+_BLOCK = "\u2588"
+
+_HEAD = 8
+"""Characters of the shortest value that is looked for everywhere; shorter ones may be ordinary words."""
+
+_PART = 12
+"""Characters at the beginning of a value that tell it. The first of them say what kind of value it is."""
+
+_LONGEST = 200
+_ALIKE = 50
+"""How many values that begin alike are looked for everywhere: hostile texts must not take for ever."""
 
 _PLACEHOLDER = re.compile(r"\[REDACTED:([a-z][a-z0-9_]*):(\d{1,9})\]")
 
@@ -24,12 +37,16 @@ class Redactor:
 
     Values are numbered in the order of `texts`, so that the numbers of a trajectory are the same in each run, whatever
     is judged first. A value that is in none of them gets the next number when it is seen.
+    What only its surroundings tell, such as the password in a setting, is from then on replaced wherever it stands.
+    With `also_parts` this holds for all values, and for what is left of one at the end of a text that was cut.
     """
 
-    def __init__(self, settings: Redaction, texts: Iterable[str] = ()) -> None:
+    def __init__(self, settings: Redaction, texts: Iterable[str] = (), *, also_parts: bool = False) -> None:
+        self._also_parts = also_parts
         self._shapes = settings.shapes
         self._patterns = {name: regex.compile(pattern) for name, pattern in settings.patterns.items()}
         self._numbers: dict[str, dict[str, int]] = {}
+        self._everywhere: dict[str, dict[str, str]] = {}
         for text in texts:
             self(text)
 
@@ -39,12 +56,23 @@ class Redactor:
         Raises:
             NotRedacted: an own pattern takes too long on it.
         """
+        return self._replaced(text, lambda kind, value: f"[REDACTED:{kind}:{self._number(kind, value)}]")
+
+    def covered(self, text: str) -> str:
+        """The text with a block in place of each character of a value, so that it is as long as before.
+
+        Raises:
+            NotRedacted: an own pattern takes too long on it.
+        """
+        return self._replaced(text, lambda _, value: _BLOCK * len(value))
+
+    def _replaced(self, text: str, by: Callable[[str, str], str]) -> str:
         found = self._found(text)
         if not found:
             return text
         pieces, end = [], 0
         for (start, stop), kind in found:
-            pieces += [text[end:start], f"[REDACTED:{kind}:{self._number(kind, text[start:stop])}]"]
+            pieces += [text[end:start], by(kind, text[start:stop])]
             end = stop
         return "".join([*pieces, text[end:]])
 
@@ -70,10 +98,34 @@ class Redactor:
                 merged.append(((start, end), kind))
         return merged
 
+    def _remember(self, value: str, kind: str) -> None:
+        if _HEAD <= len(value) <= _LONGEST and is_mixed(value):
+            alike = self._everywhere.setdefault(value[:_HEAD], {})
+            if len(alike) < _ALIKE:
+                alike[value] = kind
+
+    def _repeated(self, text: str) -> Iterator[tuple[Span, str]]:
+        """Values that are known from elsewhere."""
+        if not self._everywhere:
+            return
+        for start in range(len(text) - _HEAD + 1):
+            for value, kind in self._everywhere.get(text[start : start + _HEAD], {}).items():
+                if text.startswith(value, start):
+                    yield (start, start + len(value)), kind
+                elif self._also_parts and text.startswith(value[:_PART], start):
+                    alike = takewhile(
+                        lambda pair: pair[0] == pair[1], zip(value, text[start : start + len(value)], strict=False)
+                    )
+                    yield (start, start + len(list(alike))), kind
+
     def _all(self, text: str) -> Iterator[tuple[Span, str]]:
         for kind, shapes in self._shapes:
             for shape in shapes:
-                yield from ((span, kind) for span in shape.spans(text))
+                for span in shape.spans(text):
+                    if shape.needs_surroundings or self._also_parts:
+                        self._remember(text[slice(*span)], kind)
+                    yield span, kind
+        yield from self._repeated(text)
         for name, pattern in self._patterns.items():
             try:
                 for match in pattern.finditer(text, timeout=PATTERN_SECONDS):
@@ -81,6 +133,6 @@ class Redactor:
                         yield match.span(), name
             except TimeoutError:
                 raise NotRedacted(
-                    f"the redaction pattern {name} takes longer than {PATTERN_SECONDS:g} s on this text, so nothing "
-                    "was sent"
+                    f"the redaction pattern {name} takes longer than {PATTERN_SECONDS:g} s on a text, which was not "
+                    "sent or shown"
                 ) from None

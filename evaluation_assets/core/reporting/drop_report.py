@@ -12,6 +12,8 @@ from evaluation_assets.core.human_review.judge_cards import disqualified_judges
 from evaluation_assets.core.human_review.judged_labels import labels_of_trajectories
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
+from evaluation_assets.core.redaction.settings import Redaction
+from evaluation_assets.core.reporting.covered_tables import covered
 from evaluation_assets.core.reporting.files import ReportFiles, write_page, write_report
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.score_history import trends
@@ -52,13 +54,23 @@ def _with_suite(
 
 
 def write_drop_report(
-    home: Installation, drop: str, judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
+    home: Installation,
+    drop: str,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
+    redaction: Redaction | None = None,
 ) -> tuple[DropReport, ReportFiles]:
-    """Write the report of a drop with the run that it is compared with and its review queue."""
-    own = DropTables.of(home, drop, judges)
+    """Write the report of a drop with the run that it is compared with and its review queue.
+
+    Raises:
+        NotRedacted: an own pattern of `redaction` takes too long on a text.
+    """
+    own = _tables_shown(home, drop, judges, redaction)
     key = drop_comparability(own, judges, rubrics, quorum)
     report, evaluated = _with_suite(home, drop, own, key, settings)
-    other = _other_run(home, drop, report.sidecar.suite, evaluated, judges)
+    other = _other_run(home, drop, report.sidecar.suite, evaluated, judges, redaction)
     return report, write_report(home.reports(drop), report, own, other, _queue(home, drop))
 
 
@@ -70,15 +82,26 @@ def write_comparison(
     rubrics: Rubrics,
     quorum: int,
     settings: Settings,
+    redaction: Redaction | None = None,
 ) -> UPath:
-    """Write the page of a drop with another run of choice to compare it with; gives the page."""
-    own = DropTables.of(home, drop, judges)
+    """Write the page of a drop with another run of choice to compare it with; gives the page.
+
+    Raises:
+        NotRedacted: an own pattern of `redaction` takes too long on a text.
+    """
+    own = _tables_shown(home, drop, judges, redaction)
     key = drop_comparability(own, judges, rubrics, quorum)
     report = drop_report(home, drop, own, key, settings)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
-    other = OtherRun(against, "chosen by hand", documents(DropTables.of(home, against, judges)))
+    other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, judges, redaction)))
     write_page(page, report, own, other, _queue(home, drop))
     return page
+
+
+def _tables_shown(home: Installation, drop: str, judges: Sequence[Judge], redaction: Redaction | None) -> DropTables:
+    """The tables of a drop as reports may show them."""
+    tables = DropTables.of(home, drop, judges)
+    return tables if redaction is None else covered(tables, redaction)
 
 
 def _queue(home: Installation, drop: str) -> list[tuple[str, str]]:
@@ -87,7 +110,12 @@ def _queue(home: Installation, drop: str) -> list[tuple[str, str]]:
 
 
 def _other_run(
-    home: Installation, drop: str, suite: str | None, evaluated: Sequence[str], judges: Sequence[Judge]
+    home: Installation,
+    drop: str,
+    suite: str | None,
+    evaluated: Sequence[str],
+    judges: Sequence[Judge],
+    redaction: Redaction | None,
 ) -> OtherRun | None:
     """The run that the viewer compares a drop with: the suite's baseline, or else its previous drop.
 
@@ -101,7 +129,7 @@ def _other_run(
         if not before:
             return None
         chosen, why = before[-1], "the previous drop of the suite"
-    tables = DropTables.of(home, chosen, judges)
+    tables = _tables_shown(home, chosen, judges, redaction)
     return OtherRun(chosen, why, documents(tables)) if tables.preprocessed.exists else None
 
 

@@ -9,7 +9,7 @@ import orjson
 
 from evaluation_assets.core.gating.figures import change, p_value, size
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
-from evaluation_assets.core.plain_text import for_terminal
+from evaluation_assets.core.plain_text import for_terminal, plain
 from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.reporting.render import precise
 
@@ -142,7 +142,8 @@ def as_github(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = "\n".join(plain(line) for line in text.splitlines())
+    return lines.replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evaluation_assets.core.plain_text import for_chat
+
 _MAX_TEXT = 2000
 
 
@@ -35,7 +37,7 @@ def message(
     head = f"Regression in {drop}" if regressed else f"Run {job}{where} failed"
     first = f" ({headline})" if headline else ""
     return {
-        "text": f"{head}{first}: {words}"[:_MAX_TEXT],
+        "text": for_chat(f"{head}{first}: {words}"[:_MAX_TEXT]),
         "kind": "regression" if regressed else "failure",
         "job": job,
         "drop": drop,

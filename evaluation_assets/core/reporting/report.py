@@ -70,7 +70,8 @@ class JudgeSummary(_Model):
 
     Tokens and cost are sums over the verdicts that have them; `None` if none has. With `unpriced_verdicts` the cost is
     a lower bound; with `uncounted_verdicts` the tokens are. `shortfall` explains in one line why many answers are
-    missing and what to do.
+    missing and what to do. `redacted` counts by kind the values that were replaced in the texts it was asked about; a
+    value counts in each question that it is in.
     """
 
     judge: str
@@ -85,6 +86,7 @@ class JudgeSummary(_Model):
     uncounted_verdicts: int
     errors: dict[str, int]
     shortfall: str | None = None
+    redacted: dict[str, int] = {}
 
 
 class ClipVerdict(_Model):

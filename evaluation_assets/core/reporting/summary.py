@@ -8,7 +8,7 @@ from math import fsum
 from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.facts import DropFacts
+from evaluation_assets.core.facts import DropFacts, VerdictFacts
 from evaluation_assets.core.gating.baselines import is_by_rules_only
 from evaluation_assets.core.gating.measured_drop import MeasuredTables
 from evaluation_assets.core.gating.outcome import GateOutcome
@@ -228,6 +228,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
     sums: dict[str, list[float]] = {}
     unpriced = uncounted = 0
     replies: set[str] = set()
+    redacted: Counter[str] = Counter()
     paid = ["input_tokens", "output_tokens", "cost_usd"]
     levels = {
         "clip": tables.clip_verdicts,
@@ -240,6 +241,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
         if judge not in by_judge:
             continue
         of_drop = level != "canary"  # canary clips cost money, but are not part of the drop
+        redacted.update(VerdictFacts.of(by_judge[judge]).redacted)
         counts = outcomes.setdefault(level, Counter())
         for row in by_judge[judge].rows(["provider", "model", "ledger_key", "share_seen", *COLUMNS, *paid]):
             identity = row
@@ -271,6 +273,7 @@ def _judge(judge: str, tables: DropTables) -> JudgeSummary:
         uncounted_verdicts=uncounted,
         errors=dict(sorted(errors.items())),
         shortfall=answers.shortfall(judge),
+        redacted=dict(sorted(redacted.items())),
     )
 
 

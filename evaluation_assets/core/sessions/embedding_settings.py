@@ -6,6 +6,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evaluation_assets.core.configuration import VariableName
+from evaluation_assets.core.llm.addresses import Address
 from evaluation_assets.core.llm.prices import Price
 from evaluation_assets.core.redaction.settings import OwnRedaction
 
@@ -36,7 +37,7 @@ class EmbeddingSettings(BaseModel):
 
     provider: Literal["openai", "local"] = "openai"
     model: str
-    base_url: str = _OPENAI
+    base_url: Address = _OPENAI
     api_key_env: VariableName | None = None
     price: Price | None = None
     re_ask: float = Field(default=0.96, gt=0, le=1)

@@ -1,7 +1,8 @@
 """Similarity of texts by embeddings, from an endpoint that speaks the OpenAI protocol or a local model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from evaluation_assets.core.llm.embeddings import EndpointVectors, LocalVectors,
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.prices import OwnPrice, Pricing, PublicPrice
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.core.plain_text import visible
 from evaluation_assets.core.redaction.redactor import NotRedacted, Redactor
 from evaluation_assets.core.redaction.settings import NOTHING, Redaction
 from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
@@ -73,8 +75,15 @@ class EmbeddingSimilarity:
 
     can_exclude = True
 
-    def __init__(self, settings: EmbeddingSettings, vectors: Vectors, redaction: Redaction = NOTHING) -> None:
+    def __init__(
+        self,
+        settings: EmbeddingSettings,
+        vectors: Vectors,
+        redaction: Redaction = NOTHING,
+        known: Iterable[str] = (),
+    ) -> None:
         self._redaction = redaction
+        self._known = known
         self._settings = settings
         self._vectors = vectors
 
@@ -95,14 +104,24 @@ class EmbeddingSimilarity:
         """Whether the margin is at least `dissatisfied`."""
         return margin >= self._settings.dissatisfied
 
+    def knowing(self, texts: Iterable[str]) -> Similarity:
+        """The measure for one session with these texts: what must not leave in one of them leaves in none."""
+        return EmbeddingSimilarity(self._settings, self._vectors, self._redaction, texts)
+
+    @cached_property
+    def _redactor(self) -> Redactor:
+        return Redactor(self._redaction, map(visible, self._known))
+
     def as_sent(self, texts: Sequence[str]) -> list[str]:
         """The texts without what must not leave for the endpoint.
 
         Raises:
             SimilarityUnavailable: a text could not be searched.
         """
+        if self._redaction == NOTHING:
+            return list(texts)
         try:
-            return list(map(Redactor(self._redaction), texts))
+            return [self._redactor(visible(text)) for text in texts]
         except NotRedacted as problem:
             raise SimilarityUnavailable(f"{self.name}: {problem}") from None
 

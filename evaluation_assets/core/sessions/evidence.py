@@ -23,7 +23,7 @@ class SessionEvidence:
 
     def __init__(self, trajectory: Trajectory, measure: Similarity) -> None:
         self.trajectory = trajectory
-        self.measure = measure
+        self.measure = measure.knowing(trajectory.texts)
         self._declines: dict[str, bool] = {}
 
     @cached_property

@@ -1,6 +1,6 @@
 """Similarity of two texts, by character n-grams or another measure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -48,6 +48,10 @@ class Similarity(Protocol):
 
     def is_dissatisfied(self, margin: float) -> bool:
         """Whether this margin (similarity to dissatisfied minus to satisfied examples) shows dissatisfaction."""
+        ...
+
+    def knowing(self, texts: Iterable[str]) -> "Similarity":
+        """The measure for one session with these texts: what must not leave in one of them leaves in none."""
         ...
 
     def as_sent(self, texts: Sequence[str]) -> list[str]:
@@ -102,6 +106,10 @@ class LexicalSimilarity:
     def is_dissatisfied(self, margin: float) -> bool:
         """Always false: similar n-grams may have the opposite meaning."""
         return False
+
+    def knowing(self, texts: Iterable[str]) -> Similarity:
+        """The same measure: nothing leaves."""
+        return self
 
     def as_sent(self, texts: Sequence[str]) -> list[str]:
         """The texts as they are: nothing leaves."""

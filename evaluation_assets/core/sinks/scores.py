@@ -9,6 +9,8 @@ from evaluation_assets.core.facts import HistoryFacts
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Aligned
 from evaluation_assets.core.masking import Mask
+from evaluation_assets.core.redaction.redactor import Redactor
+from evaluation_assets.core.redaction.settings import Redaction
 from evaluation_assets.core.trajectories.identity import digest
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.recorded_spans import last_trace_of, spans_of_clips
@@ -178,6 +180,7 @@ class _OfTrajectory:
         said = list(dict.fromkeys((judge, text) for judge, text in texts if text))
         several = len({judge for judge, _ in said}) > 1
         text = self._mask("\n".join(f"{judge}: {text}" if several else text for judge, text in said))
+        text = Redactor(Redaction())(text)  # judges without a model quote what they were shown whole
         return f"{text[:LONGEST_EXPLANATION]}…" if len(text) > LONGEST_EXPLANATION else text or None
 
 

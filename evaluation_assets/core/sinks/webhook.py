@@ -3,6 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from evaluation_assets.core.plain_text import for_chat
 from evaluation_assets.core.sinks.http import Http, Patience, SendError
 from evaluation_assets.core.sinks.sink import Delivery, DropOutcome
 
@@ -36,7 +37,7 @@ class Webhook:
     def tell(self, outcome: DropOutcome) -> Delivery:
         """Post the outcome."""
         content = {
-            "text": outcome.sentence,
+            "text": for_chat(outcome.sentence),
             "kind": "evaluation",
             "id": outcome.id,
             "content": outcome.content,

@@ -188,6 +188,17 @@ class Trajectory:
         """The steps that made a tool call."""
         return [step for step in self.steps if step.call is not None]
 
+    @property
+    def texts(self) -> Iterator[str]:
+        """Its text, and the texts beside it: the task, answers, messages of users, and what agents were told."""
+        beside = [self.final_answer, self.reference_answer]
+        for turn in self.turns:
+            beside += [turn.user_message, turn.knowledge]
+        for agent in self.agents:
+            beside += [agent.role, agent.description]
+        yield from (self.task, self.text)
+        yield from filter(None, beside)
+
     def piece(self, span: Span | None) -> str:
         """The text of a span; empty for none."""
         return "" if span is None else self.text[span[0] : span[1]]

@@ -1,6 +1,7 @@
 """The gate on made and on recorded runs."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -299,6 +300,32 @@ def test_every_format_of_the_gate_leads_to_the_tasks_that_fell() -> None:
     ]
     assert "http" not in as_text(outcome) + as_github(outcome)
     assert "t3: report.html#/compare/t3" in as_junit(outcome)
+
+
+HOSTILE = [
+    "::error file=x::owned",
+    "a\n::error::owned",
+    "a\r##[error]owned",
+    "\x00\x1b]0;owned\x07\u202e\ufffe]]>",
+    "%0A::x::",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_of_tasks_are_no_commands_and_no_markup_in_any_format(name: str) -> None:
+    tasks = [f"{name}{number}" for number in range(30)]
+    before, after = dict.fromkeys(tasks, 1.0), {task: float(number > 11) for number, task in enumerate(tasks)}
+    outcome = gate({"success": before}, {"success": after}).model_copy(update={"drop": name, "suite": name})
+    assert outcome.fallen_tasks
+    served = ReportAddress.of("https://reports.example.com", "week/1")
+    for report in (served, ReportAddress()):
+        annotations = as_github(outcome, report).split("\n")
+        assert all(re.match(r"::(notice|warning|error) title=[^:,]*::", line) for line in annotations)
+        assert len(annotations) == 3, "the verdict, the metric, and the tasks: names begin no annotation"
+        assert not any(set(line) & set("\r\x00\x1b\u202e") for line in annotations)
+        assert not re.search(r"^\s*::|##\[|[\x00\x1b\r]", as_text(outcome, report), re.MULTILINE)
+        suite = ElementTree.fromstring(as_junit(outcome, report))
+        assert {each.tag for each in suite.iter()} <= {"testsuite", "testcase", "failure", "skipped", "system-out"}
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=8, max_size=12), st.booleans())

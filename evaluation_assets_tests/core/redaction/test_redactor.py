@@ -154,3 +154,33 @@ def test_hostile_text_is_searched_in_time_in_proportion(piece: str) -> None:
 @given(st.text(), st.sampled_from(sorted(KEYS)), st.text())
 def test_no_key_gets_through_between_other_texts(before: str, name: str, after: str) -> None:
     assert KEYS[name] not in Redactor(ALL)(f"{before} {KEYS[name]}\n{after}")
+
+
+@pytest.mark.parametrize(
+    ("told", "value"), [("password={}", "hunter2hunter2"), ("://anna:{}@db", "p4ssw0rd"), ("Bearer {}", "abc0" * 5)]
+)
+def test_what_is_known_from_elsewhere_is_replaced_wherever_it_stands(told: str, value: str) -> None:
+    redactor = Redactor(Redaction(), [f"I log in with {value}.", told.format(value)])
+    assert redactor(f"I log in with {value}, not with {value[:-1]}.") == (
+        f"I log in with [REDACTED:credential:1], not with {value[:-1]}."
+    )
+
+
+def test_a_password_that_is_an_ordinary_word_is_replaced_in_its_place_only() -> None:
+    redactor = Redactor(Redaction(), ["postgres://anna:postgres@db/x"])
+    assert redactor("a postgres server") == "a postgres server"
+
+
+def test_many_values_that_begin_alike_are_searched_in_time_in_proportion() -> None:
+    """Where each of them is compared at each place, this does not end."""
+    values = (f"password={'a' * 9}{number}x " for number in range(5_000))
+    assert Redactor(Redaction(), ["".join(values)])("a" * 200_000)
+
+
+def test_covered_texts_are_as_long_as_before_and_hold_no_part_of_a_value() -> None:
+    key = KEYS["github"]
+    redactor = Redactor(Redaction(), [f"use {key}"], also_parts=True)
+    for text in (f"use {key} now", f"use {key[:20]}…", "use ghp_"):
+        covered = redactor.covered(text)
+        assert len(covered) == len(text) and key[4:12] not in covered
+    assert redactor.covered(f"use {key[:20]}…") == f"use {20 * chr(0x2588)}…"

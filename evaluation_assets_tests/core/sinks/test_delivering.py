@@ -25,6 +25,7 @@ from evaluation_assets_tests.core.making import answer, trajectory
 from evaluation_assets_tests.core.sinks.making import outcome
 from evaluation_assets_tests.http_server import Reply, Request, http_server
 
+KEY = "a1B2" * 9
 CRITERIA = ("clarity", "accuracy", "safety")
 
 
@@ -61,7 +62,11 @@ def evaluated(folder: Path, value: float = 0.5) -> Installation:
     verdict: dict[str, Any] = dict.fromkeys(tables.TRAJECTORY_VERDICTS.schema.names)
     verdict |= {"drop": "d", "trajectory_id": runs[0].id, "subject": "answer", "judge": "sonnet", "sample": 0}
     verdict |= {"provider": "anthropic", "outcome": "scored", "scores": {"clarity": value}, "attempts": 1}
-    verdict |= {"summary": "It is clear.", "reasoning": "The key is sk-secret-1234.", "from_ledger": False}
+    verdict |= {
+        "summary": "It is clear.",
+        "reasoning": f"The key is sk-secret-1234, the token ghp_{KEY}.",
+        "from_ledger": False,
+    }
     put(home, "trajectory_verdicts", [verdict], "sonnet")
     put(home, "score_history", [], **HistoryFacts(evaluated_at="2026-11-22T10:00:00.250+00:00").footer())
     return home
@@ -187,7 +192,7 @@ def test_scores_say_where_they_belong_and_why(home: Installation) -> None:
     by_name = {(score.trajectory_id, score.name, score.clip_index): score for score in scores}
     (manager, *_) = runs_of(FIXTURES / "otel")
     explained = by_name[manager.id, "answer.clarity", None]
-    assert explained.explanation == "It is clear. The key is [masked]."
+    assert explained.explanation == "It is clear. The key is [masked], the token [REDACTED:credential:1]."
     assert (explained.judges, explained.is_computed) == (("sonnet",), False)
     clip = by_name[manager.id, "clarity", 0]
     assert (clip.level, clip.trace_id, clip.span_id is None) == ("clip", manager.id, False)
@@ -202,7 +207,9 @@ def test_events_have_the_attributes_of_the_semantic_conventions(home: Installati
     assert record["traceId"] == score.trace_id and "spanId" not in record
     assert found["gen_ai.evaluation.name"] == "answer.clarity"
     assert found["gen_ai.evaluation.score.value"] == 0.5
-    assert found["gen_ai.evaluation.explanation"] == "It is clear. The key is [masked]."
+    assert (
+        found["gen_ai.evaluation.explanation"] == "It is clear. The key is [masked], the token [REDACTED:credential:1]."
+    )
     assert found["gen_ai.evaluation.evaluator.name"] == "sonnet"
     clip = next(score for score in scores_of(home) if score.span_id)
     assert otel_events.event(clip)["spanId"] == clip.span_id

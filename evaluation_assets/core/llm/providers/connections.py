@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from evaluation_assets.core.llm.addresses import split_password
+from evaluation_assets.core.llm.addresses import secrets_in_query, split_password
 from evaluation_assets.core.llm.errors import ProviderError
 from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.providers.capabilities import Capabilities
@@ -122,7 +122,7 @@ def key_in(variable: str | None) -> str:
 def secrets_of(base_url: str, key: str | None) -> list[str]:
     """What no message may repeat: the key, and the user and password of an address."""
     url = urlsplit(base_url)
-    given = (key, url.password, unquote(url.password or ""), split_password(base_url)[1])
+    given = (key, url.password, unquote(url.password or ""), split_password(base_url)[1], *secrets_in_query(base_url))
     return [secret for secret in given if secret]
 
 

@@ -1,0 +1,103 @@
+"""Old runs are forgotten, and the state of every asset, partition and check stays."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.run_request import InstigatorType
+from dagster._core.scheduler.instigation import TickStatus
+
+from evaluation_assets.core.drops import scan
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.freshness import REPORT, is_stale, latest_metadata
+from evaluation_assets.defs.names import EVALUATE, PRUNE_HISTORY
+from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.retention import forget_runs
+from evaluation_assets.runs.jobs import instance_of
+from evaluation_assets_tests.conftest import Workspace, record
+
+
+def state(kept: Workspace) -> dict[str, Any]:
+    """What the pages of all assets show: status and newest materialisation by partition, and the checks."""
+    instance, found = kept.instance, dict[str, Any]()
+    for asset in kept.definitions.resolve_asset_graph().get_all_asset_keys():
+        name = asset.to_user_string()
+        found[name] = sorted(instance.get_materialized_partitions(asset))
+        found[f"{name} status"] = instance.get_status_by_partition(
+            asset, instance.get_dynamic_partitions("drops"), DROPS
+        )
+        for partition in (None, *found[name]):
+            wanted = dg.AssetRecordsFilter(asset_key=asset, asset_partitions=None if partition is None else [partition])
+            newest = instance.fetch_materializations(wanted, limit=1).records
+            found[f"{name} {partition}"] = [(each.run_id, each.asset_materialization) for each in newest]
+    for check in kept.definitions.resolve_asset_graph().asset_check_keys:
+        latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([check])
+        found[check.to_user_string()] = [(each.run_id, each.status) for each in latest.values()]
+    return found
+
+
+def runs_of(kept: Workspace) -> set[str]:
+    return {run.run_id for run in kept.instance.get_runs()}
+
+
+def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
+    kept.drop("d", record())
+    first = kept.run("d").run_id
+    partial = kept.run("d", "preprocess_only").run_id
+    again = kept.run("d", "preprocess_only").run_id
+    second = kept.run("d").run_id
+    job = kept.definitions.resolve_job_def(EVALUATE)
+    report_alone = job.execute_in_process(instance=kept.instance, partition_key="d", asset_selection=[REPORT]).run_id
+    kept.drop("broken", b"")
+    broken = kept.run("broken").run_id
+    files = Path(kept.instance.root_directory) / "history" / "runs"
+    assert (files / f"{first}.db").exists()
+    before = state(kept)
+    assert forget_runs(kept.instance, time.time() - 3600) == [], "none is that old"
+    assert runs_of(kept) == {first, partial, again, second, report_alone, broken}
+
+    assert forget_runs(kept.instance, time.time()) == [first, partial]
+    assert runs_of(kept) == {again, second, report_alone, broken}, "the tables of the second run are the current ones"
+    assert not list(files.glob(f"{first}*")) and not list(files.glob(f"{partial}*"))
+    assert state(kept) == before
+    (drop,) = (each for each in scan(kept.home.drops).drops.values() if each.key == "d")
+    report = latest_metadata(kept.instance, REPORT, "d")
+    assert report is not None and not is_stale(kept.instance, drop, report["evaluation_key"])
+    assert forget_runs(kept.instance, time.time()) == [], "what is left is needed"
+
+
+def test_the_job_forgets_after_the_days_of_the_settings(kept: Workspace) -> None:
+    Path(kept.home.root.path).mkdir()
+    kept.home.gate_file.write_text("retention: {run_days: 30}\nschedules: {prune: '15 4 * * *'}")
+    definitions = build_definitions(kept.home, Panel())
+    schedule = definitions.resolve_schedule_def("nightly_prune_history")
+    assert schedule.cron_schedule == "15 4 * * *"
+    assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING
+    job = definitions.resolve_job_def(PRUNE_HISTORY)
+    runs = [job.execute_in_process(instance=kept.instance).run_id for _ in range(3)]
+    assert runs_of(kept) == set(runs), "30 days are not over"
+    config = {"ops": {"delete_old_runs": {"config": {"run_days": 0}}}}
+    last = job.execute_in_process(instance=kept.instance, run_config=config).run_id
+    assert runs_of(kept) == {last}
+
+
+def test_history_is_kept_for_ever_where_the_settings_say_so(kept: Workspace) -> None:
+    Path(kept.home.root.path).mkdir()
+    kept.home.gate_file.write_text("retention: {run_days: null}")
+    definitions = build_definitions(kept.home, Panel())
+    assert PRUNE_HISTORY not in {job.name for job in definitions.resolve_all_job_defs()}
+    assert "nightly_prune_history" not in {each.name for each in definitions.schedules or ()}
+
+
+@pytest.mark.parametrize("kind", [InstigatorType.SENSOR, InstigatorType.SCHEDULE])
+def test_no_tick_is_kept_for_ever(tmp_path: Path, kind: InstigatorType) -> None:
+    home = Installation.at(str(tmp_path / "home"))
+    prepare(home)
+    with instance_of(home) as instance:
+        days = instance.get_tick_retention_settings(kind)
+    assert set(days) == set(TickStatus) and all(0 < kept <= 90 for kept in days.values())
