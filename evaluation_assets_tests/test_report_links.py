@@ -14,7 +14,7 @@ from evaluation_assets_tests.browser import chromium
 from evaluation_assets_tests.conftest import SAMPLE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 EXAMPLES = SAMPLE.parent.parent
 
@@ -30,9 +30,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def page() -> "Iterator[Page]":
-    with chromium() as browser:
-        yield browser.new_page(viewport={"width": 1200, "height": 900})
+def browser() -> "Iterator[Browser]":
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def page(browser: "Browser") -> "Page":
+    return browser.new_page(viewport={"width": 1200, "height": 900})
 
 
 @pytest.mark.parametrize("drop", ["assistants", "runs"])
@@ -73,3 +78,33 @@ def test_distributions_say_in_words_what_they_show(home: Path, page: "Page") -> 
         and graph.locator("rect").count() == len(bars)
         for graph in graphs.all()
     )
+
+
+def test_cells_of_the_heat_map_have_the_distribution_on_paper_on_a_phone_and_without_a_script(
+    home: Path, browser: "Browser"
+) -> None:
+    report = json.loads((home / "reports" / "assistants" / "report.json").read_text())
+    wanted = [
+        (f"{statistic['mean']:.2f}", [count for count in statistic["tenths"] if count])
+        for tool in report["tools"]
+        for statistic in tool["criteria"].values()
+        if statistic["n_scored"]
+    ]
+    assert any(len(counts) > 2 for _, counts in wanted)
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        shown = []
+        for cell in page.locator("#tools .heat-cell:has(svg)").all():
+            graph = cell.get_by_role("img")
+            box = graph.bounding_box()
+            assert box is not None and box["width"] > 40 and box["height"] > 10
+            label = graph.get_attribute("aria-label") or ""
+            bars = (graph.locator("path.count").get_attribute("d") or "").count("z")
+            counts = [int(found) for found in re.findall(r"(\d+) from", label)]
+            assert bars == len(counts)
+            shown.append((cell.inner_text().split()[0], counts))
+        assert sorted(shown) == sorted(wanted)
+    context.close()
