@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main
 from evaluation_assets_tests.browser import chromium
+from evaluation_assets_tests.coding_sessions import fill_home
 from evaluation_assets_tests.conftest import SAMPLE
+from evaluation_assets_tests.defs.test_regression import TASKS, runs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -19,14 +22,78 @@ if TYPE_CHECKING:
 EXAMPLES = SAMPLE.parent.parent
 
 
+DROPS = ["assistants", "teams", "rules", "coding", "support/worse", "runs"]
+
+NO_LINK = {
+    "nav": "titles of sections",
+    "thead": "titles of columns",
+    "bdi, .task, pre, .said": "names and texts of the drop",
+    ".label, .ends, .scale": "the scale of a graph",
+    "#comparability": "digests and settings",
+    "#reading": "an explanation of signs",
+    "#judges > .note": "an explanation of columns",
+    "#tool-use > .note": "an explanation, with the threshold of a mark",
+    "#history": "figures of other drops, which this page does not have",
+    "details.more > summary": "the number of rows that the line unfolds",
+    "#coding h3, #sessions h3, #repairs > .note": "the number of rows below",
+    "#rejected": "records that no trajectory was made of; each row states file and line",
+}
+"""What has digits in the summary and leads nowhere, and why."""
+
+WITHOUT_LINK = r"""
+(exceptions) => {
+  const sections = ["#judges", "#rejected", "#records", "#repairs"];
+  const leads = (link) => link.hash.startsWith("#/") || sections.includes(link.hash);
+  const walker = document.createTreeWalker(document.querySelector("#summary"), NodeFilter.SHOW_TEXT);
+  const found = [];
+  let figures = 0;
+  while (walker.nextNode()) {
+    const near = walker.currentNode.parentElement;
+    if (!/\d/.test(walker.currentNode.textContent) || near.closest(exceptions)) continue;
+    figures += 1;
+    const around = near.closest("tr, dd, li, p, summary, figcaption, caption, h3") ?? near;
+    const boxes = [around, near.closest("details.clip"), near.closest(".trajectories tbody")];
+    if (!boxes.some((box) => box !== null && [...box.querySelectorAll("a")].some(leads))) found.push(around.outerHTML);
+  }
+  return [figures, found];
+}
+"""
+"""The number of figures in the summary, and what stands around those from which no link leads on.
+
+A figure has a link, or the row, sentence or transcript that it stands in has one.
+"""
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reports with every section: two judges, one of a sample; a suite, constraints, sessions, a baseline, an edit."""
     folder = tmp_path_factory.mktemp("links")
-    (folder / "runs.jsonl").write_bytes((EXAMPLES / "tool_use" / "weather.jsonl").read_bytes())
-    suite = ["--suite", str(EXAMPLES / "suites" / "weather.yaml")]
-    for arguments in ([str(SAMPLE)], [str(folder / "runs.jsonl"), *suite]):
-        CliRunner().invoke(main, ["evaluate", *arguments, "--home", str(folder / "home"), "--quiet"])
-    return folder / "home"
+    home, files = folder / "home", folder / "in"
+    home.mkdir()
+    (files / "support").mkdir(parents=True)
+    judges = "judges:\n  - {name: rules, provider: rules}\n  - {name: half, provider: rules, sample: 0.5}\n"
+    (home / "panel.yaml").write_text(judges)
+    shutil.copy(EXAMPLES / "constraints" / "checks.yaml", home)
+    shutil.copy(EXAMPLES / "constraints" / "support.jsonl", files / "rules.jsonl")
+    shutil.copy(EXAMPLES / "sessions" / "teams.json", files)
+    shutil.copy(SAMPLE, files)
+    fill_home(folder / "ada")
+    session = next((folder / "ada" / ".claude").rglob("1111*.jsonl"))
+    (files / "coding.jsonl").write_bytes(session.read_bytes())
+    (files / "support" / "base.jsonl").write_bytes(runs(TASKS))
+    worse = folder / "worse.jsonl"
+    worse.write_bytes(runs(1, bad=TASKS - 1))
+    weather = folder / "runs.jsonl"
+    shutil.copy(EXAMPLES / "tool_use" / "weather.jsonl", weather)
+    for arguments in (
+        ["evaluate", str(files)],
+        ["baseline", "promote", "support/base"],
+        ["evaluate", str(worse), "--as", "support/worse"],
+        ["evaluate", str(weather), "--suite", str(EXAMPLES / "suites" / "weather.yaml")],
+    ):
+        quiet = ["--quiet"] if arguments[0] == "evaluate" else []
+        CliRunner().invoke(main, [*arguments, "--home", str(home), *quiet])
+    return home
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +107,22 @@ def page(browser: "Browser") -> "Page":
     return browser.new_page(viewport={"width": 1200, "height": 900})
 
 
-@pytest.mark.parametrize("drop", ["assistants", "runs"])
+@pytest.mark.parametrize("drop", DROPS)
+def test_every_figure_leads_to_where_it_comes_from(home: Path, page: "Page", drop: str) -> None:
+    page.goto((home / "reports" / drop / "report.html").as_uri())
+    figures, found = page.evaluate(WITHOUT_LINK, ", ".join(NO_LINK))
+    assert figures > 50
+    assert found == []
+
+
+def test_a_figure_without_a_link_is_found(home: Path, page: "Page") -> None:
+    page.goto((home / "reports" / "runs" / "report.html").as_uri())
+    page.evaluate("document.querySelector('.judges tbody th a').replaceWith('rules')")
+    page.evaluate("document.querySelectorAll('.judges tbody td a').forEach((link) => link.removeAttribute('href'))")
+    assert page.evaluate(WITHOUT_LINK, ", ".join(NO_LINK))[1] != []
+
+
+@pytest.mark.parametrize("drop", DROPS)
 def test_links_to_rows_find_rows(home: Path, page: "Page", drop: str) -> None:
     page.goto((home / "reports" / drop / "report.html").as_uri())
     links = page.eval_on_selector_all("#summary a[href^='#/runs']", "all => all.map((a) => a.getAttribute('href'))")
