@@ -23,7 +23,8 @@ ROW = {
     "change": None, "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1,
     "tools": ["search_flights"], "failed": ["search_flights"], "types": ["search"],
     "failed_types": ["search"], "scores": {"answer.accuracy": 0.2, "clarity": 0.6, "clip.Step_2": 0.0},
-    "words": {"verdict": ["rules/clip/scored", "gpt/clip/failed"], "category": [""]}, "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
+    "words": {"verdict": ["rules/clip/scored", "gpt/clip/failed"], "category": [""]},
+    "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
 }  # fmt: skip
 
 
