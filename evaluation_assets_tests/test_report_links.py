@@ -2,27 +2,17 @@
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-from evaluation_assets.cli.main import main
 from evaluation_assets_tests.browser import chromium
-from evaluation_assets_tests.coding_sessions import fill_home
-from evaluation_assets_tests.conftest import SAMPLE
-from evaluation_assets_tests.defs.test_regression import TASKS, runs
+from evaluation_assets_tests.every_section import DROPS, every_section
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-EXAMPLES = SAMPLE.parent.parent
-
-
-DROPS = ["assistants", "teams", "rules", "coding", "support/worse", "runs"]
 
 NO_LINK = {
     "nav": "titles of sections",
@@ -66,34 +56,7 @@ A figure has a link, or the row, sentence or transcript that it stands in has on
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Reports with every section: two judges, one of a sample; a suite, constraints, sessions, a baseline, an edit."""
-    folder = tmp_path_factory.mktemp("links")
-    home, files = folder / "home", folder / "in"
-    home.mkdir()
-    (files / "support").mkdir(parents=True)
-    judges = "judges:\n  - {name: rules, provider: rules}\n  - {name: half, provider: rules, sample: 0.5}\n"
-    (home / "panel.yaml").write_text(judges)
-    shutil.copy(EXAMPLES / "constraints" / "checks.yaml", home)
-    shutil.copy(EXAMPLES / "constraints" / "support.jsonl", files / "rules.jsonl")
-    shutil.copy(EXAMPLES / "sessions" / "teams.json", files)
-    shutil.copy(SAMPLE, files)
-    fill_home(folder / "ada")
-    session = next((folder / "ada" / ".claude").rglob("1111*.jsonl"))
-    (files / "coding.jsonl").write_bytes(session.read_bytes())
-    (files / "support" / "base.jsonl").write_bytes(runs(TASKS))
-    worse = folder / "worse.jsonl"
-    worse.write_bytes(runs(1, bad=TASKS - 1))
-    weather = folder / "runs.jsonl"
-    shutil.copy(EXAMPLES / "tool_use" / "weather.jsonl", weather)
-    for arguments in (
-        ["evaluate", str(files)],
-        ["baseline", "promote", "support/base"],
-        ["evaluate", str(worse), "--as", "support/worse"],
-        ["evaluate", str(weather), "--suite", str(EXAMPLES / "suites" / "weather.yaml")],
-    ):
-        quiet = ["--quiet"] if arguments[0] == "evaluate" else []
-        CliRunner().invoke(main, [*arguments, "--home", str(home), *quiet])
-    return home
+    return every_section(tmp_path_factory.mktemp("links"))
 
 
 @pytest.fixture(scope="module")
