@@ -3,17 +3,29 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, Figure, Value, address
+from evaluation_assets.core.provenance.figure import Figure, Value, address
+from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "criteria": ("level", "criterion"),
     "tools": ("tool_type",),
     "judges": ("judge",),
-    "rates": ("measure",),
+    "headline/rates": ("measure",),
+    "sampled": ("judge", "level"),
+    "tool_use/trials": ("k",),
+    "tool_use/categories": ("category",),
+    "tool_use/tools": ("tool",),
+    "tool_use/patterns": ("failure_class",),
+    "tool_use/cases": ("trajectory_id",),
+    "coding/projects": ("name",),
+    "coding/models": ("name",),
+    "coding/sessions": ("trajectory_id",),
+    "constraints/constraints": ("name",),
+    "sessions/agents": ("agent_id",),
 }
-"""What the items of a list are called by."""
+"""What the items of a list are called by, by the place of the list."""
 
-_NO_FIGURES = frozenset({"lowest", "effective_judges", "change", "threshold"})
+_NO_FIGURES = frozenset({"lowest", "effective_judges", "change", "threshold", "share"})
 """Places, settings, and comparisons of judges or with the baseline, which stand beside figures."""
 
 
@@ -62,9 +74,9 @@ def _leaves(value: Any, at: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
                 continue
             yield from _leaves(item, at if name == "statistic" else (*at, name))
     elif isinstance(value, list):
-        names = _KEYS.get(at[-1], ())
+        names = ("trajectory_id",) if at[-1] == "violating" else _KEYS.get("/".join(at[1:]), ())
         for number, item in enumerate(value):
-            own = tuple(item[name] for name in names) if names and isinstance(item, dict) else (str(number),)
+            own = tuple(str(item[name]) for name in names) if names and isinstance(item, dict) else (str(number),)
             yield from _leaves(item, (*at, *own))
     elif not isinstance(value, str) and why_not_recomputed(place := address(*at)) is None:
         yield place, value
