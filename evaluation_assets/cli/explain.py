@@ -18,6 +18,7 @@ from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.excerpts import without_middle
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.gating.baselines import InvalidBaseline
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
@@ -97,7 +98,7 @@ def _explained(home: Installation, drop: str) -> _Explained:
     report = orjson.loads(file.read_bytes())
     try:
         evidence = Evidence.of(home, drop, report)
-    except (InvalidDrop, UnreadableDrop, InvalidToolTypes, InvalidChecks) as problem:
+    except (InvalidDrop, UnreadableDrop, InvalidToolTypes, InvalidChecks, InvalidBaseline) as problem:
         refuse(f"the figures of {drop!r} cannot be traced to its files: {problem}")
     return _Explained(home, drop, report, evidence, figures(evidence))
 

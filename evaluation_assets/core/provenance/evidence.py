@@ -17,6 +17,7 @@ from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Remova
 from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.provenance.run_rows import RunReader, RunRows
+from evaluation_assets.core.provenance.task_means import TaskMeans
 from evaluation_assets.core.trajectories.model import Source
 
 Row = Mapping[str, Any]
@@ -57,7 +58,7 @@ class Evidence:
 
     `verdicts` are the rows of each judge by level and subject, in the order of the panel; `quorum` is the panel's.
     `runs` is what is measured without a judge, `sessions` are rows of `session_analyses`, `sampled` the judges that are
-    asked about a sample, each with the level.
+    asked about a sample, each with the level. `tasks` are the metrics that the gate and the history compare.
     """
 
     drop: Drop
@@ -73,6 +74,7 @@ class Evidence:
     runs: RunRows
     sessions: Sequence[Row]
     sampled: Sequence[tuple[str, str]]
+    tasks: TaskMeans
 
     @classmethod
     def of(cls, home: Installation, drop: str, report: Mapping[str, Any]) -> Self:
@@ -82,6 +84,7 @@ class Evidence:
             InvalidDrop: the drop is gone.
             UnreadableDrop: its files cannot be read any more.
             InvalidChecks: `checks.yaml` cannot be used.
+            InvalidBaseline: the file of the baseline cannot be read.
         """
         found = find(home.drops, drop)
         types = load_tool_types(home.tool_types)
@@ -124,6 +127,7 @@ class Evidence:
             runs=runs.rows(),
             sessions=list(home.table(drop, "session_analyses").rows()),
             sampled=[(sample["judge"], sample["level"]) for sample in report["sampled"]],
+            tasks=TaskMeans.of(home, drop, report),
         )
 
     def scores_of(self, level: Level, subject: Subject) -> dict[str, dict[str, list[float]]]:

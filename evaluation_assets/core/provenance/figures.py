@@ -1,8 +1,9 @@
 """The figures of a report, computed again from verdict rows and the files of the drop, each with its formula.
 
-Nothing here reads an averaged table or calls the code that writes one: a figure that agrees with the report was reached
-on two ways. An address names a figure: `drop/criteria/clip/clarity/mean`, `trajectory/<id>/overall`,
-`clip/<id>/<index>/score`. Names in it are percent-encoded.
+Nothing here calls the code that writes an averaged table, and only the figures of the gate and the history, which
+compare drops, come from one (see `task_means`): a figure that agrees with the report was reached on two ways. An
+address names a figure: `drop/criteria/clip/clarity/mean`, `trajectory/<id>/overall`, `clip/<id>/<index>/score`. Names
+in it are percent-encoded.
 """
 
 from collections import Counter
@@ -27,6 +28,7 @@ from evaluation_assets.core.provenance.section_figures import (
     session_figures,
 )
 from evaluation_assets.core.provenance.suite_figures import suite_figures
+from evaluation_assets.core.provenance.task_means import gate_figures, history_figures
 
 RIGHT_ANSWER = 0.5
 
@@ -39,8 +41,9 @@ NOT_RECOMPUTED: Mapping[str, str] = {
     "clips_asked": "follows from the levels and samples that the panel chooses, not from verdicts",
     "panel": "compares judges with each other; the table `panel_reliability` has the rows",
     "headline/change": "compares with the baseline, as `gate`",
-    "gate": "compares tasks with those of other drops; `gate DROP` repeats the comparison",
-    "history": "describes other drops of the suite",
+    "gate/tests": "are results of tests, or settings of the gate; `gate DROP` repeats the comparison",
+    "gate/fallen_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
+    "gate/improved_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
     "agent_ranks": "describes other drops of the suite",
     "tool_use/min_pass_rate": "is a setting of the suite",
     "tool_use/weights": "are settings of the suite",
@@ -103,6 +106,13 @@ class _Figures:
             yield from coding_figures(evidence.runs.coding)
         task_of = {origin.id: origin.task_id for origin in evidence.origins}
         yield from session_figures(evidence.sessions, task_of)
+        known: dict[str, list[bool]] = {}
+        for origin in evidence.origins:
+            if origin.success is not None:
+                known.setdefault(origin.task_id, []).append(origin.success)
+        outcomes = {task: fmean(trials) for task, trials in known.items()}
+        yield from gate_figures(evidence.tasks, outcomes)
+        yield from history_figures(evidence.tasks, outcomes)
         for judge, level in evidence.sampled:
             own = evidence.verdicts["clip" if level == "clip" else "trajectory"].get(judge, {})
             about = [rows for (_, subject), rows in own.items() if level == "clip" or subject == level]

@@ -85,7 +85,10 @@ def test_two_hundred_figures_of_all_kinds_come_out_the_same(judged: Judged) -> N
 
 def test_no_figure_is_left_out_without_a_reason(judged: Judged) -> None:
     assert differences(report_of(judged.home), recomputed(judged.home)) == {}
-    assert why_not_recomputed("drop/gate") == NOT_RECOMPUTED["gate"]
+    assert why_not_recomputed("drop/gate/metrics/success/p_adjusted") == NOT_RECOMPUTED["gate/tests"]
+    assert why_not_recomputed("drop/gate/fallen_tasks/0/current") == NOT_RECOMPUTED["gate/fallen_tasks"]
+    assert why_not_recomputed("drop/gate/metrics/success/current") is None
+    assert why_not_recomputed("drop/history/success/points/d/mean") is None
     assert why_not_recomputed("drop/tool_use/weights/content") == NOT_RECOMPUTED["tool_use/weights"]
     assert why_not_recomputed("drop/tool_use/passed") is None
     assert why_not_recomputed("drop/judges/rules/errors/timeout") == NOT_RECOMPUTED["judges/errors"]
@@ -109,6 +112,8 @@ SECTIONS = {
     "drop/coding/": "coding",
     "drop/coding/models/": "coding",
     "drop/sampled/": "assistants",
+    "drop/gate/metrics/": "support/worse",
+    "drop/history/": "support/worse",
 }
 """Where figures of each section are."""
 
@@ -163,6 +168,33 @@ def test_a_changed_run_is_found_in_the_figures_of_the_suite(sections: Installati
         path.write_bytes(before)
     assert found["drop/tool_use/runs"] == (3, 2)
     assert found["drop/tool_use/not_run_total"] == (0, 1)
+
+
+def test_an_earlier_drop_that_is_gone_is_found_in_the_history(sections: Installation) -> None:
+    table = Path(sections.table("support/base", "task_metrics").path.path)
+    aside = table.rename(table.with_suffix(".aside"))
+    try:
+        found = differences(*compared(sections, "support/worse"))
+    finally:
+        aside.rename(table)
+    assert found["drop/history/success/points/support%2Fbase/mean"] == (1.0, None)
+    assert all("/points/support%2Fbase/" in place for place in found)
+
+
+def test_a_changed_baseline_is_found_in_the_figures_of_the_gate(sections: Installation) -> None:
+    (path,) = Path(sections.baselines.path).glob("*.json")
+    before = path.read_bytes()
+    changed = orjson.loads(before)
+    changed["metrics"]["success"]["values"]["task-1"] = 0.0
+    try:
+        path.write_bytes(orjson.dumps(changed))
+        found = differences(*compared(sections, "support/worse"))
+    finally:
+        path.write_bytes(before)
+    assert found == {
+        "drop/gate/metrics/success/baseline": (1.0, 0.9),
+        "drop/gate/metrics/success/difference": (-0.9, pytest.approx(-0.8)),
+    }
 
 
 @pytest.mark.parametrize("column", ["scores", "cost_usd"])
