@@ -7,35 +7,85 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-from evaluation_assets.cli.main import main
 from evaluation_assets_tests.browser import chromium
-from evaluation_assets_tests.conftest import SAMPLE
+from evaluation_assets_tests.every_section import DROPS, every_section
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
-EXAMPLES = SAMPLE.parent.parent
+NO_LINK = {
+    "nav": "titles of sections",
+    "thead": "titles of columns",
+    "bdi, .task, pre, .said": "names and texts of the drop",
+    ".label, .ends, .scale": "the scale of a graph",
+    "#comparability": "digests and settings",
+    "#reading": "an explanation of signs",
+    "#judges > .note": "an explanation of columns",
+    "#tool-use > .note": "an explanation, with the threshold of a mark",
+    "#history": "figures of other drops, which this page does not have",
+    "details.more > summary": "the number of rows that the line unfolds",
+    "#coding h3, #sessions h3, #repairs > .note": "the number of rows below",
+    "#rejected": "records that no trajectory was made of; each row states file and line",
+}
+"""What has digits in the summary and leads nowhere, and why."""
+
+WITHOUT_LINK = r"""
+(exceptions) => {
+  const sections = ["#judges", "#rejected", "#records", "#repairs"];
+  const leads = (link) => link.hash.startsWith("#/") || sections.includes(link.hash);
+  const walker = document.createTreeWalker(document.querySelector("#summary"), NodeFilter.SHOW_TEXT);
+  const found = [];
+  let figures = 0;
+  while (walker.nextNode()) {
+    const near = walker.currentNode.parentElement;
+    if (!/\d/.test(walker.currentNode.textContent) || near.closest(exceptions)) continue;
+    figures += 1;
+    const around = near.closest("tr, dd, li, p, summary, figcaption, caption, h3") ?? near;
+    const boxes = [around, near.closest("details.clip"), near.closest(".trajectories tbody")];
+    if (!boxes.some((box) => box !== null && [...box.querySelectorAll("a")].some(leads))) found.push(around.outerHTML);
+  }
+  return [figures, found];
+}
+"""
+"""The number of figures in the summary, and what stands around those from which no link leads on.
+
+A figure has a link, or the row, sentence or transcript that it stands in has one.
+"""
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("links")
-    (folder / "runs.jsonl").write_bytes((EXAMPLES / "tool_use" / "weather.jsonl").read_bytes())
-    suite = ["--suite", str(EXAMPLES / "suites" / "weather.yaml")]
-    for arguments in ([str(SAMPLE)], [str(folder / "runs.jsonl"), *suite]):
-        CliRunner().invoke(main, ["evaluate", *arguments, "--home", str(folder / "home"), "--quiet"])
-    return folder / "home"
+    return every_section(tmp_path_factory.mktemp("links"))
 
 
 @pytest.fixture(scope="module")
-def page() -> "Iterator[Page]":
-    with chromium() as browser:
-        yield browser.new_page(viewport={"width": 1200, "height": 900})
+def browser() -> "Iterator[Browser]":
+    with chromium() as found:
+        yield found
 
 
-@pytest.mark.parametrize("drop", ["assistants", "runs"])
+@pytest.fixture(scope="module")
+def page(browser: "Browser") -> "Page":
+    return browser.new_page(viewport={"width": 1200, "height": 900})
+
+
+@pytest.mark.parametrize("drop", DROPS)
+def test_every_figure_leads_to_where_it_comes_from(home: Path, page: "Page", drop: str) -> None:
+    page.goto((home / "reports" / drop / "report.html").as_uri())
+    figures, found = page.evaluate(WITHOUT_LINK, ", ".join(NO_LINK))
+    assert figures > 50
+    assert found == []
+
+
+def test_a_figure_without_a_link_is_found(home: Path, page: "Page") -> None:
+    page.goto((home / "reports" / "runs" / "report.html").as_uri())
+    page.evaluate("document.querySelector('.judges tbody th a').replaceWith('rules')")
+    page.evaluate("document.querySelectorAll('.judges tbody td a').forEach((link) => link.removeAttribute('href'))")
+    assert page.evaluate(WITHOUT_LINK, ", ".join(NO_LINK))[1] != []
+
+
+@pytest.mark.parametrize("drop", DROPS)
 def test_links_to_rows_find_rows(home: Path, page: "Page", drop: str) -> None:
     page.goto((home / "reports" / drop / "report.html").as_uri())
     links = page.eval_on_selector_all("#summary a[href^='#/runs']", "all => all.map((a) => a.getAttribute('href'))")
@@ -73,3 +123,33 @@ def test_distributions_say_in_words_what_they_show(home: Path, page: "Page") -> 
         and graph.locator("rect").count() == len(bars)
         for graph in graphs.all()
     )
+
+
+def test_cells_of_the_heat_map_have_the_distribution_on_paper_on_a_phone_and_without_a_script(
+    home: Path, browser: "Browser"
+) -> None:
+    report = json.loads((home / "reports" / "assistants" / "report.json").read_text())
+    wanted = [
+        (f"{statistic['mean']:.2f}", [count for count in statistic["tenths"] if count])
+        for tool in report["tools"]
+        for statistic in tool["criteria"].values()
+        if statistic["n_scored"]
+    ]
+    assert any(len(counts) > 2 for _, counts in wanted)
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.goto((home / "reports" / "assistants" / "report.html").as_uri())
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        shown = []
+        for cell in page.locator("#tools .heat-cell:has(svg)").all():
+            graph = cell.get_by_role("img")
+            box = graph.bounding_box()
+            assert box is not None and box["width"] > 40 and box["height"] > 10
+            label = graph.get_attribute("aria-label") or ""
+            bars = (graph.locator("path.count").get_attribute("d") or "").count("z")
+            counts = [int(found) for found in re.findall(r"(\d+) from", label)]
+            assert bars == len(counts)
+            shown.append((cell.inner_text().split()[0], counts))
+        assert sorted(shown) == sorted(wanted)
+    context.close()

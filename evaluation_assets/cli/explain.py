@@ -13,10 +13,12 @@ import orjson
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.clips.tool_types import InvalidToolTypes
+from evaluation_assets.core.constraints.settings import InvalidChecks
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.excerpts import without_middle
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.gating.baselines import InvalidBaseline
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
@@ -24,7 +26,8 @@ from evaluation_assets.core.llm.ledger import LedgerError
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.provenance.evidence import Evidence, Origin
-from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, Figure, address, figures
+from evaluation_assets.core.provenance.figure import Figure, address
+from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, figures
 from evaluation_assets.core.provenance.prompts import prompts_behind
 from evaluation_assets.core.provenance.reported import differences
 from evaluation_assets.core.provenance.sources import place_of
@@ -95,7 +98,7 @@ def _explained(home: Installation, drop: str) -> _Explained:
     report = orjson.loads(file.read_bytes())
     try:
         evidence = Evidence.of(home, drop, report)
-    except (InvalidDrop, UnreadableDrop, InvalidToolTypes) as problem:
+    except (InvalidDrop, UnreadableDrop, InvalidToolTypes, InvalidChecks, InvalidBaseline) as problem:
         refuse(f"the figures of {drop!r} cannot be traced to its files: {problem}")
     return _Explained(home, drop, report, evidence, figures(evidence))
 

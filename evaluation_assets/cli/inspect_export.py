@@ -1,18 +1,17 @@
 """Write a drop with its scores as an Inspect AI log."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.formats.writers.inspect_log import SampleScore, log
+from evaluation_assets.core.formats.writers.inspect_log import ClipScore, SampleScore, Scored, log
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.sinks.scores import TraceScore, drop_scores
-from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
 
 _SUFFIXES = (".eval", ".json")
@@ -41,20 +40,37 @@ def write_inspect_log(home: Installation, drop: str, output: Path) -> int:
     return len(made["samples"])
 
 
-def _scored(home: Installation, drop: str) -> Iterator[tuple[Trajectory, dict[str, SampleScore]]]:
+def _scored(home: Installation, drop: str) -> Iterator[Scored]:
     scores = groupby(drop_scores(home, drop, home.judges_of(drop), Mask()), key=lambda score: score.trajectory_id)
     name, own = next(scores, (None, iter(())))
     for row in home.table(drop, "preprocessed_trajectories").rows(TREE_AND_TEXT):
         trajectory = trajectory_of(row)
         if name != trajectory.id:
-            yield trajectory, {}
+            yield trajectory, {}, []
             continue
-        yield trajectory, dict(filter(None, map(_named, own)))
+        scored = [score for score in own if score.value is not None]
+        yield trajectory, dict(filter(None, map(_named, scored))), list(_clips(scored))
         name, own = next(scores, (None, iter(())))
 
 
+def _clips(scores: Sequence[TraceScore]) -> Iterator[ClipScore]:
+    """The scores of clips, clip by clip. Judges explain a clip once, for all criteria that they scored."""
+    by_clip: dict[int, list[TraceScore]] = {}
+    for score in scores:
+        if score.level == "clip" and score.clip_index is not None:
+            by_clip.setdefault(score.clip_index, []).append(score)
+    for index, own in sorted(by_clip.items()):
+        yield ClipScore(
+            index=index,
+            tool_type=own[0].tool_type or "",
+            values={score.name: score.value for score in own if score.value is not None},
+            judges=list(dict.fromkeys(judge for score in own for judge in score.judges)),
+            explanation="\n".join(dict.fromkeys(score.explanation for score in own if score.explanation)) or None,
+        )
+
+
 def _named(score: TraceScore) -> tuple[str, SampleScore] | None:
-    """A score with its name in the log; scores of clips are means of a tool type there."""
+    """A score of a sample with its name in the log; clips have events of their own."""
     if score.level == "clip" or score.value is None:
         return None
     if score.label is not None:  # an outcome that the source recorded

@@ -37,6 +37,10 @@ print(json.dumps({
             "calls": [
                 [c.id, c.function, c.arguments] for m in s.messages for c in getattr(m, "tool_calls", None) or []
             ],
+            "clips": [
+                [e.score.metadata, e.score.value, e.score.explanation, e.intermediate]
+                for e in s.events if e.event == "score"
+            ],
             "results": [[m.tool_call_id, m.text, m.error and m.error.message] for m in s.messages if m.role == "tool"],
         }
         for s in log.samples
@@ -97,6 +101,23 @@ def test_inspect_reads_the_same_calls_results_answers_and_scores(installation: W
         expected = next(row["mean"] for row in overall if row["trajectory_id"] == sample["id"])
         assert sample["scores"]["overall"] == pytest.approx(expected)
         assert sample["scores"].get("success") == {True: "C", False: "I", None: None}[run.success]
+
+    wanted: dict[tuple[str, int], dict[str, float]] = {}
+    for row in installation.rows("assistants", "clip_scores"):
+        if row["mean"] is not None:
+            wanted.setdefault((row["trajectory_id"], row["clip_index"]), {})[row["criterion"]] = row["mean"]
+    shown = {(one["id"], about["clip_index"]): value for one in log["samples"] for about, value, _, _ in one["clips"]}
+    assert len(wanted) > 40
+    assert shown == {clip: pytest.approx(scores) for clip, scores in wanted.items()}
+    for sample in log["samples"]:
+        assert [about["clip_index"] for about, *_ in sample["clips"]] == sorted(
+            about["clip_index"] for about, *_ in sample["clips"]
+        )
+        tool_calls = [call_id for call_id, _, _ in sample["calls"]]
+        for about, _, explanation, intermediate in sample["clips"]:
+            is_final = about["tool_type"] == "final"
+            assert about.get("tool_call_id") == (None if is_final else tool_calls[about["clip_index"]])
+            assert about["judges"] == ["rules"] and explanation and intermediate
 
     for again in trajectories(output):
         run = own[again.task_id.removeprefix("assistants/")]

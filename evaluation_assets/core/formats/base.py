@@ -42,7 +42,8 @@ class Rejection:
 class Record:
     """One parsed JSON value of a file, with its raw bytes.
 
-    `start` is the offset of these bytes in the file; `None` if it is unknown, or the file has other bytes.
+    `start` is the offset of these bytes in the file; `None` if it is unknown, or the file has other bytes. `within` is
+    the path of the list of a document that has the record; empty for lines and items of an array.
     """
 
     source: str
@@ -50,11 +51,12 @@ class Record:
     data: Any
     raw: bytes
     start: int | None = None
+    within: str = ""
 
     def place(self, *, is_whole: bool) -> Source:
         """Where a trajectory was read from that begins with this record, and consists of it if `is_whole`."""
         if not is_whole or self.start is None:
-            return Source(self.source, self.line, is_whole)
+            return Source(self.source, self.line, is_whole, within=self.within)
         return Source(self.source, self.line, is_whole, self.start, self.start + len(self.raw.rstrip(b"\r\n")))
 
     def json_object(self) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def each_own_record(
 def usable(
     record: Record, trajectory_of: Callable[[Record], Trajectory], *, is_whole: bool = False
 ) -> Trajectory | Rejection:
-    """The trajectory of a record, or its rejection. `is_whole`: it is made of this record alone."""
+    """The trajectory of a record, or its rejection. `is_whole`: this record is all of the run."""
 
     def stored(record: Record) -> Trajectory:
         trajectory = trajectory_of(record)

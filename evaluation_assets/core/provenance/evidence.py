@@ -16,6 +16,8 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.preprocessing.rules import Settings
+from evaluation_assets.core.provenance.run_rows import RunReader, RunRows
+from evaluation_assets.core.provenance.task_means import TaskMeans
 from evaluation_assets.core.trajectories.model import Source
 
 Row = Mapping[str, Any]
@@ -55,6 +57,8 @@ class Evidence:
     """The evidence of a drop. `outcomes` are the recorded ones by task, also of runs that a rule removes.
 
     `verdicts` are the rows of each judge by level and subject, in the order of the panel; `quorum` is the panel's.
+    `runs` is what is measured without a judge, `sessions` are rows of `session_analyses`, `sampled` the judges that are
+    asked about a sample, each with the level. `tasks` are the metrics that the gate and the history compare.
     """
 
     drop: Drop
@@ -67,6 +71,10 @@ class Evidence:
     repaired: int
     repairs: int
     verdicts: Mapping[Level, Mapping[str, Mapping[Subject, list[Row]]]]
+    runs: RunRows
+    sessions: Sequence[Row]
+    sampled: Sequence[tuple[str, str]]
+    tasks: TaskMeans
 
     @classmethod
     def of(cls, home: Installation, drop: str, report: Mapping[str, Any]) -> Self:
@@ -75,6 +83,8 @@ class Evidence:
         Raises:
             InvalidDrop: the drop is gone.
             UnreadableDrop: its files cannot be read any more.
+            InvalidChecks: `checks.yaml` cannot be used.
+            InvalidBaseline: the file of the baseline cannot be read.
         """
         found = find(home.drops, drop)
         types = load_tool_types(home.tool_types)
@@ -83,12 +93,14 @@ class Evidence:
         origins: list[Origin] = []
         outcomes: dict[str, list[bool]] = {}
         rejected: Counter[str] = Counter()
+        runs = RunReader(home, found)
         readable = repaired = repairs = 0
         for item in read_trajectories(found.sources, UnmappedFields(), found.sidecar().format):
             if isinstance(item, Rejection):
                 rejected[item.reason] += 1
                 continue
             readable += 1
+            runs.add(item)
             if item.success is not None:
                 outcomes.setdefault(item.task_id, []).append(item.success)
             kept = preprocessor.process(item)
@@ -112,6 +124,10 @@ class Evidence:
             repaired=repaired,
             repairs=repairs,
             verdicts={level: _verdicts(home, drop, level, judges) for level in LEVELS},
+            runs=runs.rows(),
+            sessions=list(home.table(drop, "session_analyses").rows()),
+            sampled=[(sample["judge"], sample["level"]) for sample in report["sampled"]],
+            tasks=TaskMeans.of(home, drop, report),
         )
 
     def scores_of(self, level: Level, subject: Subject) -> dict[str, dict[str, list[float]]]:

@@ -1,21 +1,34 @@
 """The figures of a report, computed again from verdict rows and the files of the drop, each with its formula.
 
-Nothing here reads an averaged table or calls the code that writes one: a figure that agrees with the report was reached
-on two ways. An address names a figure: `drop/criteria/clip/clarity/mean`, `trajectory/<id>/overall`,
-`clip/<id>/<index>/score`. Names in it are percent-encoded.
+Nothing here calls the code that writes an averaged table, and only the figures of the gate and the history, which
+compare drops, come from one (see `task_means`): a figure that agrees with the report was reached on two ways. An
+address names a figure: `drop/criteria/clip/clarity/mean`, `trajectory/<id>/overall`, `clip/<id>/<index>/score`. Names
+in it are percent-encoded.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
-from statistics import fmean, median, pstdev
-from urllib.parse import quote
+from statistics import fmean
 
 from evaluation_assets.core.provenance.evidence import TABLES, Evidence, Level, Origin, Row, Subject
-from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, rate_interval
-
-Value = float | int | bool | None
+from evaluation_assets.core.provenance.figure import (
+    Figure,
+    address,
+    interval,
+    known_of,
+    rate,
+    statistic,
+    with_tasks,
+)
+from evaluation_assets.core.provenance.section_figures import (
+    coding_figures,
+    constraint_figures,
+    sampled_figures,
+    session_figures,
+)
+from evaluation_assets.core.provenance.suite_figures import suite_figures
+from evaluation_assets.core.provenance.task_means import gate_figures, history_figures
 
 RIGHT_ANSWER = 0.5
 
@@ -24,63 +37,25 @@ _OVERALL = (
     "mean over tool types, weighted by their scored clips, of the mean over criteria of the mean over clips of the "
     "panel's score"
 )
-_STATISTICS: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "mean": fmean,
-    "std": pstdev,
-    "min": min,
-    "median": median,
-    "max": max,
-}
-_IN_WORDS = {
-    "mean": "mean of",
-    "std": "population standard deviation of",
-    "min": "lowest of",
-    "median": "median of",
-    "max": "highest of",
-    "n_scored": "number of known values among",
-    "n_total": "number of",
-}
-
 NOT_RECOMPUTED: Mapping[str, str] = {
     "clips_asked": "follows from the levels and samples that the panel chooses, not from verdicts",
     "panel": "compares judges with each other; the table `panel_reliability` has the rows",
     "headline/change": "compares with the baseline, as `gate`",
-    "gate": "compares tasks with those of other drops; `gate DROP` repeats the comparison",
-    "history": "describes other drops of the suite",
+    "gate/tests": "are results of tests, or settings of the gate; `gate DROP` repeats the comparison",
+    "gate/fallen_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
+    "gate/improved_tasks": "are rows of the table `task_metrics` beside the values of the baseline",
     "agent_ranks": "describes other drops of the suite",
-    "tool_use": "comes from the calls and the test suite, not from verdicts; the table `tool_use_results` has the rows",
-    "headline/rates/passed": "comes from the calls and the test suite, as `tool_use`",
-    "sessions": "comes from the analysis of sessions; the table `session_analyses` has the rows",
-    "coding": "comes from edits and commands of coding agents; the table `coding_work` has the rows",
-    "constraints": "comes from the calls and `checks.yaml`; the table `constraint_results` has the rows",
+    "tool_use/min_pass_rate": "is a setting of the suite",
+    "tool_use/weights": "are settings of the suite",
+    "sessions/sessions": "are rows of the table `session_analyses`, whole; their summary is recomputed",
     "reading": "counts what the reader noted while it read; `import FILE` repeats it",
     "records/flags": "counts the flags of the run and of the rules, which the report lists by trajectory",
     "rejected": "lists rows of the table `rejected_records`; their number is `records/total` less `records/kept`",
     "repairs": "lists tags with their places in the text",
-    "sampled": "is a jackknife over the sampled trajectories; the judge's verdicts are the rows",
     "judges/errors": "counts errors by their kind; each verdict states its error",
     "sidecar": "is written by people",
 }
 """Figures of a report that are not recomputed here, by the beginning of their address, with the reason."""
-
-_Grouped = tuple[list[float], list[str]]
-"""Values, and the task of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure: its value, `n` values that it is computed from, the formula in words, and the rows it comes from."""
-
-    address: str
-    value: Value
-    n: int
-    formula: str
-    rows: str
-
-
-def address(*parts: str | int) -> str:
-    """The address of a figure."""
-    return "/".join(quote(str(part), safe=".=@ ") for part in parts)
 
 
 def figures(evidence: Evidence) -> dict[str, Figure]:
@@ -109,8 +84,8 @@ class _Figures:
         yield from self._records()
         yield from self._outcomes()
         about = "overall scores of trajectories"
-        yield from self._statistic(("drop", "overall"), self._overall.values(), about, _ROWS_CLIP, self._tasks())
-        overall = _known(self._overall.values())
+        yield from statistic(("drop", "overall"), self._overall.values(), about, _ROWS_CLIP, self._tasks())
+        overall = known_of(self._overall.values())
         score = fmean(overall) if overall else None
         yield Figure(address("drop", "headline", "score"), score, len(overall), f"mean of {_OVERALL}", _ROWS_CLIP)
         yield from self._criteria()
@@ -119,6 +94,30 @@ class _Figures:
             yield from self._judge(judge)
         for origin in self._evidence.origins:
             yield from self._trajectory(origin)
+        yield from self._sections()
+
+    def _sections(self) -> Iterator[Figure]:
+        evidence = self._evidence
+        if evidence.runs.suite is not None:
+            yield from suite_figures(evidence.runs.suite)
+        if evidence.runs.constraints:
+            yield from constraint_figures(evidence.runs.constraints)
+        if evidence.runs.coding:
+            yield from coding_figures(evidence.runs.coding)
+        task_of = {origin.id: origin.task_id for origin in evidence.origins}
+        yield from session_figures(evidence.sessions, task_of)
+        known: dict[str, list[bool]] = {}
+        for origin in evidence.origins:
+            if origin.success is not None:
+                known.setdefault(origin.task_id, []).append(origin.success)
+        outcomes = {task: fmean(trials) for task, trials in known.items()}
+        yield from gate_figures(evidence.tasks, outcomes)
+        yield from history_figures(evidence.tasks, outcomes)
+        for judge, level in evidence.sampled:
+            own = evidence.verdicts["clip" if level == "clip" else "trajectory"].get(judge, {})
+            about = [rows for (_, subject), rows in own.items() if level == "clip" or subject == level]
+            verdicts = [row for rows in about for row in rows]
+            yield from sampled_figures(judge, level, verdicts, len(evidence.origins))
 
     def _panel(self, level: Level, subject: Subject) -> dict[str, float | None]:
         scores = self._evidence.scores_of(level, subject)
@@ -163,7 +162,7 @@ class _Figures:
             formula = f"number of records with the reason {reason}"
             yield Figure(address("drop", "records", stage, reason), count, total, formula, read)
         clips = [(origin.id, clip.index) for origin in evidence.origins for clip in origin.clips]
-        scored = sum(bool(_known(self._clips[clip].values())) for clip in clips)
+        scored = sum(bool(known_of(self._clips[clip].values())) for clip in clips)
         cut = "clips of the trajectories, cut again from the drop's files"
         yield Figure(address("drop", "total_clips"), len(clips), kept, "number of clips", cut)
         formula = "number of clips with a panel score on at least one criterion"
@@ -177,12 +176,12 @@ class _Figures:
         yield Figure(address("drop", "recorded_success"), sum(known), len(known), formula, rows)
         formula = "number of evaluated trajectories with a recorded outcome"
         yield Figure(address("drop", "recorded_outcomes"), len(known), len(evidence.origins), formula, rows)
-        yield from _rate("success", evidence.outcomes, evidence.readable, rows)
+        yield from rate("success", evidence.outcomes, evidence.readable, rows)
         right: dict[str, list[bool]] = {}
         for origin in evidence.origins:
             if (agreement := self._own[origin.id].get("answer_correctness")) is not None:
                 right.setdefault(origin.task_id, []).append(agreement >= RIGHT_ANSWER)
-        yield from _rate("right_answer", right, len(evidence.origins), _rows_of("trajectory"))
+        yield from rate("right_answer", right, len(evidence.origins), _rows_of("trajectory"))
 
     def _criteria(self) -> Iterator[Figure]:
         values: dict[tuple[str, str], list[tuple[float | None, str]]] = {}
@@ -203,7 +202,7 @@ class _Figures:
             about = f"panel scores of each {level} on {criterion} ({_OF_PANEL})"
             rows = _rows_of(tables.get(level, "trajectory"))
             scores, tasks = zip(*found, strict=True)
-            yield from self._statistic(("drop", "criteria", level, criterion), scores, about, rows, tasks)
+            yield from statistic(("drop", "criteria", level, criterion), scores, about, rows, tasks)
 
     def _tools(self) -> Iterator[Figure]:
         task_of = {origin.id: origin.task_id for origin in self._evidence.origins}
@@ -221,9 +220,9 @@ class _Figures:
                     values, tasks = criteria.setdefault(criterion, ([], []))
                     values.append(value)
                     tasks.append(task_of[trajectory])
-                of_clips.append(fmean(known) if (known := _known(own.values())) else None)
-            scored = sum(bool(_known(self._clips[trajectory, index].values())) for trajectory, index, _, _ in clips)
-            groups = [each for values, tasks in criteria.values() if (each := _with_tasks(values, tasks))[0]]
+                of_clips.append(fmean(known) if (known := known_of(own.values())) else None)
+            scored = sum(bool(known_of(self._clips[trajectory, index].values())) for trajectory, index, _, _ in clips)
+            groups = [each for values, tasks in criteria.values() if (each := with_tasks(values, tasks))[0]]
             means = [fmean(values) for values, _ in groups]
             at = ("drop", "tools", tool)
             cut = f"clips of tool type {tool}, cut again from the drop's files"
@@ -232,15 +231,15 @@ class _Figures:
             yield Figure(address(*at, "scored_clips"), scored, len(clips), formula, _ROWS_CLIP)
             formula = "mean over criteria of the mean over clips of the panel's score"
             yield Figure(address(*at, "overall"), fmean(means) if means else None, scored, formula, _ROWS_CLIP)
-            yield from _interval(at, groups, f"overall score of {tool}", _ROWS_CLIP)
+            yield from interval(at, groups, f"overall score of {tool}", _ROWS_CLIP)
             about = f"scores of clips of {tool}, each the mean of its criteria"
-            yield from self._statistic((*at, "scores"), of_clips, about, _ROWS_CLIP)
+            yield from statistic((*at, "scores"), of_clips, about, _ROWS_CLIP)
             for status, count in Counter(status for _, _, status, is_final in clips if not is_final).items():
                 formula = f"number of calls that ended with {status}"
                 yield Figure(address(*at, "calls", status), count, len(clips), formula, cut)
             for criterion, (values, tasks) in criteria.items():
                 about = f"panel scores of clips of {tool} on {criterion} ({_OF_PANEL})"
-                yield from self._statistic((*at, "criteria", criterion), values, about, _ROWS_CLIP, tasks)
+                yield from statistic((*at, "criteria", criterion), values, about, _ROWS_CLIP, tasks)
 
     def _judge(self, judge: str) -> Iterator[Figure]:
         rows: dict[Level, list[Row]] = {
@@ -290,33 +289,13 @@ class _Figures:
         yield Figure(address(*at, "success"), origin.success, 1, "outcome recorded by the source", read)
         for clip in origin.clips:
             scores = self._clips[origin.id, clip.index]
-            known = _known(scores.values())
+            known = known_of(scores.values())
             place = address("clip", origin.id, clip.index, "score")
             formula = f"mean over criteria of the panel's score ({_OF_PANEL})"
             yield Figure(place, fmean(known) if known else None, len(known), formula, _ROWS_CLIP)
 
     def _tasks(self) -> list[str]:
         return [origin.task_id for origin in self._evidence.origins]
-
-    def _statistic(
-        self,
-        at: Sequence[str],
-        values: Iterable[float | None],
-        about: str,
-        rows: str,
-        tasks: Sequence[str] | None = None,
-    ) -> Iterator[Figure]:
-        every = list(values)
-        known = _known(every)
-        found: dict[str, Value] = {name: of(known) if known else None for name, of in _STATISTICS.items()}
-        found |= {"n_scored": len(known), "n_total": len(every)}
-        for name, value in found.items():
-            yield Figure(address(*at, name), value, len(known), f"{_IN_WORDS[name]} the {about}", rows)
-        for tenth, count in enumerate(_tenths(known)):
-            formula = f"number of the {about} from {tenth / 10} to {(tenth + 1) / 10}"
-            yield Figure(address(*at, "tenths", tenth), count, len(known), formula, rows)
-        if tasks is not None and known:
-            yield from _interval(at, [_with_tasks(every, tasks)], f"mean of the {about}", rows)
 
 
 def _rows_of(level: Level) -> str:
@@ -326,59 +305,9 @@ def _rows_of(level: Level) -> str:
 _ROWS_CLIP = _rows_of("clip")
 
 
-def _interval(at: Sequence[str], groups: Sequence[_Grouped], about: str, rows: str) -> Iterator[Figure]:
-    """The 95 % interval of a mean over tasks."""
-    found = interval_of_mean(groups) if groups else Interval(None, None, 0)
-    n = sum(len(values) for values, _ in groups)
-    method = "by Student's t with standard errors clustered by task, Wilson's where each task is only 0 or only 1"
-    for name, value, formula in (
-        ("ci_low", found.low, f"lower end of the 95 % interval of the {about}, {method}"),
-        ("ci_high", found.high, f"upper end of the 95 % interval of the {about}, {method}"),
-        ("n_tasks", found.n, f"number of tasks of the {about}"),
-    ):
-        yield Figure(address(*at, name), value, n, formula, rows)
-
-
-def _with_tasks(values: Sequence[float | None], tasks: Sequence[str]) -> _Grouped:
-    """The values that are known, and the task of each."""
-    pairs = [(value, task) for value, task in zip(values, tasks, strict=True) if value is not None]
-    return [value for value, _ in pairs], [task for _, task in pairs]
-
-
-def _tenths(scores: Sequence[float]) -> list[int]:
-    """How many scores are in each tenth of the scale, 1.0 in the last; empty where one is not on the scale."""
-    if not scores or min(scores) < 0 or max(scores) > 1:
-        return []
-    counts = Counter(min(int(score * 10), 9) for score in scores)
-    return [counts[tenth] for tenth in range(10)]
-
-
 def _each_reply_once(verdicts: Iterable[Row]) -> list[Row]:
     """Verdicts with the first of those that one reply gave: the same question asked twice is paid once."""
     found: dict[object, Row] = {}
     for number, row in enumerate(verdicts):
         found.setdefault(row["ledger_key"] or number, row)
     return list(found.values())
-
-
-def _known(values: Iterable[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
-
-
-def _rate(measure: str, by_task: Mapping[str, Sequence[bool]], runs: int, rows: str) -> Iterator[Figure]:
-    tasks = list(by_task.values())
-    if not tasks:
-        return
-    n, count = sum(map(len, tasks)), sum(map(sum, tasks))
-    low, high = rate_interval(tasks)
-    interval = "of the 95 % Wilson interval; the trials of a task count as one"
-    for name, value, formula in (
-        ("count", count, "number of runs with the outcome true"),
-        ("n", n, "number of runs with a known outcome"),
-        ("n_tasks", len(tasks), "number of tasks with a known outcome"),
-        ("n_unknown", runs - n, "number of runs without a known outcome"),
-        ("rate", count / n, "runs with the outcome true divided by runs with a known outcome"),
-        ("ci_low", low, f"lower end {interval}"),
-        ("ci_high", high, f"upper end {interval}"),
-    ):
-        yield Figure(address("drop", "headline", "rates", measure, name), value, n, formula, rows)

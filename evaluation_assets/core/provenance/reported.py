@@ -3,17 +3,37 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, Figure, Value, address
+from evaluation_assets.core.provenance.figure import Figure, Value, address
+from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "criteria": ("level", "criterion"),
     "tools": ("tool_type",),
     "judges": ("judge",),
-    "rates": ("measure",),
+    "headline/rates": ("measure",),
+    "sampled": ("judge", "level"),
+    "tool_use/trials": ("k",),
+    "tool_use/categories": ("category",),
+    "tool_use/tools": ("tool",),
+    "tool_use/patterns": ("failure_class",),
+    "tool_use/cases": ("trajectory_id",),
+    "coding/projects": ("name",),
+    "coding/models": ("name",),
+    "coding/sessions": ("trajectory_id",),
+    "constraints/constraints": ("name",),
+    "sessions/agents": ("agent_id",),
+    "gate/metrics": ("metric",),
+    "history": ("metric",),
 }
-"""What the items of a list are called by."""
+"""What the items of a list are called by, by the place of the list."""
 
-_NO_FIGURES = frozenset({"lowest", "effective_judges", "change", "threshold"})
+_NESTED: Mapping[str, tuple[str, ...]] = {"violating": ("trajectory_id",), "points": ("drop",)}
+"""The same, by the name of a list that is inside another one."""
+
+_COMPARED = frozenset({"baseline", "current", "difference", "n_tasks"})
+"""The figures of the gate that are means over tasks."""
+
+_NO_FIGURES = frozenset({"lowest", "effective_judges", "change", "threshold", "share", "breaks"})
 """Places, settings, and comparisons of judges or with the baseline, which stand beside figures."""
 
 
@@ -49,6 +69,10 @@ def why_not_recomputed(at: str) -> str | None:
     parts = at.removeprefix("drop/").split("/")
     if parts[0] == "judges" and parts[2:3] == ["errors"]:
         return NOT_RECOMPUTED["judges/errors"]
+    if parts[0] == "gate" and parts[1:2] == ["metrics"] and parts[-1] in _COMPARED:
+        return None
+    if parts[0] == "gate" and parts[1:2] not in (["fallen_tasks"], ["improved_tasks"]):
+        return NOT_RECOMPUTED["gate/tests"]
     return next(
         (why for place, why in NOT_RECOMPUTED.items() if parts[: place.count("/") + 1] == place.split("/")), None
     )
@@ -62,9 +86,9 @@ def _leaves(value: Any, at: tuple[str, ...]) -> Iterator[tuple[str, Value]]:
                 continue
             yield from _leaves(item, at if name == "statistic" else (*at, name))
     elif isinstance(value, list):
-        names = _KEYS.get(at[-1], ())
+        names = _NESTED.get(at[-1]) or _KEYS.get("/".join(at[1:]), ())
         for number, item in enumerate(value):
-            own = tuple(item[name] for name in names) if names and isinstance(item, dict) else (str(number),)
+            own = tuple(str(item[name]) for name in names) if names and isinstance(item, dict) else (str(number),)
             yield from _leaves(item, (*at, *own))
     elif not isinstance(value, str) and why_not_recomputed(place := address(*at)) is None:
         yield place, value

@@ -1,7 +1,9 @@
 """Where a trajectory comes from: the file in the drop, the bytes of its record, and their hashes."""
 
 import hashlib
+import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,11 +14,12 @@ from evaluation_assets.core.trajectories.model import Source
 
 Extent = Literal["record", "file"]
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
 _BLANK = b" \t\r\n"
+_ITEM = b'"item"'
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LARGEST_SEARCHED = 256 << 20
-"""Bytes of a JSON array in which a record is searched."""
+"""Bytes of a JSON document in which a record is searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def place_of(drop: Drop, source: Source, content: str) -> Place:
         found = (source.start, source.end)
         if source.is_whole and source.start is None and size <= _LARGEST_SEARCHED:
             stream.seek(0)
-            found = item_range(stream.read(), source.line)
+            found = item_range(stream.read(), source.line, source.within)
         extent: Extent = "file" if found[0] is None or found[1] is None else "record"
         start, end = found[0] or 0, size if found[1] is None else found[1]
         if extent == "record":
@@ -77,26 +80,42 @@ def record_bytes(drop: Drop, place: Place) -> bytes:
         return stream.read(place.end - place.start)
 
 
-def item_range(content: bytes, number: int) -> tuple[int, int] | tuple[None, None]:
-    """The range of the item of an array, counted from 1; nothing if the content is no array."""
+def item_range(content: bytes, number: int, within: str = "") -> tuple[int, int] | tuple[None, None]:
+    """The range of an item of a list, counted from 1; nothing if there is no such list or item.
+
+    `within` is the path of the list, such as `data.simulations`; by default the content itself is the list.
+    """
     start = len(_BYTE_ORDER_MARK) if content.startswith(_BYTE_ORDER_MARK) else 0
-    start += len(content[start:]) - len(content[start:].lstrip(_BLANK))
-    if content[start : start + 1] != b"[":
+    if not within and content[start:].lstrip(_BLANK)[:1] != b"[":
         return None, None
-    depth, count, begin = 0, 1, start + 1
+    keys: list[bytes] = []  # of the containers that are open: the key that stands there last
+    text, count, begin, depth = b"", 0, 0, 0
+    deepest = within.count(".") + bool(within)
     for token in _TOKEN.finditer(content, start):
         mark = token[0]
         if mark in (b"[", b"{"):
-            depth += 1
-        elif mark in (b"]", b"}"):
-            depth -= 1
-        if depth == 0 or (depth == 1 and mark == b","):
+            if not depth and mark == b"[" and len(keys) <= deepest and _path(keys) == within:
+                depth, begin = len(keys) + 1, token.end()
+            keys.append(_ITEM if mark == b"[" else b'""')
+            continue
+        if depth and len(keys) == depth and mark in (b",", b"]"):
+            found = _without_blanks(content, begin, token.start())
+            count += found[0] is not None  # an empty list has no item
             if count == number:
-                return _without_blanks(content, begin, token.start())
-            if depth == 0:
-                break
-            count, begin = count + 1, token.end()
+                return found
+            begin, depth = token.end(), 0 if mark == b"]" else depth
+        if mark in (b"]", b"}"):
+            del keys[-1:]
+        elif mark == b":" and keys:
+            keys[-1] = text
+        else:
+            text = mark
     return None, None
+
+
+def _path(keys: Sequence[bytes]) -> str:
+    """The path of a container, as readers name it."""
+    return ".".join(json.loads(key) for key in keys)
 
 
 def _without_blanks(content: bytes, start: int, end: int) -> tuple[int, int] | tuple[None, None]:

@@ -10,11 +10,12 @@ import jinja2
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
-from evaluation_assets.core.report_addresses import ReportAddress, condition, runs_place, task_place, trajectory_place
+from evaluation_assets.core.report_addresses import ReportAddress, task_place, trajectory_place
 from evaluation_assets.core.reporting.attention import look_at_first
 from evaluation_assets.core.reporting.coding_report import dollars, duration
 from evaluation_assets.core.reporting.constraint_report import in_words
 from evaluation_assets.core.reporting.distributions import TENTHS, Statistic
+from evaluation_assets.core.reporting.places import rows_counted, rows_where, rows_with
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.reporting.viewer.script import script_hash
 
@@ -81,14 +82,11 @@ def environment() -> jinja2.Environment:
         "run_place": trajectory_place,
         "task_place": task_place,
         "rows_where": rows_where,
+        "rows_with": rows_with,
+        "rows_counted": rows_counted,
         "tenths_text": tenths_text,
     }
     return environment
-
-
-def rows_where(*conditions: str | tuple[str, str]) -> str:
-    """The place of the rows of the runs table that meet all conditions, each as text or as a field and its value."""
-    return runs_place(" ".join(each if isinstance(each, str) else condition(*each) for each in conditions))
 
 
 def tenths_text(statistic: Statistic) -> str:

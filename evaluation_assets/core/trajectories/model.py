@@ -134,9 +134,10 @@ class Repair:
 class Source:
     """Where a trajectory was read from. `line` is the number of its first record in the file, from 1.
 
-    `is_whole` says whether that record is all of the trajectory; spans and session lines are joined from several
-    records. `[start, end)` are then the bytes of the record in the file. Both are `None` where they are not known
-    without another look at the file: in arrays, archives, compressed files and Parquet.
+    `is_whole` says whether that record is all of the run; spans and session lines are joined from several records.
+    `[start, end)` are then the bytes of the record in the file. Both are `None` where they are not known without
+    another look at the file: in arrays, archives, compressed files and Parquet. `within` is the path of the list that
+    has the record, such as `data.simulations`; empty if the records are lines or the items of an array.
     """
 
     file: str
@@ -144,6 +145,7 @@ class Source:
     is_whole: bool = False
     start: int | None = None
     end: int | None = None
+    within: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

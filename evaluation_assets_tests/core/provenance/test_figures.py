@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
@@ -13,9 +14,11 @@ import pytest
 
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.provenance.evidence import Evidence
-from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, Figure, figures, panel_score
+from evaluation_assets.core.provenance.figure import Figure
+from evaluation_assets.core.provenance.figures import NOT_RECOMPUTED, figures, panel_score
 from evaluation_assets.core.provenance.reported import differences, reported_figures, why_not_recomputed
 from evaluation_assets_tests.conftest import KEY, SAMPLE
+from evaluation_assets_tests.every_section import DROPS, every_section
 from evaluation_assets_tests.model_judging import Judged, installed, judge
 from evaluation_assets_tests.model_server import model_server, rule
 
@@ -82,7 +85,12 @@ def test_two_hundred_figures_of_all_kinds_come_out_the_same(judged: Judged) -> N
 
 def test_no_figure_is_left_out_without_a_reason(judged: Judged) -> None:
     assert differences(report_of(judged.home), recomputed(judged.home)) == {}
-    assert why_not_recomputed("drop/gate") == NOT_RECOMPUTED["gate"]
+    assert why_not_recomputed("drop/gate/metrics/success/p_adjusted") == NOT_RECOMPUTED["gate/tests"]
+    assert why_not_recomputed("drop/gate/fallen_tasks/0/current") == NOT_RECOMPUTED["gate/fallen_tasks"]
+    assert why_not_recomputed("drop/gate/metrics/success/current") is None
+    assert why_not_recomputed("drop/history/success/points/d/mean") is None
+    assert why_not_recomputed("drop/tool_use/weights/content") == NOT_RECOMPUTED["tool_use/weights"]
+    assert why_not_recomputed("drop/tool_use/passed") is None
     assert why_not_recomputed("drop/judges/rules/errors/timeout") == NOT_RECOMPUTED["judges/errors"]
     assert why_not_recomputed("drop/overall/mean") is None
 
@@ -90,6 +98,103 @@ def test_no_figure_is_left_out_without_a_reason(judged: Judged) -> None:
 def test_every_figure_states_formula_and_rows(judged: Judged) -> None:
     for place, figure in recomputed(judged.home).items():
         assert figure.address == place and figure.formula and figure.rows and figure.n >= 0
+
+
+SECTIONS = {
+    "drop/tool_use/": "runs",
+    "drop/tool_use/metrics/": "runs",
+    "drop/tool_use/tools/": "runs",
+    "drop/tool_use/cases/": "runs",
+    "drop/headline/rates/passed/": "runs",
+    "drop/constraints/": "rules",
+    "drop/sessions/": "teams",
+    "drop/sessions/agents/": "teams",
+    "drop/coding/": "coding",
+    "drop/coding/models/": "coding",
+    "drop/sampled/": "assistants",
+    "drop/gate/metrics/": "support/worse",
+    "drop/history/": "support/worse",
+}
+"""Where figures of each section are."""
+
+
+@pytest.fixture(scope="module")
+def sections(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation.at(str(every_section(tmp_path_factory.mktemp("sections"))))
+
+
+def compared(home: Installation, drop: str) -> tuple[dict, dict[str, Figure]]:
+    report = orjson.loads((home.reports(drop) / "report.json").read_bytes())
+    return report, figures(Evidence.of(home, drop, report))
+
+
+@pytest.mark.parametrize("drop", DROPS)
+def test_figures_of_every_section_come_out_the_same(sections: Installation, drop: str) -> None:
+    report, now = compared(sections, drop)
+    assert differences(report, now) == {}
+
+
+def test_two_hundred_figures_of_sections_come_out_the_same(sections: Installation) -> None:
+    stated: dict[tuple[str, str], object] = {}
+    now: dict[tuple[str, str], object] = {}
+    for drop in dict.fromkeys(SECTIONS.values()):
+        report, figures_now = compared(sections, drop)
+        places = [place for place in reported_figures(report) if place.startswith(tuple(SECTIONS))]
+        stated |= {(drop, place): value for place, value in reported_figures(report).items() if place in places}
+        now |= {(drop, place): figures_now[place].value for place in places if place in figures_now}
+    for section, drop in SECTIONS.items():
+        known = [place for (of, place), value in stated.items() if of == drop and value is not None]
+        assert sum(place.startswith(section) for place in known) >= 5, section
+    chosen = random.Random(7).sample(sorted(stated), 200)
+    assert {place: stated[place] for place in chosen} == {place: now.get(place) for place in chosen}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_figure_of_a_section_that_the_report_states_otherwise_is_found(sections: Installation, section: str) -> None:
+    report, now = compared(sections, SECTIONS[section])
+    wrong = next(place for place, value in reported_figures(report).items() if place.startswith(section) and value)
+    now[wrong] = replace(now[wrong], value=-1)
+    assert list(differences(report, now)) == [wrong]
+
+
+def test_a_changed_run_is_found_in_the_figures_of_the_suite(sections: Installation) -> None:
+    path = Path(sections.drops.path) / "runs.jsonl"
+    before = path.read_bytes()
+    try:
+        path.write_bytes(b"".join(before.splitlines(keepends=True)[1:]))
+        report, now = compared(sections, "runs")
+        found = differences(report, now)
+    finally:
+        path.write_bytes(before)
+    assert found["drop/tool_use/runs"] == (3, 2)
+    assert found["drop/tool_use/not_run_total"] == (0, 1)
+
+
+def test_an_earlier_drop_that_is_gone_is_found_in_the_history(sections: Installation) -> None:
+    table = Path(sections.table("support/base", "task_metrics").path.path)
+    aside = table.rename(table.with_suffix(".aside"))
+    try:
+        found = differences(*compared(sections, "support/worse"))
+    finally:
+        aside.rename(table)
+    assert found["drop/history/success/points/support%2Fbase/mean"] == (1.0, None)
+    assert all("/points/support%2Fbase/" in place for place in found)
+
+
+def test_a_changed_baseline_is_found_in_the_figures_of_the_gate(sections: Installation) -> None:
+    (path,) = Path(sections.baselines.path).glob("*.json")
+    before = path.read_bytes()
+    changed = orjson.loads(before)
+    changed["metrics"]["success"]["values"]["task-1"] = 0.0
+    try:
+        path.write_bytes(orjson.dumps(changed))
+        found = differences(*compared(sections, "support/worse"))
+    finally:
+        path.write_bytes(before)
+    assert found == {
+        "drop/gate/metrics/success/baseline": (1.0, 0.9),
+        "drop/gate/metrics/success/difference": (-0.9, pytest.approx(-0.8)),
+    }
 
 
 @pytest.mark.parametrize("column", ["scores", "cost_usd"])

@@ -156,6 +156,42 @@ def test_items_of_any_array(items: list, indent: int | None, ascii_only: bool) -
     assert item_range(content, len(items) + 1) == (None, None)
 
 
+@given(st.lists(JSON, min_size=1), JSON, JSON, st.sampled_from([None, 1]))
+def test_items_of_a_list_in_a_document(items: list, before: object, after: object, indent: int | None) -> None:
+    nested = {"runs": [[before]], "other": before, "data": {"no": [before], "runs": items, "z": [after]}, "end": after}
+    content = json.dumps(nested, indent=indent).encode("utf-8", "replace")
+    known = json.loads(content)["data"]["runs"]
+    for number, item in enumerate(known, 1):
+        start, end = item_range(content, number, "data.runs")
+        assert json.loads(content[start:end]) == item
+    assert item_range(content, len(items) + 1, "data.runs") == (None, None)
+    assert item_range(content, 1, "data.none") == item_range(content, 1) == (None, None)
+
+
+def test_items_of_a_list_that_stands_twice_are_counted_on() -> None:
+    content = b'{"runs": [], "runs": [1, {"runs": [7]}], "x": {"runs": [9]}, "runs": [3]}'
+    found = [item_range(content, number, "runs") for number in (1, 2, 3, 4)]
+    assert [content[start:end] for start, end in found[:3]] == [b"1", b'{"runs": [7]}', b"3"]
+    assert found[3] == (None, None)
+
+
+def test_samples_of_an_inspect_log() -> None:
+    file = FIXTURES / "inspect_ai" / "log.json"
+    drop = one_file(UPath(file))
+    records = orjson.loads(file.read_bytes())["samples"]
+    assert [orjson.loads(bytes_of(drop, one)) for one in read(drop)] == records[: len(read(drop))]
+
+
+def test_simulations_of_a_document() -> None:
+    file = min((data("tau2-bench") / "ab").glob("*.json"))
+    drop = one_file(UPath(file))
+    records = orjson.loads(file.read_bytes())["simulations"]
+    trajectories = read(drop)
+    assert [one.source.within for one in trajectories[:2] if one.source is not None] == ["simulations"] * 2
+    for number in (0, len(records) - 1):
+        assert orjson.loads(bytes_of(drop, trajectories[number])) == records[number]
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"a": 1}', b"PAR1", b"[1, 2"])
 def test_what_is_no_item(content: bytes) -> None:
     assert item_range(content, 2 if content.startswith(b"[1") else 1) == (None, None)

@@ -83,9 +83,10 @@ def _items_of(path: UPath, source: str, prefixes: Sequence[str]) -> Iterator[Rec
             with opened(path) as stream:
                 for record in _items(stream, source, f"{prefix}.item"):
                     number = record.line
-                    yield record
+                    yield _within(record, prefix)
         except (ijson.JSONError, UnicodeDecodeError):
-            yield from islice(reread_items(path, source, prefix), number, None)
+            for record in islice(reread_items(path, source, prefix), number, None):
+                yield _within(record, prefix)
             return
         except (EOFError, OSError, pa.ArrowException) as problem:
             raise damaged(source, problem) from problem
@@ -184,6 +185,11 @@ def _lines(stream: io.BufferedReader, source: str) -> Iterator[Record | Rejectio
                 continue
             found = reread(source, number, line, problem)
             yield replace(found, start=start) if known and isinstance(found, Record) else found
+
+
+def _within(record: Record | Rejection, place: str) -> Record | Rejection:
+    """A record that knows the path of the list it is in."""
+    return replace(record, within=place) if isinstance(record, Record) else record
 
 
 def _items(stream: IO[bytes], source: str, place: str) -> Iterator[Record | Rejection]:

@@ -70,7 +70,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             if isinstance(record, Rejection):
                 yield record
             else:
-                yield usable(record, lambda record, log=log: _trajectory_of(record, log, unmapped))
+                yield usable(record, lambda record, log=log: _trajectory_of(record, log, unmapped), is_whole=True)
         if empty:
             yield Rejection(file.source, 1, "no_trajectory_text", "the log has no samples", "")
 

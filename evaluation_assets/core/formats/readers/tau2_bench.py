@@ -96,7 +96,7 @@ def _simulations(
     for record in read_items(file, "simulations"):
         is_empty = False
         make = partial(trajectory_of, unmapped, setting, tasks)
-        yield record if isinstance(record, Rejection) else usable(record, make)
+        yield record if isinstance(record, Rejection) else usable(record, make, is_whole=True)
     if is_empty and not in_files:
         detail = "the file has no simulations; if it belongs to a result folder, evaluate the folder with --one-drop"
         yield Rejection(file.source, 1, "no_trajectory_text", detail, "")

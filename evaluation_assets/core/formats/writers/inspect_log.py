@@ -23,24 +23,38 @@ class SampleScore:
     explanation: str | None = None
 
 
-def log(
-    name: str, created: str, scored: Iterable[tuple[Trajectory, Mapping[str, SampleScore]]], suite: str | None = None
-) -> JsonObject:
+@dataclass(frozen=True, slots=True)
+class ClipScore:
+    """The scores of a clip by criterion, 0 to 1, with what the judges wrote about it."""
+
+    index: int
+    tool_type: str
+    values: Mapping[str, float]
+    judges: Sequence[str] = ()
+    explanation: str | None = None
+
+
+Scored = tuple[Trajectory, Mapping[str, SampleScore], Sequence[ClipScore]]
+"""A trajectory, its scores by name, and those of its clips."""
+
+
+def log(name: str, created: str, scored: Iterable[Scored], suite: str | None = None) -> JsonObject:
     """Make an Inspect log of trajectories and their scores by name.
 
     Args:
         name: Name of the task that the log is about; here the drop.
         created: When the log was made, as ISO 8601 with a time zone.
-        scored: Trajectories, each with its scores.
+        scored: Trajectories, each with its scores and those of its clips, which become intermediate score events.
         suite: Name of the data set, if known.
     """
     samples: list[JsonObject] = []
     models: list[str] = []
     names = _Names()
-    for trajectory, scores in scored:
+    for trajectory, scores, clips in scored:
         own = _models(trajectory)
         models += own
-        samples.append(_sample(trajectory, scores, names.of(trajectory), own[0] if own else _UNKNOWN_MODEL))
+        sample = _sample(trajectory, scores, names.of(trajectory), own[0] if own else _UNKNOWN_MODEL)
+        samples.append({**sample, "events": _events(clips, sample["messages"], created)})
     spoken = list(dict.fromkeys(models))
     return {
         "status": "success",
@@ -114,6 +128,35 @@ def _sample(trajectory: Trajectory, scores: Mapping[str, SampleScore], name: tup
             "uuid": trajectory.id,
         }
     )
+
+
+def _events(clips: Sequence[ClipScore], messages: Sequence[JsonObject], created: str) -> list[JsonObject]:
+    """A score event for each clip. A clip ends with the result of a call, so that clips and calls have one order."""
+    calls = [call["id"] for message in messages for call in message.get("tool_calls", ())]
+    return [
+        {
+            "event": "score",
+            "timestamp": created,
+            "working_start": 0.0,
+            "intermediate": True,
+            "scorer": "clip",
+            "score": known(
+                {
+                    "value": dict(clip.values),
+                    "explanation": clip.explanation,
+                    "metadata": known(
+                        {
+                            "clip_index": clip.index,
+                            "tool_type": clip.tool_type,
+                            "tool_call_id": calls[clip.index] if clip.index < len(calls) else None,
+                            "judges": list(clip.judges),
+                        }
+                    ),
+                }
+            ),
+        }
+        for clip in clips
+    ]
 
 
 def _messages(trajectory: Trajectory) -> Iterator[JsonObject]:

@@ -11,6 +11,7 @@ from evaluation_assets.core.clips.segmentation import Clip
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.reporting.summary import DropTables
+from evaluation_assets.core.reporting.viewer.run_facts import RunFacts
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 from evaluation_assets.core.trajectories.model import JsonObject, Span, Step, Trajectory, Usage
 
@@ -37,7 +38,7 @@ def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
     """Yield the documents of a drop's kept trajectories, in the order of the table; tables are read as streams."""
     clip_scores, categories = Aligned(tables.clip_scores.rows()), Aligned(tables.category_assessments.rows())
     scores, content = Aligned(tables.trajectory_scores.rows()), DropFacts.of(tables.raw).content
-    passed = {row["trajectory_id"]: row["passed"] for row in tables.tool_use_results.rows(["trajectory_id", "passed"])}
+    facts = RunFacts.of(tables)
     violations = _violations(tables.constraint_results)
     levels = {
         "clip": _by_judge(tables.clip_verdicts),
@@ -51,15 +52,22 @@ def documents(tables: DropTables) -> Iterator[TrajectoryDocument]:
         }
         own = {row["criterion"]: row["mean"] for row in scores.at(trajectory.id)}
         shown = _clips(clips, clip_scores.at(trajectory.id), verdicts["clip"])
+        of_categories = _categories(categories.at(trajectory.id))
+        known = {name: value for name, value in own.items() if name != OVERALL and value is not None}
+        asked_for = {
+            "passed": facts.passed(trajectory.id),
+            "scores": known | facts.figures(trajectory.id, shown, of_categories),
+            "words": facts.words(trajectory, verdicts),
+        }
         yield TrajectoryDocument(
-            _row(trajectory, shown, own, passed.get(trajectory.id), violations.get(trajectory.id, [])),
+            _row(trajectory, shown, own.get(OVERALL), violations.get(trajectory.id, [])) | asked_for,
             {
                 **_about(trajectory, content),
                 "scores": own,
                 "violations": violations.get(trajectory.id, []),
                 "items": transcript(trajectory, clips),
                 "clips": shown,
-                "categories": _categories(categories.at(trajectory.id)),
+                "categories": of_categories,
                 "verdicts": [
                     {"level": level, "subject": row["subject"], **_verdict(row)}
                     for level in ("category", "trajectory", "session")
@@ -162,11 +170,7 @@ def _violations(results: Stored) -> dict[str, list[JsonObject]]:
 
 
 def _row(
-    trajectory: Trajectory,
-    clips: list[JsonObject],
-    scores: JsonObject,
-    passed: bool | None,
-    violations: Sequence[JsonObject],
+    trajectory: Trajectory, clips: list[JsonObject], score: float | None, violations: Sequence[JsonObject]
 ) -> JsonObject:
     calls = trajectory.calls
     usage = trajectory.usage or Usage()
@@ -179,8 +183,7 @@ def _row(
         "agents": [agent.name or agent.id for agent in trajectory.agents],
         "models": sorted({agent.model for agent in trajectory.agents if agent.model}),
         "success": trajectory.success,
-        "passed": passed,
-        "score": scores.get(OVERALL),
+        "score": score,
         "worst": min(means)[0] if means else None,
         "worst_clip": min(means)[1] if means else None,
         "turns": len(trajectory.turns),
@@ -189,7 +192,7 @@ def _row(
         "tools": sorted({step.call.name for step in calls if step.call is not None}),
         "failed": sorted({step.call.name for step in calls if step.call is not None and _has_failed(step)}),
         "types": sorted({clip["tool_type"] for clip in clips}),
-        "scores": {name: value for name, value in scores.items() if name != OVERALL and value is not None},
+        "failed_types": sorted({clip["tool_type"] for clip in clips if clip["status"] == "error"}),
         "tokens": sum(tokens) if tokens else None,
         "cost": usage.cost_usd,
         "seconds": trajectory.duration_s,

@@ -22,7 +22,9 @@ ROW = {
     "success": False, "passed": None,
     "change": None, "score": 0.4, "worst": 0.1, "worst_clip": 2, "turns": 1, "calls": 3, "errors": 1,
     "tools": ["search_flights"], "failed": ["search_flights"], "types": ["search"],
-    "scores": {"answer.accuracy": 0.2}, "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
+    "failed_types": ["search"], "scores": {"answer.accuracy": 0.2, "clarity": 0.6, "clip.Step_2": 0.0},
+    "words": {"verdict": ["rules/clip/scored", "gpt/clip/failed"], "category": [""]},
+    "tokens": None, "cost": None, "seconds": 12.5, "flags": ["step_limit"],
 }  # fmt: skip
 
 
@@ -70,6 +72,19 @@ def test_data_never_becomes_markup() -> None:
         ("answer.accuracy>0.5", False),
         ("answer.style<0.5", False),  # not scored
         ("calls=3", True),
+        ("trajectory.clarity>=0.6", True),
+        ("clip.Step_2>=0", True),
+        ("clip.Step_2>0", False),
+        ("recorded:fail suite:unknown", True),
+        ("suite:fail", False),
+        ("failed_type:search", True),
+        ("verdict:rules", True),
+        ("verdict:RULES/clip/scored", True),
+        ("verdict:rules/clip/failed", False),
+        ("verdict:rule", False),  # whole parts only
+        ('category:""', True),
+        ("category:travel", False),
+        ("goal:achieved", False),  # no session
     ],
 )
 def test_conditions_of_a_query(page: "Page", query: str, matches: bool) -> None:

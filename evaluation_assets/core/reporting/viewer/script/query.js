@@ -4,10 +4,12 @@ import { labelWord } from "./labels.js";
 
 const NUMBERS = new Set(["score", "change", "worst", "turns", "calls", "errors", "tokens", "cost", "seconds"]);
 const LISTS = { tool: "tools", flag: "flags", violated: "violated", agent: "agents", model: "models" };
-const EXACT = { type: "types", failed: "failed" };
+const EXACT = { type: "types", failed: "failed", failed_type: "failed_types" };
+const WORD_FIELDS = new Set(["agent_id", "answer", "category", "completed", "constraint", "goal", "model_used", "pattern", "project", "tests", "verdict"]);
+const OUTCOME_FIELDS = { recorded: "success", suite: "passed" };
 const TEXTS = { id: "id", task: "task_id" };
-const CONDITION = /^(-?)([a-z][a-z_.]*)(:|<=|>=|<|>|=)(.+)$/;
-const TOKEN = /-?[a-z][a-z_.]*(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
+const CONDITION = /^(-?)([a-z][A-Za-z0-9_.-]*)(:|<=|>=|<|>|=)(.+)$/;
+const TOKEN = /-?[a-z][A-Za-z0-9_.-]*(?::|<=|>=|<|>|=)"[^"]*"|"[^"]*"|\S+/g;
 
 const CLAUSE = /^-?[a-z]+(?:[:=]|[<>]=?)/;
 
@@ -45,22 +47,33 @@ function positive(field, operator, value) {
   if (operator !== ":") return ofCriterion(field, operator, Number(value));
   const wanted = value.toLowerCase();
   if (field === "outcome") return (row) => outcomeOf(row) === wanted;
+  if (field in OUTCOME_FIELDS) return (row) => outcomeWord(row[OUTCOME_FIELDS[field]]) === wanted;
   if (field in LISTS) return (row) => row[LISTS[field]].some((one) => one.toLowerCase().includes(wanted));
   if (field in EXACT) return (row) => row[EXACT[field]].some((one) => one.toLowerCase().replaceAll('"', "") === wanted);
+  if (WORD_FIELDS.has(field)) return (row) => (row.words[field] ?? []).some((one) => isWithin(one.toLowerCase().replaceAll('"', ""), wanted));
   if (field in TEXTS) return (row) => row[TEXTS[field]].toLowerCase().includes(wanted);
   if (field === "label") return (row) => (labelWord(row.label) ?? "none") === wanted;
   return null;
 }
 
-/** A condition on the score of a criterion of trajectories or answers, such as `answer.accuracy<0.5`. */
+/** Whether a word is the wanted one, or begins with its parts: `rules/clip` has `rules/clip/scored` within. */
+function isWithin(word, wanted) {
+  return word === wanted || word.startsWith(`${wanted}/`);
+}
+
+/** A condition on a figure of a run that has a name, such as `answer.accuracy<0.5` or `coding.edits>0`. */
 function ofCriterion(field, operator, limit) {
   if (Number.isNaN(limit) || !/[._]/.test(field)) return null;
-  return (row) => row.scores[field] !== undefined && compares(row.scores[field], operator, limit);
+  const name = field.replace(/^trajectory\./, "");
+  return (row) => row.scores[name] !== undefined && compares(row.scores[name], operator, limit);
 }
 
 /** `pass`, `fail` or `unknown`: the test suite decides where there is one, else the outcome that was recorded. */
 export function outcomeOf(row) {
-  const outcome = row.passed ?? row.success;
+  return outcomeWord(row.passed ?? row.success);
+}
+
+function outcomeWord(outcome) {
   return outcome === null || outcome === undefined ? "unknown" : outcome ? "pass" : "fail";
 }
 
