@@ -1,5 +1,6 @@
-"""The sections of gate.yaml about what happens by itself: when things run, how agents run at night, who hears of it."""
+"""The sections of gate.yaml about what happens by itself and for whom: schedules, nightly agents, notices, owners."""
 
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -17,9 +18,16 @@ Cron = Annotated[str, AfterValidator(_five_fields)]
 
 
 class ScheduleSettings(Section):
-    """When things run, as cron.
+    """Cron expressions of the schedules: five fields, in UTC.
 
-    Agents on suites, stale drops, then what is known over all drops; weekly every suite's newest drop.
+    Only `nightly_overview` is on by default; turn on the others in the UI.
+
+    Attributes:
+        suites: The schedule `nightly_suites`, which runs all agents on every suite; it exists if there are agents.
+        nightly: The schedule `nightly_stale_drops`, which evaluates drops whose report is missing or out of date.
+        overview: The schedule `nightly_overview`, which updates what is computed over all drops, such as judge cards
+            and leaderboard.
+        weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, stale or not.
     """
 
     suites: Cron = "0 22 * * *"
@@ -29,10 +37,12 @@ class ScheduleSettings(Section):
 
 
 class NightlyRunSettings(Section):
-    """How agents are run on suites at night.
+    """How the schedule `nightly_suites` runs agents.
 
-    `budget_usd` is what all agents together may spend on one suite; `null` is no limit. With `fresh`,
-    models are called again; without it, replies in the ledger are used.
+    Attributes:
+        trials: Number of attempts at each case.
+        budget_usd: US dollars that all agents together may spend on one suite. `null`: no limit.
+        fresh: `true` calls models again; `false` uses replies in the ledger.
     """
 
     trials: int = Field(default=1, ge=1)
@@ -41,6 +51,26 @@ class NightlyRunSettings(Section):
 
 
 class NotificationSettings(Section):
-    """Where failures and regressions are sent: the variable that holds the URL, which is a secret and in no file."""
+    """Where failed runs and regressions are posted.
+
+    Attributes:
+        url_env: Environment variable with the URL of a Slack-compatible webhook. If it is not set, nothing is sent.
+    """
 
     url_env: VariableName = "EVALUATION_NOTIFY_URL"
+
+
+def _owner(name: str) -> str:
+    if not re.fullmatch(r"team:\w+|[^@\s]+@[^@\s]+", name):
+        raise ValueError("an owner is an e-mail address, or a team as `team:name`")
+    return name
+
+
+class LineageSettings(Section):
+    """What Dagster's UI shows of every asset.
+
+    Attributes:
+        owners: Owners of every asset: e-mail addresses, or teams as `team:evals`. Default: none.
+    """
+
+    owners: tuple[Annotated[str, AfterValidator(_owner)], ...] = ()

@@ -2,7 +2,12 @@
 
 from upath import UPath
 
-from evaluation_assets.core.automation import NightlyRunSettings, NotificationSettings, ScheduleSettings
+from evaluation_assets.core.automation import (
+    LineageSettings,
+    NightlyRunSettings,
+    NotificationSettings,
+    ScheduleSettings,
+)
 from evaluation_assets.core.configuration import InvalidConfiguration, Section, read_settings
 from evaluation_assets.core.gating.settings import GateSettings, HeadlineSettings
 from evaluation_assets.core.human_review.settings import ReviewSettings
@@ -14,7 +19,18 @@ class InvalidSettings(InvalidConfiguration):
 
 
 class Settings(Section):
-    """All of `gate.yaml`."""
+    """All of `gate.yaml`.
+
+    Attributes:
+        gate: How a drop is compared with its baseline.
+        headline: What the headline of a report counts.
+        canaries: Clips that detect changed judges.
+        review: What people review, and what their labels decide.
+        schedules: When schedules run.
+        nightly_suites: How agents are run on suites at night.
+        notifications: Where failures and regressions are posted.
+        lineage: What the UI shows of every asset.
+    """
 
     gate: GateSettings = GateSettings()
     headline: HeadlineSettings = HeadlineSettings()
@@ -23,6 +39,7 @@ class Settings(Section):
     schedules: ScheduleSettings = ScheduleSettings()
     nightly_suites: NightlyRunSettings = NightlyRunSettings()
     notifications: NotificationSettings = NotificationSettings()
+    lineage: LineageSettings = LineageSettings()
 
 
 def load_settings(file: UPath) -> Settings:

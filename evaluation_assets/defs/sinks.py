@@ -28,17 +28,18 @@ from evaluation_assets.defs.reports import REPORTED
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 
-def sink_assets(
+def delivery_assets(
     sinks: Mapping[str, SinkSettings], judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
 ) -> list[dg.AssetsDefinition]:
-    """The deliveries of each sink, and the labels of each sink that people annotate traces in."""
-    return [
-        *(_deliveries(name, sink, judges, rubrics, quorum, settings) for name, sink in sinks.items()),
-        *(_collected(name, sink) for name, sink in stores_of(sinks).items()),
-    ]
+    """The deliveries of each sink."""
+    return [_deliveries(name, sink, judges, rubrics, quorum, settings) for name, sink in sinks.items()]
+
+
+def collecting_assets(sinks: Mapping[str, SinkSettings]) -> list[dg.AssetsDefinition]:
+    """The labels of each sink that people annotate traces in."""
+    return [_collected(name, sink) for name, sink in stores_of(sinks).items()]
 
 
 def stores_of(sinks: Mapping[str, SinkSettings]) -> dict[str, ScoreSinkSettings]:
@@ -59,7 +60,6 @@ def _deliveries(
         group_name=groups.SINKS,
         deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
         kinds={sink.type},
-        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 DELIVERED, asset=key, partitions_def=DROPS, description="The sink has taken everything it was sent."
