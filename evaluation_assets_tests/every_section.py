@@ -20,7 +20,7 @@ def every_section(folder: Path) -> Path:
     home, files = folder / "home", folder / "in"
     home.mkdir()
     (files / "support").mkdir(parents=True)
-    judges = "judges:\n  - {name: rules, provider: rules}\n  - {name: half, provider: rules, sample: 0.5}\n"
+    judges = "quorum: 2\njudges:\n  - {name: rules, provider: rules}\n  - {name: half, provider: rules, sample: 0.5}\n"
     (home / "panel.yaml").write_text(judges)
     shutil.copy(EXAMPLES / "constraints" / "checks.yaml", home)
     shutil.copy(EXAMPLES / "constraints" / "support.jsonl", files / "rules.jsonl")

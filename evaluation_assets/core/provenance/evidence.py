@@ -13,6 +13,7 @@ from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.registry import read_trajectories
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.selection import is_sampled
 from evaluation_assets.core.preprocessing.preprocess import Preprocessor, Removal
 from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.preprocessing.rules import Settings
@@ -57,8 +58,9 @@ class Evidence:
     """The evidence of a drop. `outcomes` are the recorded ones by task, also of runs that a rule removes.
 
     `verdicts` are the rows of each judge by level and subject, in the order of the panel; `quorum` is the panel's.
-    `runs` is what is measured without a judge, `sessions` are rows of `session_analyses`, `sampled` the judges that are
-    asked about a sample, each with the level. `tasks` are the metrics that the gate and the history compare.
+    `runs` is what is measured without a judge, `sessions` are rows of `session_analyses`, `sampled` is the share of
+    the trajectories that a judge is asked about, by judge and level, if it is not asked about all. `tasks` are the
+    metrics that the gate and the history compare.
     """
 
     drop: Drop
@@ -73,7 +75,7 @@ class Evidence:
     verdicts: Mapping[Level, Mapping[str, Mapping[Subject, list[Row]]]]
     runs: RunRows
     sessions: Sequence[Row]
-    sampled: Sequence[tuple[str, str]]
+    sampled: Mapping[tuple[str, str], float]
     tasks: TaskMeans
 
     @classmethod
@@ -126,9 +128,21 @@ class Evidence:
             verdicts={level: _verdicts(home, drop, level, judges) for level in LEVELS},
             runs=runs.rows(),
             sessions=list(home.table(drop, "session_analyses").rows()),
-            sampled=[(sample["judge"], sample["level"]) for sample in report["sampled"]],
+            sampled={(sample["judge"], sample["level"]): sample["share"] for sample in report["sampled"]},
             tasks=TaskMeans.of(home, drop, report),
         )
+
+    def quorum_of(self, level: Level, trajectory_id: str) -> int:
+        """How many judges must score a subject: only those that were to be asked about it count.
+
+        A judge without any verdict at a level was not to be asked there.
+        """
+        shares = {judge: share for (judge, _), share in self.sampled.items()}
+        asked = sum(
+            bool(self.verdicts[level].get(judge)) and is_sampled(trajectory_id, shares.get(judge, 1.0))
+            for judge in self.judges
+        )
+        return min(self.quorum, asked)
 
     def scores_of(self, level: Level, subject: Subject) -> dict[str, dict[str, list[float]]]:
         """The scores of a subject by criterion and judge, one per sample. A criterion that was asked and never scored

@@ -121,7 +121,8 @@ class _Figures:
 
     def _panel(self, level: Level, subject: Subject) -> dict[str, float | None]:
         scores = self._evidence.scores_of(level, subject)
-        return {criterion: panel_score(by_judge, self._evidence.quorum) for criterion, by_judge in scores.items()}
+        quorum = self._evidence.quorum_of(level, subject[0])
+        return {criterion: panel_score(by_judge, quorum) for criterion, by_judge in scores.items()}
 
     def _scores_of(self, origin: Origin) -> dict[str, float | None]:
         own = self._panel("trajectory", (origin.id, "trajectory"))
