@@ -1,0 +1,39 @@
+"""The evaluator of another package that a judge uses, as panel.yaml names it."""
+
+import re
+from typing import Any, Literal
+
+from pydantic import Field
+
+from evaluation_assets.core.configuration import Section
+
+Package = Literal["autoevals"]
+
+
+class EvaluatorSettings(Section):
+    """A metric of another package: its name there, and the `arguments` that it takes.
+
+    `criterion` is the name of its score; by default that of the package and the metric, for instance
+    `autoevals_factuality`.
+    """
+
+    package: Package
+    metric: str = Field(min_length=1)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    criterion: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
+
+    @property
+    def criterion_name(self) -> str:
+        """The name of the score."""
+        return self.criterion or f"{self.package}_{snake_case(self.metric)}"
+
+    @property
+    def name(self) -> str:
+        """The metric with its package, for instance `autoevals:Factuality`."""
+        return f"{self.package}:{self.metric}"
+
+
+def snake_case(name: str) -> str:
+    """`AnswerRelevancy` and `answer-relevancy` as `answer_relevancy`."""
+    parts = re.sub(r"([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])", r"\1\3_\2", name)
+    return re.sub(r"[^a-z0-9]+", "_", parts.lower()).strip("_")
