@@ -217,7 +217,7 @@ class Panel(BaseModel):
             if (own := judge.evaluator) is None:
                 continue
             other = known.setdefault(own.criterion_name, own)
-            if (own.name, own.arguments) != (other.name, other.arguments):
+            if own != other.model_copy(update={"criterion": own.criterion}):
                 raise ValueError(
                     f"different evaluators score the criterion {own.criterion_name}, which would average them; give "
                     "each its own criterion"

@@ -92,6 +92,7 @@ def _asked_before(subject: Subject) -> str | None:
 def _messages(subject: Subject, asked: str, output: str | None) -> list[JsonObject]:
     messages = [
         {name: value for name, value in message.items() if name != "reasoning_content"}
+        | ({"tool_call_id": message.get("tool_call_id", "unknown")} if message["role"] == "tool" else {})
         for message in record(_excerpt(subject))["messages"]
     ]
     if all(message["role"] != "user" for message in messages):

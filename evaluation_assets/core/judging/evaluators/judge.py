@@ -71,6 +71,7 @@ class EvaluatorJudge:
             installed_version(own.package),
             dumped(own.arguments, sort_keys=True).decode(),
             own.criterion_name,
+            str(own.lower_is_better),
             "" if self.asked is None else self.asked.version,
         )
 
@@ -135,18 +136,18 @@ class OpenEvaluator:
         self, metric: Metric, case: Case, model: AskedModel | NoModel, cost: Cost, timeout_s: float | None
     ) -> Verdict:
         try:
-            score = await asyncio.wait_for(metric(case, model), timeout_s)
+            score = await asyncio.wait_for(metric.score(case, model), timeout_s)
             if model.problem is not None:  # a package may have caught it, and made a score of it
                 return self._failed(model.problem, cost)
             (found,) = scores_of(score, self._criterion)
         except Exception as problem:  # noqa: BLE001  # a metric may raise anything
             return self._failed(model.problem or problem, cost)
-        return _verdict(
-            cost,
-            "abstained" if found.value is None else "scored",
-            {self._criterion: found.value},
-            reasoning=_masked(found.reason or "")[:LONGEST_REASON] or None,
-        )
+        value, reason = found.value, found.reason or ""
+        if value is not None and metric.lower_is_better:
+            value, reason = 1 - value, f"{reason}\n{value:g} of the metric, where lower is better".strip()
+        outcome: Outcome = "abstained" if value is None else "scored"
+        reasoning = _masked(reason)[:LONGEST_REASON] or None
+        return _verdict(cost, outcome, {self._criterion: value}, reasoning=reasoning)
 
     def _failed(self, problem: Exception, cost: Cost) -> Verdict:
         outcome, kind = _kind_of(problem)

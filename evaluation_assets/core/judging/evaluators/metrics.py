@@ -1,6 +1,7 @@
 """The metrics of other packages, by the modules that adapt them."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol, cast
 
@@ -10,8 +11,17 @@ from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator,
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.own.checks import Score
 
-Metric = Callable[[Case, ChatModel], Awaitable[Score]]
-"""Scores a case from 0 to 1; a value of `None` with a reason where the case lacks what the metric needs."""
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric that is ready to be called.
+
+    `score` gives a case a number from 0 to 1, or a value of `None` with a reason where the case lacks what the metric
+    needs. With `lower_is_better`, 0 is the best.
+    """
+
+    score: Callable[[Case, ChatModel], Awaitable[Score]]
+    lower_is_better: bool = False
 
 
 class Adapter(Protocol):
@@ -38,4 +48,7 @@ def metric_of(settings: EvaluatorSettings) -> Metric:
         adapter = import_module(f"evaluation_assets.core.judging.evaluators.adapters.{settings.package}")
     except ImportError as problem:
         raise InvalidEvaluator(f"{settings.package} {found} cannot be used: {problem}") from problem
-    return cast("Adapter", adapter).metric(settings.metric, settings.arguments)
+    metric = cast("Adapter", adapter).metric(settings.metric, settings.arguments)
+    if settings.lower_is_better is None:
+        return metric
+    return replace(metric, lower_is_better=settings.lower_is_better)

@@ -19,6 +19,8 @@ class _Installed:
 
 PACKAGES: Mapping[Package, _Installed] = {
     "autoevals": _Installed("autoevals", "autoevals"),
+    "openevals": _Installed("openevals", "openevals"),
+    "agentevals": _Installed("agentevals", "openevals"),
 }
 
 

@@ -7,20 +7,22 @@ from pydantic import Field
 
 from evaluation_assets.core.configuration import Section
 
-Package = Literal["autoevals"]
+Package = Literal["autoevals", "openevals", "agentevals"]
 
 
 class EvaluatorSettings(Section):
     """A metric of another package: its name there, and the `arguments` that it takes.
 
     `criterion` is the name of its score; by default that of the package and the metric, for instance
-    `autoevals_factuality`.
+    `autoevals_factuality`. Where the metric is `lower_is_better`, the score is 1 minus what it returns; by default that
+    is known of the metrics that a package ships.
     """
 
     package: Package
     metric: str = Field(min_length=1)
     arguments: dict[str, Any] = Field(default_factory=dict)
     criterion: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9_]*$")
+    lower_is_better: bool | None = None
 
     @property
     def criterion_name(self) -> str:

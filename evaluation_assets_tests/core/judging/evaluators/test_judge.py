@@ -12,6 +12,7 @@ from evaluation_assets.core.judging.evaluators import judge as module
 from evaluation_assets.core.judging.evaluators import packages
 from evaluation_assets.core.judging.evaluators.asked_model import ChatModel, Said
 from evaluation_assets.core.judging.evaluators.case import Case
+from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.settings import snake_case
 from evaluation_assets.core.judging.judge import Judge, judge_chains
 from evaluation_assets.core.judging.own.checks import Score
@@ -126,6 +127,7 @@ def test_the_version_covers_package_metric_arguments_and_model(
         judge_of(models, url, closed).version,
         judge_of(models, url, closed | {"arguments": {"criteria": "short"}}).version,
         judge_of(models, url, FACTUALITY | {"criterion": "facts"}).version,
+        judge_of(models, url, FACTUALITY | {"lower_is_better": True}).version,
         judge_of(models, url, FACTUALITY, model="other").version,
         judge_of(models, url, FACTUALITY, parameters={"temperature": 0}).version,
         judge_of(None, url, FACTUALITY).version,
@@ -196,7 +198,7 @@ def test_a_metric_that_swallows_a_failure_of_its_model_gives_no_number(models: M
         assert judge.asked is not None
         subject = trajectory_chain(run_of(), [], load_rubrics()).subjects[0]
         async with judge.asked.opened("run", Budget()) as model:
-            return await module.OpenEvaluator(judge, swallowing, model).judge(subject, [])
+            return await module.OpenEvaluator(judge, Metric(swallowing), model).judge(subject, [])
 
     found = asyncio.run(judged())
     assert (found.outcome, found.error_kind, dict(found.scores)) == ("failed", "server", {"autoevals_factuality": None})

@@ -91,7 +91,7 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
             given.pop("expected", None)  # the second argument of ValidJSON is a schema
         return _score(await asking.eval_async(**given, **called_with))
 
-    return score
+    return Metric(score)
 
 
 def _scorer_class(name: str) -> type[Any]:
