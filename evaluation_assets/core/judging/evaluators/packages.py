@@ -21,6 +21,7 @@ PACKAGES: Mapping[Package, _Installed] = {
     "autoevals": _Installed("autoevals", "autoevals"),
     "openevals": _Installed("openevals", "openevals"),
     "agentevals": _Installed("agentevals", "openevals"),
+    "deepeval": _Installed("deepeval", "deepeval"),
 }
 
 
