@@ -22,6 +22,7 @@ PACKAGES: Mapping[Package, _Installed] = {
     "openevals": _Installed("openevals", "openevals"),
     "agentevals": _Installed("agentevals", "openevals"),
     "deepeval": _Installed("deepeval", "deepeval"),
+    "inspect": _Installed("inspect_ai", "inspect"),
 }
 
 
