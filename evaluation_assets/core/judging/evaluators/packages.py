@@ -23,6 +23,7 @@ PACKAGES: Mapping[Package, _Installed] = {
     "agentevals": _Installed("agentevals", "openevals"),
     "deepeval": _Installed("deepeval", "deepeval"),
     "inspect": _Installed("inspect_ai", "inspect"),
+    "mlflow": _Installed("mlflow-skinny", "mlflow"),
 }
 
 

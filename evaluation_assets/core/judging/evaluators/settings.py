@@ -7,7 +7,7 @@ from pydantic import Field
 
 from evaluation_assets.core.configuration import Section
 
-Package = Literal["autoevals", "openevals", "agentevals", "deepeval", "inspect"]
+Package = Literal["autoevals", "openevals", "agentevals", "deepeval", "inspect", "mlflow"]
 
 
 class EvaluatorSettings(Section):
