@@ -1,6 +1,6 @@
 """The metrics of other packages, by the modules that adapt them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Protocol, cast
@@ -20,7 +20,7 @@ class Metric:
     needs. With `lower_is_better`, 0 is the best.
     """
 
-    score: Callable[[Case, ChatModel], Awaitable[Score]]
+    score: Callable[[Case, ChatModel], Coroutine[Any, Any, Score]]
     lower_is_better: bool = False
 
 

@@ -126,7 +126,7 @@ def test_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LANGSMITH_TRACING", "true")
     monkeypatch.setenv("LANGSMITH_API_KEY", "any")
     monkeypatch.setenv("LANGSMITH_ENDPOINT", "http://127.0.0.1:9")
-    get_env_var.cache_clear()
+    get_env_var.cache_clear()  # type: ignore[attr-defined]
     metric = metric_of(EvaluatorSettings.model_validate(CORRECTNESS))
     case, model = case_of(trajectory_chain(run_of(), [], load_rubrics()).subjects[0]), Watching()
     assert asyncio.run(metric.score(case, model)) == Score(True, "It is right.")

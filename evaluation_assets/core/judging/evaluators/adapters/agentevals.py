@@ -1,5 +1,8 @@
 """Metrics of agentevals that need no reference trajectory."""
 
+# pyright: reportMissingImports=false
+# It is installed with an extra, which the environment of the tests lacks.
+
 from collections.abc import Mapping
 from typing import Any
 

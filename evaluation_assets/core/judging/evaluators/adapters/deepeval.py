@@ -1,5 +1,8 @@
 """Metrics of DeepEval on a single turn, and on conversations. Those that need a trace of DeepEval are left out."""
 
+# pyright: reportMissingImports=false
+# It is installed with an extra, which the environment of the tests lacks.
+
 import inspect
 import os
 import warnings
@@ -18,10 +21,10 @@ _QUIET = {
 """Read while the package is imported: no telemetry, no traces, no .env file, no other model than the judge's."""
 os.environ.update(_QUIET)
 
-from deepeval import metrics as shipped  # noqa: E402
-from deepeval import telemetry  # noqa: E402
+import deepeval.metrics as shipped  # noqa: E402
 from deepeval.metrics.g_eval.utils import Rubric  # noqa: E402
 from deepeval.models import DeepEvalBaseLLM  # noqa: E402
+from deepeval.telemetry import NoopBackend, set_backend  # noqa: E402
 from deepeval.test_case import (  # noqa: E402
     ConversationalTestCase,
     LLMTestCase,
@@ -40,7 +43,7 @@ from evaluation_assets.core.judging.evaluators.reasons import MISSING  # noqa: E
 from evaluation_assets.core.judging.own.checks import Score  # noqa: E402
 from evaluation_assets.core.trajectories.model import json_object  # noqa: E402
 
-telemetry.set_backend(telemetry.NoopBackend())  # also where the package was imported before
+set_backend(NoopBackend())  # also where the package was imported before
 
 _SINGLE = (
     "AnswerRelevancy ArgumentCorrectness Bias ContextualPrecision ContextualRecall ContextualRelevancy ExactMatch "

@@ -1,5 +1,8 @@
 """Scorers of Inspect AI: graded by the judge's model, or compared with the target."""
 
+# pyright: reportMissingImports=false
+# It is installed with an extra, which the environment of the tests lacks.
+
 import inspect
 import math
 from collections.abc import Mapping

@@ -69,7 +69,7 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
         _calls(name, arguments, "gateway:/any")
     except (TypeError, ValueError, ValidationError, MlflowException) as problem:
         raise InvalidEvaluator(f"mlflow:{name}: {problem}") from problem
-    needs = ("output",) if name == _OWN else (_SCORERS | _RETRIEVAL)[name]
+    needs = ("output",) if name == _OWN else {**_SCORERS, **_RETRIEVAL}[name]
     if name == _OWN and "expectations" in str(arguments.get("instructions")):
         needs = ("output", "expected")
 
@@ -92,7 +92,8 @@ def _calls(name: str, arguments: Mapping[str, Any], model: str) -> Callable[[Cas
             raise TypeError(f"it takes no argument {min(arguments)}")
         return partial(_retrieval, name, model)
     if name == _OWN:
-        made: Any = judges.make_judge(**({"name": "judge"} | dict(arguments)), model=model)
+        given: dict[str, Any] = {"name": "judge", **arguments, "model": model}
+        made: Any = judges.make_judge(**given)
     else:
         kind: Any = getattr(scorers, name)
         if strangers := sorted(arguments.keys() - kind.model_fields.keys()):

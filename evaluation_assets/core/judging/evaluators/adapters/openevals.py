@@ -1,13 +1,16 @@
 """Metrics of openevals: its prompts, own prompts, and comparisons with the reference answer."""
 
+# pyright: reportMissingImports=false
+# It is installed with an extra, which the environment of the tests lacks.
+
 import string
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from difflib import get_close_matches
 from types import SimpleNamespace
 from typing import Any
 
+import openevals.prompts as prompts
 from langsmith import tracing_context
-from openevals import prompts
 from openevals.exact import exact_match_async
 from openevals.llm import create_async_llm_as_judge
 from openevals.prompts import conversation, trajectory
@@ -76,7 +79,7 @@ def asking_judge(
     *,
     is_conversation: bool = False,
     optional: str | None = None,
-) -> Callable[[Case, ChatModel], Awaitable[Score]]:
+) -> Callable[[Case, ChatModel], Coroutine[Any, Any, Score]]:
     """The score of a judge with a prompt, which `create` makes; `optional` may be missing in a case.
 
     Judges of trajectories and conversations are given the messages of a run as their outputs.
@@ -124,7 +127,7 @@ def _shipped() -> dict[str, str]:
     return {name: prompt for name, prompt in found.items() if name not in _CATEGORIES}
 
 
-def _comparison(compare: Callable[..., Any]) -> Callable[[Case, ChatModel], Awaitable[Score]]:
+def _comparison(compare: Callable[..., Any]) -> Callable[[Case, ChatModel], Coroutine[Any, Any, Score]]:
     async def score(case: Case, model: ChatModel) -> Score:
         if case.output is None or case.expected is None:
             return Score(None, MISSING["output" if case.output is None else "expected"])
