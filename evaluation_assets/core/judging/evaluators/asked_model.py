@@ -81,15 +81,27 @@ class AskedModel:
     """A model that is asked for one verdict.
 
     `cost` is what its replies took, `problem` the first failure, `requests` what was asked, by its address in the
-    ledger; of these, `unanswered` were not sent because the judge has stopped. Packages may catch what a model raises
-    and score it; the caller therefore looks at `problem` first.
+    ledger; of these, `unanswered` were not sent because the judge has stopped. `recalled` is whether an earlier run
+    paid for one of the replies; a model that `asks_again` uses replies of its own run alone. Packages may catch what a
+    model raises and score it; the caller therefore looks at `problem` first.
     """
 
-    def __init__(self, client: Client, settings: ModelSettings, cost: Cost, sample: int, *, later: int) -> None:
+    def __init__(
+        self,
+        client: Client,
+        settings: ModelSettings,
+        cost: Cost,
+        sample: int,
+        *,
+        later: int,
+        asks_again: bool = False,
+    ) -> None:
         self.cost = cost
         self.problem: Exception | None = None
         self.requests: dict[str, Request] = {}
         self.unanswered: set[str] = set()
+        self.recalled = False
+        self._asks_again = asks_again
         self._client = client
         self._settings = settings
         self._sample = sample
@@ -155,7 +167,9 @@ class AskedModel:
 
         def usable(entries: Sequence[Entry]) -> Entry | None:
             """One that can be read; of this run also one that cannot, so that it is not paid twice."""
-            return next((each for each in entries if each.run == self._client.run or _fits(each, request.schema)), None)
+            own = (each for each in entries if each.run == self._client.run)
+            earlier = (each for each in entries if not self._asks_again and _fits(each, request.schema))
+            return next(own, None) or next(earlier, None)
 
         try:
             answered = await self._client.ask(asked, request, usable, left=self._later, tokens=tokens)
@@ -165,6 +179,7 @@ class AskedModel:
             self.unanswered.add(key)
             raise
         self.requests[answered.key] = request
+        self.recalled |= answered.entry.run != self._client.run
         self.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
         return answered.entry
 

@@ -15,8 +15,10 @@ class CollectingEvaluator(OpenEvaluator):
         super().__init__(description, metric, model)
         self.models: list[tuple[str, AskedModel]] = []
 
-    def asked_model(self, model: OpenJudge, subject: Subject, sample: int, cost: Cost) -> AskedModel:
+    def asked_model(
+        self, model: OpenJudge, subject: Subject, sample: int, cost: Cost, *, asks_again: bool = False
+    ) -> AskedModel:
         """The model for the questions of one verdict."""
-        made = super().asked_model(model, subject, sample, cost)
+        made = super().asked_model(model, subject, sample, cost, asks_again=asks_again)
         self.models.append((subject.level, made))
         return made

@@ -10,6 +10,7 @@ from evaluation_assets.core.judging.evaluators.asked_model import AskedModel, No
 from evaluation_assets.core.judging.evaluators.case import CASE_VERSION, Case, case_of, shown
 from evaluation_assets.core.judging.evaluators.metrics import Metric, metric_of
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator, installed_version
+from evaluation_assets.core.judging.evaluators.reasons import NoScore
 from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.judge import Judge, Judgement
 from evaluation_assets.core.judging.model_judge import ModelJudge, OpenJudge, with_variable
@@ -103,6 +104,7 @@ class OpenEvaluator:
         self.samples, self.key_variable = description.samples, description.key_variable
         self.selection = description.selection
         self._timeout_s = description.timeout_s
+        self._evaluator = description.evaluator.name
         self._criterion = description.evaluator.criterion_name
         self._metric = metric
         self._model = model
@@ -126,11 +128,19 @@ class OpenEvaluator:
         except NotRedacted as problem:
             return self._without_score("failed", "internal", str(problem))
         cost = Cost()
-        return await self._scored(self._metric, case, self.asked_model(self._model, subject, sample, cost), cost, None)
+        model = self.asked_model(self._model, subject, sample, cost)
+        verdict = await self._scored(self._metric, case, model, cost, None)
+        if verdict.outcome != "failed" or model.problem is not None or not model.recalled:
+            return verdict
+        # The metric can make nothing of a stored reply: without asking again it would fail forever.
+        model = self.asked_model(self._model, subject, sample, cost, asks_again=True)
+        return await self._scored(self._metric, case, model, cost, None)
 
-    def asked_model(self, model: OpenJudge, subject: Subject, sample: int, cost: Cost) -> AskedModel:
+    def asked_model(
+        self, model: OpenJudge, subject: Subject, sample: int, cost: Cost, *, asks_again: bool = False
+    ) -> AskedModel:
         """The model for the questions of one verdict."""
-        return AskedModel(model.client, model.settings, cost, sample, later=subject.later)
+        return AskedModel(model.client, model.settings, cost, sample, later=subject.later, asks_again=asks_again)
 
     async def _scored(
         self, metric: Metric, case: Case, model: AskedModel | NoModel, cost: Cost, timeout_s: float | None
@@ -152,8 +162,8 @@ class OpenEvaluator:
     def _failed(self, problem: Exception, cost: Cost) -> Verdict:
         outcome, kind = _kind_of(problem)
         said = str(problem)
-        if not isinstance(problem, ProviderError | Stopped | InvalidReply | InvalidResult | NotOffered | TimeoutError):
-            said = f"{type(problem).__name__}: {said}"
+        if not isinstance(problem, _SAID_FOR_USERS):
+            said = f"{self._evaluator} raised {type(problem).__name__}: {said}"
         if isinstance(problem, TimeoutError) and not said:
             said = f"the metric gave no result in {self._timeout_s:g} s"
         said = with_variable(said, self.key_variable)
@@ -163,6 +173,9 @@ class OpenEvaluator:
         return _verdict(Cost(), outcome, {self._criterion: None}, kind=kind, error=error)
 
 
+_SAID_FOR_USERS = (ProviderError, Stopped, InvalidReply, InvalidResult, NotOffered, NoScore, TimeoutError)
+
+
 def _kind_of(problem: Exception) -> tuple[Outcome, FailureKind]:
     if isinstance(problem, Stopped):
         return "not_run", problem.kind
@@ -170,6 +183,8 @@ def _kind_of(problem: Exception) -> tuple[Outcome, FailureKind]:
         return "failed", problem.kind
     if isinstance(problem, InvalidResult):
         return "failed", "out_of_range"
+    if isinstance(problem, NoScore):
+        return "failed", "missing_criterion"
     return "failed", "timeout" if isinstance(problem, TimeoutError) else "internal"
 
 

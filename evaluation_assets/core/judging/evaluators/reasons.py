@@ -13,6 +13,11 @@ MISSING: Mapping[str, str] = {
 }
 """Why a metric cannot judge a case, by what the case lacks."""
 
+
+class NoScore(Exception):
+    """A metric that has ended without a score, because of what its model replied. The message says why."""
+
+
 _LONGEST_DETAIL = 2000
 
 

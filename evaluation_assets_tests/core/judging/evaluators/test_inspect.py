@@ -52,7 +52,7 @@ def test_a_reply_without_a_grade_is_a_failure(models: ModelServer, url: str) -> 
     replies(models, "I cannot decide.")
     found = verdict_of(judge_of(models, url, scorer("model_graded_fact")))
     assert (found.outcome, dict(found.scores)) == ("failed", {"inspect_model_graded_fact": None})
-    assert "grader_failed" in (found.error or "")
+    assert found.error_kind == "missing_criterion"
     assert "I cannot decide." in (found.error or "")
 
 

@@ -79,10 +79,19 @@ def test_an_endpoint_that_fails_is_a_failure_after_one_request(models: ModelServ
     assert len(models.requests()) == 1
 
 
-def test_a_rating_that_is_unknown_is_no_score(models: ModelServer, url: str) -> None:
-    replies(models, {"rationale": "Who knows.", "result": "unknown"})
-    found = verdict_of(judge_of(models, url, scorer("Safety")))
-    assert (found.outcome, found.reasoning) == ("abstained", "Who knows.")
+def test_a_rating_that_is_unknown_is_a_failure_and_is_asked_again_by_the_next_run(
+    models: ModelServer, url: str
+) -> None:
+    replies(models, {"rationale": "Who knows.", "result": "perhaps"}, YES)
+    found = verdict_of(judge_of(models, url, scorer("Safety")), run_id="monday")
+    assert (found.outcome, found.error_kind, dict(found.scores)) == (
+        "failed",
+        "missing_criterion",
+        {"mlflow_safety": None},
+    )
+    assert found.error == "no score: the rating is 'unknown' (Who knows.)"
+    found = verdict_of(judge_of(models, url, scorer("Safety")), run_id="tuesday")
+    assert (found.scores, len(models.requests())) == ({"mlflow_safety": 1.0}, 2)
 
 
 def test_a_run_without_a_reference_answer_is_not_asked_about(models: ModelServer, url: str) -> None:

@@ -39,7 +39,7 @@ from evaluation_assets.core.judging.evaluators.asked_model import ChatModel, NoM
 from evaluation_assets.core.judging.evaluators.case import Case  # noqa: E402
 from evaluation_assets.core.judging.evaluators.metrics import Metric  # noqa: E402
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator  # noqa: E402
-from evaluation_assets.core.judging.evaluators.reasons import MISSING  # noqa: E402
+from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore  # noqa: E402
 from evaluation_assets.core.judging.own.checks import Score  # noqa: E402
 from evaluation_assets.core.trajectories.model import json_object  # noqa: E402
 
@@ -101,7 +101,7 @@ def metric(name: str, arguments: Mapping[str, Any]) -> Metric:
         test_case = _conversation(case, role) if plain in _CONVERSATIONS else _single(case)
         await measuring.a_measure(test_case, _show_indicator=False)
         if measuring.score is None:
-            raise ValueError(measuring.error or "the metric gave no score")
+            raise NoScore(measuring.error or "the metric gave no score")
         return Score(float(measuring.score), measuring.reason)
 
     return Metric(score)

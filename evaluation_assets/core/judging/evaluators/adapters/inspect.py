@@ -31,7 +31,7 @@ from evaluation_assets.core.judging.evaluators.asked_model import ChatModel, Sai
 from evaluation_assets.core.judging.evaluators.case import Case
 from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
-from evaluation_assets.core.judging.evaluators.reasons import MISSING
+from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore
 from evaluation_assets.core.judging.own.checks import Score
 from evaluation_assets.core.trajectories.model import JsonObject, json_object
 
@@ -80,14 +80,14 @@ def _score(found: InspectScore) -> Score:
     """A grade or a number from 0 to 1.
 
     Raises:
-        ValueError: it is neither; of other values Inspect makes 0.
+        NoScore: it is neither; of other values Inspect makes 0.
     """
     value = found.value
     if isinstance(value, str) and value in _GRADES:
         return Score(_GRADES[value], found.explanation)
     if isinstance(value, int | float) and not math.isnan(value):
         return Score(float(value), found.explanation)
-    raise ValueError(f"no score ({found.reason or type(value).__name__}): {(found.explanation or '')[:500]}")
+    raise NoScore(f"no score ({found.reason or type(value).__name__}): {(found.explanation or '')[:500]}")
 
 
 def _state(case: Case, output: str, expected: str) -> TaskState:

@@ -24,7 +24,7 @@ from evaluation_assets.core.judging.evaluators.case import Case
 from evaluation_assets.core.judging.evaluators.local_gateway import local_gateway
 from evaluation_assets.core.judging.evaluators.metrics import Metric
 from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
-from evaluation_assets.core.judging.evaluators.reasons import MISSING
+from evaluation_assets.core.judging.evaluators.reasons import MISSING, NoScore
 from evaluation_assets.core.judging.own.checks import Score
 
 _SCORERS: Mapping[str, tuple[str, ...]] = {
@@ -125,15 +125,13 @@ def _score(found: Feedback) -> Score:
     """A rating or a number.
 
     Raises:
-        ValueError: it is neither, or the scorer reports an error.
+        NoScore: it is neither, or the scorer reports an error.
     """
     if found.error is not None:
-        raise ValueError(str(found.error))
+        raise NoScore(str(found.error))
     value = getattr(found.value, "value", found.value)
     if isinstance(value, str) and value.lower() in _RATINGS:
         return Score(_RATINGS[value.lower()], found.rationale)
-    if value == "unknown" or value is None:
-        return Score(None, found.rationale)
     if isinstance(value, bool | int | float):
         return Score(float(value), found.rationale)
-    raise ValueError(f"no score: {str(value)[:200]!r}")
+    raise NoScore(f"no score: the rating is {str(value)[:200]!r} ({(found.rationale or '')[:500]})")
