@@ -4,18 +4,15 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from evaluation_assets_tests.evaluator_packages import ROOT, python
 
 TESTS = Path("evaluation_assets_tests/core/judging/evaluators")
 
 
-@pytest.mark.parametrize("package", ["openevals", "deepeval", "inspect"])
-def test_metrics_of_the_installed_package_are_judges(package: str) -> None:
+def test_metrics_of_the_installed_packages_are_judges() -> None:
     own = {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "-p no:deepeval"}
     done = subprocess.run(
-        [python(), "-m", "pytest", TESTS / f"test_{package}.py"],
+        [python(), "-m", "pytest", *(TESTS / f"test_{package}.py" for package in ("openevals", "deepeval", "inspect"))],
         cwd=ROOT,
         env=os.environ | own,
         capture_output=True,
