@@ -28,9 +28,9 @@ from evaluation_assets.defs import (
     sessions,
     tool_use,
 )
-from evaluation_assets.defs.agents import agent_assets
 from evaluation_assets.defs.canaries import canary_assets
 from evaluation_assets.defs.cascading import Cascading
+from evaluation_assets.defs.drop_step import drop_step
 from evaluation_assets.defs.jobs import (
     evaluate_job,
     gate_job,
@@ -42,16 +42,14 @@ from evaluation_assets.defs.jobs import (
     send_job,
 )
 from evaluation_assets.defs.judging import judging_assets
-from evaluation_assets.defs.lineage import readable
+from evaluation_assets.defs.lineage import located, readable
 from evaluation_assets.defs.lost_runs import lost_runs
 from evaluation_assets.defs.notifications import failure_sensor
-from evaluation_assets.defs.one_step import one_step
-from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import gate_check, regression_assets
 from evaluation_assets.defs.reviewing import reviewing_assets
 from evaluation_assets.defs.schedules import nightly_schedule, overview_schedule, suites_schedule, weekly_schedule
 from evaluation_assets.defs.sensors import new_drops
-from evaluation_assets.defs.sinks import sink_assets, stores_of
+from evaluation_assets.defs.sinks import collecting_assets, delivery_assets, stores_of
 from evaluation_assets.defs.sources import source_sensors
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO, ParquetIOManager
@@ -97,12 +95,14 @@ def build_definitions(
     return dg.Definitions(
         assets=readable(
             [
-                one_step("preprocess", [ingest.read_drop, ingest.preprocess, ingest.clips], ingest.PreprocessConfig),
-                one_step("judge", judging_assets(judges, rubrics, cascading), JudgingConfig),
-                *canary_assets(judges, rubrics, settings.canaries),
-                one_step(
-                    "measure",
+                drop_step(
                     [
+                        ingest.read_drop,
+                        ingest.preprocess,
+                        ingest.clips,
+                        reports.preprocessed_files,
+                        *judging_assets(judges, rubrics, cascading),
+                        *canary_assets(judges, rubrics, settings.canaries),
                         *scores.scores_assets(judges, rubrics, panel.quorum),
                         tool_use.tool_use_results(settings.gate.min_pass_rates),
                         tool_use.failure_patterns,
@@ -113,19 +113,24 @@ def build_definitions(
                         regression.score_history,
                         sessions.session_agents,
                         reviewing.review_queue(judges, settings.review, cascading),
-                    ],
-                    JudgingConfig,
+                        reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
+                        *delivery_assets(sinks, judges, rubrics, panel.quorum, settings),
+                        checks.report_checks(judges, rules),
+                        gate_check(settings),
+                    ]
                 ),
-                sessions.session_agent_ranks,
-                reports.preprocessed_files,
-                *regression_assets(settings),
-                *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
-                reports.report_asset(judges, rubrics, panel.quorum, evaluation_key, settings),
-                *sink_assets(sinks, judges, rubrics, panel.quorum, settings),
-                *agent_assets(agents),
-            ]
+                *located(
+                    [
+                        sessions.session_agent_ranks,
+                        *regression_assets(settings),
+                        *reviewing_assets(judges, settings.review, list(stores_of(sinks))),
+                        *collecting_assets(sinks),
+                        *_agent_assets(agents),
+                    ]
+                ),
+            ],
+            settings.lineage.owners,
         ),
-        asset_checks=[checks.report_checks(judges, rules), gate_check(settings)],
         jobs=[
             evaluate_job,
             preprocess_job,
@@ -155,6 +160,14 @@ def build_definitions(
         executor=executor,
         loggers=loggers,
     )
+
+
+def _agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
+    if not agents:
+        return []
+    from evaluation_assets.defs.agents import agent_assets  # noqa: PLC0415  (evaluations need not wait for agents)
+
+    return agent_assets(agents)
 
 
 @dg.definitions

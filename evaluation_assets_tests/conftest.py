@@ -102,6 +102,13 @@ def failed_checks(result: dg.ExecuteInProcessResult) -> set[str]:
     return {check.check_name for check in result.get_asset_check_evaluations() if not check.passed}
 
 
+def materialization(result: dg.ExecuteInProcessResult, *path: str) -> dg.AssetMaterialization:
+    """What a run recorded of the one asset with this key."""
+    events = [event.materialization for event in result.get_asset_materialization_events() if event.asset_key]
+    (found,) = [each for each in events if list(each.asset_key.path) == list(path)]
+    return found
+
+
 def record(task_id: str = "t1", text: str = "<think>why</think><answer>42</answer>", **fields: object) -> bytes:
     """One line of a drop."""
     data = {"task_id": task_id, "task_description": "What is six times seven?", "raw_response": text} | fields

@@ -39,8 +39,7 @@ def installed(home: Path, instance: dg.DagsterInstance, server: ModelServer, jud
 
 def evaluated(judged: Judged, budget_usd: float | None) -> float:
     """What the run of a drop with clips, and of one with sessions, paid by the ledger."""
-    ops = {step: {"config": {"budget_usd": budget_usd}} for step in ("judge", "measure")}
-    run = judged.run("d", ops=ops)
+    run = judged.run("d", ops={"evaluate_drop": {"config": {"budget_usd": budget_usd}}})
     ledger = Ledger(judged.home.ledger_url)
     try:
         return ledger.spent(run.run_id)

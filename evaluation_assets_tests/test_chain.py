@@ -23,7 +23,7 @@ from evaluation_assets_tests.pages import without_viewer
 
 def test_the_sample_drop_is_evaluated_to_the_end(installation: Workspace) -> None:
     installation.drop("assistants", SAMPLE.read_bytes())
-    result = installation.run("assistants", ops={"preprocess": {"config": {"on_violation": "remove"}}})
+    result = installation.run("assistants", ops={"evaluate_drop": {"config": {"on_violation": "remove"}}})
     assert result.success
     assert failed_checks(result) == set()
     assert installation.table("assistants", "raw_trajectories").count == 16
@@ -166,7 +166,7 @@ def test_a_judge_without_a_key_says_so_in_its_rows_and_the_panel_goes_on(tmp_pat
 def test_a_drop_without_anything_to_judge_is_red_but_reported(installation: Workspace) -> None:
     loop = call("same", "same result")
     installation.drop("d", record(text=loop + loop + "<answer>none</answer>"))
-    result = installation.run("d", ops={"preprocess": {"config": {"on_violation": "remove"}}})
+    result = installation.run("d", ops={"evaluate_drop": {"config": {"on_violation": "remove"}}})
     assert not result.success
     assert "enough_scored" in failed_checks(result)
     assert (installation.home.reports("d") / "report.html").exists()
@@ -209,9 +209,7 @@ def test_a_file_cut_in_its_compression_fails_with_its_reason(installation: Works
 
 def test_preprocess_only_judges_nothing_and_splits(installation: Workspace) -> None:
     installation.drop("suite/demo", b"".join(record(f"t{number}") for number in range(7)))
-    result = installation.run(
-        "suite/demo", "preprocess_only", ops={"preprocessed_files": {"config": {"split_size": 3}}}
-    )
+    result = installation.run("suite/demo", "preprocess_only", ops={"evaluate_drop": {"config": {"split_size": 3}}})
     assert result.success
     assert not installation.table("suite/demo", "clip_verdicts", "rules").exists
     folder = Path(installation.home.reports("suite/demo").path)
@@ -226,7 +224,7 @@ def test_numbered_files_of_an_earlier_run_are_removed(installation: Workspace, n
     installation.drop(name, b"".join(record(f"t{number}") for number in range(7)))
     folder = Path(installation.home.reports(name).path) / f"pre{name}"
     for size, written in ((1, 7), (3, 3), (0, 0)):
-        config = {"preprocessed_files": {"config": {"split_size": size}}}
+        config = {"evaluate_drop": {"config": {"split_size": size}}}
         assert installation.run(name, "preprocess_only", ops=config).success
         assert sorted(path.name for path in folder.iterdir() if path.name != "mine.jsonl") == [
             f"{name}{number:02d}.jsonl" for number in range(1, written + 1)

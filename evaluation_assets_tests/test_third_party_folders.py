@@ -32,7 +32,7 @@ def test_a_folder_is_evaluated_to_its_report(installation: Workspace, folder: st
     for path in (drop, *drop.rglob("*")):
         path.chmod(0o755)
     (drop / "_drop.yaml").write_text("")
-    installation.run("d", ops={"preprocess": {"config": {"on_violation": "flag"}}})
+    installation.run("d", ops={"evaluate_drop": {"config": {"on_violation": "flag"}}})
     report = json.loads((installation.home.reports("d") / "report.json").read_text())
     trajectories = installation.rows("d", "preprocessed_trajectories")
     clips = installation.rows("d", "clips")

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -297,7 +296,7 @@ def reviewing(home: Path, *options: str) -> Iterator[str]:
         try:
             yield process.stdout.readline().strip()
         finally:
-            process.send_signal(signal.SIGTERM)
+            process.kill()
 
 
 def test_review_writes_labels_as_they_are_given_and_shows_them_again(browser: "Browser", report: Path) -> None:

@@ -25,7 +25,7 @@ from evaluation_assets.core.reporting.gate_formats import (
     calibration_text,
 )
 from evaluation_assets.core.settings import InvalidSettings, Settings, load_settings
-from evaluation_assets.defs.names import GATE, OVERVIEW, PROMOTE_BASELINE
+from evaluation_assets.defs.names import EVALUATE_DROP, GATE, OVERVIEW, PROMOTE_BASELINE
 
 FORMATS = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
 CALIBRATION_FORMATS = {"text": calibration_text, "json": calibration_json}
@@ -78,7 +78,7 @@ def _outcome(home: Installation, panel: Panel, drop: str, file: Path | None) -> 
     silence_previews()
     from evaluation_assets.runs.jobs import run_job  # noqa: PLC0415
 
-    config = {"evaluation_report_regression_gate": {"config": {"baseline": str(file) if file else ""}}}
+    config = {EVALUATE_DROP: {"config": {"baseline": str(file) if file else ""}}}
     result = run_job(home, panel, GATE, drop=drop, ops=config)
     if not result.checks:
         refuse("; ".join(result.failures))

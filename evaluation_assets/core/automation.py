@@ -1,5 +1,6 @@
-"""The sections of gate.yaml about what happens by itself: when things run, how agents run at night, who hears of it."""
+"""The sections of gate.yaml about what happens by itself and for whom: schedules, nightly agents, notices, owners."""
 
+import re
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -44,3 +45,15 @@ class NotificationSettings(Section):
     """Where failures and regressions are sent: the variable that holds the URL, which is a secret and in no file."""
 
     url_env: VariableName = "EVALUATION_NOTIFY_URL"
+
+
+def _owner(name: str) -> str:
+    if not re.fullmatch(r"team:\w+|[^@\s]+@[^@\s]+", name):
+        raise ValueError("an owner is an e-mail address, or a team as `team:name`")
+    return name
+
+
+class LineageSettings(Section):
+    """What Dagster's UI shows of every asset: its `owners`, e-mail addresses or teams (`team:evals`)."""
+
+    owners: tuple[Annotated[str, AfterValidator(_owner)], ...] = ()

@@ -2,7 +2,12 @@
 
 from upath import UPath
 
-from evaluation_assets.core.automation import NightlyRunSettings, NotificationSettings, ScheduleSettings
+from evaluation_assets.core.automation import (
+    LineageSettings,
+    NightlyRunSettings,
+    NotificationSettings,
+    ScheduleSettings,
+)
 from evaluation_assets.core.configuration import InvalidConfiguration, Section, read_settings
 from evaluation_assets.core.gating.settings import GateSettings, HeadlineSettings
 from evaluation_assets.core.human_review.settings import ReviewSettings
@@ -23,6 +28,7 @@ class Settings(Section):
     schedules: ScheduleSettings = ScheduleSettings()
     nightly_suites: NightlyRunSettings = NightlyRunSettings()
     notifications: NotificationSettings = NotificationSettings()
+    lineage: LineageSettings = LineageSettings()
 
 
 def load_settings(file: UPath) -> Settings:

@@ -37,8 +37,8 @@ class AgentRunConfig(dg.Config):
 
 
 def agent_assets(agents: Sequence[AgentSettings]) -> list[dg.AssetsDefinition]:
-    """Assets for the suites, for each agent and for their comparison; none if no agent is configured."""
-    return [task_suites, _agent_runs(agents), _agent_comparison(agents)] if agents else []
+    """Assets for the suites, for each agent and for their comparison."""
+    return [task_suites, _agent_runs(agents), _agent_comparison(agents)]
 
 
 def run_key(agent: AgentSettings) -> dg.AssetKey:

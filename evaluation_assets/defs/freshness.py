@@ -7,6 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.triggers import stale_drops
+from evaluation_assets.defs.names import EVALUATE_DROP
 
 REPORT = dg.AssetKey("evaluation_report")
 RAW = dg.AssetKey("raw_trajectories")
@@ -26,7 +27,7 @@ def latest_metadata(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str)
 def run_config_of(instance: dg.DagsterInstance, drop: str) -> dict[str, Any]:
     """The preprocessing settings a drop was evaluated with the last time; a re-run keeps them."""
     settings = (latest_metadata(instance, PREPROCESSED, drop) or {}).get("settings")
-    return {"ops": {"preprocess": {"config": dict(settings)}}} if settings else {}
+    return {"ops": {EVALUATE_DROP: {"config": dict(settings)}}} if settings else {}
 
 
 def is_stale(instance: dg.DagsterInstance, drop: Drop, evaluation_key: str) -> bool:

@@ -133,7 +133,8 @@ def preprocess(
         "preprocessed_trajectories",
         "rejected_records",
     )
-    settings = Settings(beta_threshold=config.beta_threshold, on_violation=config.on_violation)
+    chosen = config.model_dump(include=set(PreprocessConfig.model_fields))
+    settings = Settings(**chosen)
     with Spool(tables.REJECTED_RECORDS) as rejected:
         drop = PreprocessedDrop(context.partition_key, settings, rejected)
         drop.add_unreadable(unreadable)
@@ -141,8 +142,8 @@ def preprocess(
             Stream(
                 tables.PREPROCESSED_TRAJECTORIES,
                 drop.batches(raw),
-                lambda: {"settings": config.model_dump(), **drop.metadata()},
-                PreprocessingFacts(settings=config.model_dump()).footer,
+                lambda: {"settings": chosen, **drop.metadata()},
+                PreprocessingFacts(settings=chosen).footer,
             ),
             "preprocessed_trajectories",
         )

@@ -44,9 +44,12 @@ evaluate_job = dg.define_asset_job(
 rescore_job = dg.define_asset_job(
     RESCORE,
     selection=(
-        (VERDICTS.downstream() & OURS) - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS) - AGENTS - COLLECTED
+        (VERDICTS.downstream() & OURS | dg.AssetSelection.assets("constraint_results"))
+        - dg.AssetSelection.assets("baseline", *OVER_ALL_DROPS)
+        - AGENTS
+        - COLLECTED
     ),
-    description="Run all verdicts of ingested drops and everything downstream of them.",
+    description="Run all verdicts and constraints of ingested drops, and everything downstream of them.",
     executor_def=dg.in_process_executor,
 )
 

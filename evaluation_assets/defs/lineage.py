@@ -1,4 +1,4 @@
-"""What the lineage page shows: the edges that say something new, and the columns of every table."""
+"""What the lineage page shows: edges that say something new, the columns of every table, owners, links to code."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -8,8 +8,8 @@ from evaluation_assets.core.tables import TABLES
 from evaluation_assets.resources.parquet import column_schema
 
 
-def readable(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
-    """The assets without the dependencies that others imply, and with the columns of their tables.
+def readable(assets: Sequence[dg.AssetsDefinition], owners: Sequence[str] = ()) -> list[dg.AssetsDefinition]:
+    """The assets without the dependencies that others imply, with the columns of their tables and their owners.
 
     Assets state everything that they read. If `report` reads `scores`, and `scores` reads `verdicts`, the edge from
     `verdicts` to `report` adds nothing but a line: whatever makes it stale makes `scores` stale.
@@ -28,9 +28,16 @@ def readable(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]
         deps = [dep for dep in spec.deps if dep.asset_key not in implied]
         table = TABLES.get(spec.key.path[0])
         metadata = {} if table is None else {"dagster/column_schema": column_schema(table)}
-        return spec.replace_attributes(deps=deps, metadata={**spec.metadata, **metadata})
+        return spec.replace_attributes(
+            deps=deps, metadata={**spec.metadata, **metadata}, owners=[*spec.owners, *owners]
+        )
 
     return [asset.map_asset_specs(shown) for asset in assets]
+
+
+def located(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
+    """The assets with the place of their code, which the UI links to."""
+    return [each for each in dg.with_source_code_references(assets) if isinstance(each, dg.AssetsDefinition)]
 
 
 def _has_arguments(asset: dg.AssetsDefinition) -> bool:

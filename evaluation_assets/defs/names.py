@@ -9,6 +9,9 @@ OVERVIEW = "overview"
 RUN_AGENTS = "run_agents"
 SEND_SCORES = "send_scores"
 
+EVALUATE_DROP = "evaluate_drop"
+"""The step of all assets of a drop, and the name of the op that its configuration goes to."""
+
 WELL_READ = "well_read"
 RECORDS_ADD_UP = "records_add_up"
 REJECT_RATE = "reject_rate"

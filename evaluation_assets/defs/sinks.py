@@ -31,14 +31,16 @@ from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
 
-def sink_assets(
+def delivery_assets(
     sinks: Mapping[str, SinkSettings], judges: Sequence[Judge], rubrics: Rubrics, quorum: int, settings: Settings
 ) -> list[dg.AssetsDefinition]:
-    """The deliveries of each sink, and the labels of each sink that people annotate traces in."""
-    return [
-        *(_deliveries(name, sink, judges, rubrics, quorum, settings) for name, sink in sinks.items()),
-        *(_collected(name, sink) for name, sink in stores_of(sinks).items()),
-    ]
+    """The deliveries of each sink."""
+    return [_deliveries(name, sink, judges, rubrics, quorum, settings) for name, sink in sinks.items()]
+
+
+def collecting_assets(sinks: Mapping[str, SinkSettings]) -> list[dg.AssetsDefinition]:
+    """The labels of each sink that people annotate traces in."""
+    return [_collected(name, sink) for name, sink in stores_of(sinks).items()]
 
 
 def stores_of(sinks: Mapping[str, SinkSettings]) -> dict[str, ScoreSinkSettings]:

@@ -50,7 +50,6 @@ def _write(stored: Stored, stream: Stream) -> dict[str, Any]:
     written = write(stored.path, stream)
     return {
         "dagster/row_count": written.rows,
-        "dagster/column_schema": column_schema(stored.table),
         "dagster/uri": str(stored.path),
         "size": written.bytes,
         "preview": preview(written.head),

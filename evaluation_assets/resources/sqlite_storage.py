@@ -44,7 +44,14 @@ class OpenEventLog(SqliteEventLogStorage):
 
     def __init__(self, base_dir: str) -> None:
         self._engines: dict[str, Engine] = {}
+        self._tables: set[str] = set()
         super().__init__(base_dir)
+
+    def has_table(self, table_name: str) -> bool:
+        """Whether a table exists. Dagster asks for each event and each query; tables are never removed."""
+        if table_name not in self._tables and super().has_table(table_name):
+            self._tables.add(table_name)
+        return table_name in self._tables
 
     @contextmanager
     def _connect(self, shard: str) -> Iterator[Connection]:

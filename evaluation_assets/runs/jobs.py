@@ -18,11 +18,11 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.triggers.run_tags import run_tags
 from evaluation_assets.definitions import build_definitions
-from evaluation_assets.defs.agents import run_key
 from evaluation_assets.defs.lost_runs import fail_gone_runs
 from evaluation_assets.defs.names import (
     AGENT_RUNS,
     EVALUATE,
+    EVALUATE_DROP,
     GATE,
     PARTITION_TAG,
     PREPROCESS_ONLY,
@@ -30,10 +30,9 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
-from evaluation_assets.defs.per_judge import LEVELS
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.progress import RunProgress
-from evaluation_assets.runs.selection import PREPROCESSED_FILES, assets_of, missing_upstream
+from evaluation_assets.runs.selection import assets_of, missing_upstream
 from evaluation_assets.runs.stop import Stop
 
 Status = Literal["passed", "check_failed", "over_budget", "unusable", "broken"]
@@ -139,6 +138,8 @@ def run_suite(
     Raises:
         KeyboardInterrupt: a signal to stop was received; the run is canceled.
     """
+    from evaluation_assets.defs.agents import run_key  # noqa: PLC0415  (evaluations need not wait for agents)
+
     definitions = build_definitions(home, Panel(), progress.loggers(), agents)
     runs = [run_key(agent) for agent in agents]
     keys = [dg.AssetKey("task_suites"), *runs, dg.AssetKey("agent_comparison")]
@@ -263,7 +264,7 @@ def _run(
     job, selection = _job(definitions, options)
     if missing := missing_upstream(definitions, home, drop.key, selection or ()):
         return RunOutcome(drop, "unusable", _without_upstream(missing), (), {})
-    run_config = _run_config(job, selection, options)
+    run_config = _run_config(options)
     result = _execute(job, instance, drop.key, selection, run_config, progress, stop, run_tags(drop))
     failed = tuple(
         FailedCheck(
@@ -320,23 +321,11 @@ def _without_upstream(missing: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _run_config(job: dg.JobDefinition, selection: Sequence[dg.AssetKey] | None, options: RunOptions) -> dict[str, Any]:
-    """Run config for the steps that will run; Dagster rejects config for other steps."""
-    configs: dict[str, tuple[dg.AssetKey, dict[str, Any]]] = {
-        "preprocess": (
-            dg.AssetKey("preprocessed_trajectories"),
-            {"beta_threshold": options.settings.beta_threshold, "on_violation": options.settings.on_violation},
-        ),
-        "preprocessed_files": (PREPROCESSED_FILES, {"split_size": options.split_size or 0}),
+def _run_config(options: RunOptions) -> dict[str, Any]:
+    config = {
+        "beta_threshold": options.settings.beta_threshold,
+        "on_violation": options.settings.on_violation,
+        "budget_usd": options.budget_usd,
+        "split_size": options.split_size or 0,
     }
-    configs["judge_canaries"] = (dg.AssetKey(["canary_verdicts"]), {"budget_usd": options.budget_usd})
-    configs["measure"] = (dg.AssetKey("session_analyses"), {"budget_usd": options.budget_usd})
-    running = set(job.asset_layer.selected_asset_keys if selection is None else selection)
-    ops = {
-        step: {"config": config}
-        for step, (asset, config) in configs.items()
-        if any(key.path[: len(asset.path)] == asset.path for key in running)
-    }
-    if any(key.path[0] == level.name for key in running for level in LEVELS):
-        ops["judge"] = {"config": {"budget_usd": options.budget_usd}}
-    return {"loggers": {"console": {}}, "ops": ops}
+    return {"loggers": {"console": {}}, "ops": {EVALUATE_DROP: {"config": config}}}

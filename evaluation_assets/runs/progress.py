@@ -40,7 +40,7 @@ class RunProgress:
         self._level = logging.CRITICAL + 1 if quiet else logging.DEBUG if verbose else logging.WARNING
         self._quiet = quiet
         self._console = Console(file=_own_stderr(), highlight=False)
-        self._drop, self._step = "", ""
+        self._drop, self._newest = "", ""
         self._done, self._total = 0, 0
         self._judged: dict[tuple[str, str], Judged] = {}
         self._tasks: dict[tuple[str, str], TaskID] = {}
@@ -69,11 +69,11 @@ class RunProgress:
 
     def start(self, drop: str) -> None:
         """Start the progress of a drop."""
-        self._drop, self._step, self._started = drop, "", time.monotonic()
+        self._drop, self._newest, self._started = drop, "", time.monotonic()
         self._judged, self._tasks = {}, {}
         self._bars = self._new_bars()
         self._whole = self._bars.add_task("", total=self._total, completed=self._done, figures="")
-        self._show_step("")
+        self._show_newest("")
         self._bars.start()
 
     def finish(self) -> None:
@@ -94,7 +94,7 @@ class RunProgress:
             lines.addFilter(self._is_shown)
             lines.setFormatter(_ShortFormatter("%(levelname)s %(message)s"))
             logger.addHandler(lines)
-            logger.addHandler(_Steps(self._show_step))
+            logger.addHandler(_Newest(self._show_newest))
             return logger
 
         return {"console": dg.LoggerDefinition(console, description="Progress bars and warnings, on stderr.")}
@@ -123,8 +123,8 @@ class RunProgress:
             redirect_stderr=False,
         )
 
-    def _show_step(self, step: str) -> None:
-        self._step = step
+    def _show_newest(self, step: str) -> None:
+        self._newest = step
         self._bars.update(self._whole, description=f"{self._drop} {step}".strip())
 
     def _count(self, judged: Judged) -> None:
@@ -146,7 +146,7 @@ class RunProgress:
     def _line(self) -> str:
         parts = [f"{self._drop} ({self._done + 1} of {self._total}), {time.monotonic() - self._started:.0f} s"]
         working = [each for each in self._judged.values() if each.total is None or each.done < each.total]
-        parts += [f"{each.judge}: {each.level}: {each.figures()}" for each in working] or [self._step]
+        parts += [f"{each.judge}: {each.level}: {each.figures()}" for each in working] or [self._newest]
         return "; ".join(part for part in parts if part)
 
 
@@ -181,8 +181,8 @@ class _Lines(logging.Handler):
         self._console.print(Text(self.format(record)), soft_wrap=True)
 
 
-class _Steps(logging.Handler):
-    """Log handler that shows the current step and its messages."""
+class _Newest(logging.Handler):
+    """Log handler that shows the newest asset and messages of the run."""
 
     def __init__(self, show: Callable[[str], object]) -> None:
         super().__init__()
@@ -191,8 +191,8 @@ class _Steps(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         about = getattr(record, "dagster_meta", {})
         event = about.get("dagster_event")
-        if event is not None and event.is_step_start:
-            self._show(event.step_key)
+        if event is not None and event.is_step_materialization and event.asset_key is not None:
+            self._show(event.asset_key.to_user_string())
         elif event is None and record.levelno == logging.INFO:
             self._show(about.get("orig_message") or "")
 

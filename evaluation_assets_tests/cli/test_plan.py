@@ -91,7 +91,7 @@ class Quoting:
         shutil.copyfile(file, drop)
         if (sidecar := file.with_suffix(".drop.yaml")).exists():
             shutil.copyfile(sidecar, drop.with_suffix(".drop.yaml"))
-        self.judged.run(drop.stem, ops={"preprocess": {"config": {"on_violation": "flag"}}})
+        self.judged.run(drop.stem, ops={"evaluate_drop": {"config": {"on_violation": "flag"}}})
         levels = ("clip_verdicts", "category_verdicts", "trajectory_verdicts", "session_verdicts")
         rows = [row for level in levels for row in self.judged.rows(drop.stem, level, "one")]
         usd, replies = (now - then for now, then in zip(self._bill(), before, strict=True))

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from evaluation_assets.resources.asset_keys import owned_key
-from evaluation_assets_tests.conftest import command, failed_checks
+from evaluation_assets_tests.conftest import command, failed_checks, materialization
 from evaluation_assets_tests.defs.test_regression import TASKS, check_of, promote, run_of
 from evaluation_assets_tests.model_judging import Judged, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
@@ -65,6 +65,20 @@ def test_a_suite_asks_the_canaries_when_verdicts_are_paid_for_and_other_drops_as
     assert asked_canaries(server) == 2 and accepted.rows("alone", "canary_verdicts", "one") == []
 
 
+def run_without_money_for_canaries(judged: Judged) -> None:
+    """Evaluate s/base but for its canaries, and then these, with nothing left to spend."""
+    job, canaries = judged.definitions.resolve_job_def("evaluate"), owned_key("canary_verdicts", "one")
+    others = sorted(job.asset_layer.selected_asset_keys - {canaries})
+    judged.instance.add_dynamic_partitions("drops", ["s/base"])
+    for chosen, config in ((others, {}), ([canaries], {"budget_usd": 0.0})):
+        job.execute_in_process(
+            partition_key="s/base",
+            instance=judged.instance,
+            asset_selection=chosen,
+            run_config={"ops": {"evaluate_drop": {"config": config}}},
+        )
+
+
 @pytest.mark.parametrize("job", ["evaluate", "rescore"])
 def test_verdicts_of_the_ledger_keep_the_canaries_they_were_paid_with(
     accepted: Judged, server: ModelServer, job: str
@@ -76,7 +90,7 @@ def test_verdicts_of_the_ledger_keep_the_canaries_they_were_paid_with(
     assert result.success and len(server.requests()) == before, "neither verdicts nor canaries are asked"
     assert accepted.rows("s/base", "canary_verdicts", "one") == paid
     assert "judge changed" not in (check_of(result).description or "")
-    told = result.asset_materializations_for_node("judge_canaries")[0].metadata
+    told = materialization(result, *owned_key("canary_verdicts", "one").path).metadata
     assert told["from_ledger"].value == 12 and "cost_usd" not in told, "nothing is paid again"
     assert promote(accepted, "s/base").success
     result, check = gated(accepted, "s/worse-judge", runs(TASKS, "tuesday"))
@@ -121,7 +135,7 @@ def test_one_new_verdict_asks_the_canaries_anew_but_silence_does_not_replace_ans
 ) -> None:
     paid = accepted.rows("s/base", "canary_verdicts", "one")
     accepted.drop("s/base", runs(TASKS, "monday") + run_of(TASKS, good=True))
-    accepted.run("s/base", ops={"judge_canaries": {"config": {"budget_usd": 0.0}}})
+    run_without_money_for_canaries(accepted)
     assert accepted.rows("s/base", "canary_verdicts", "one") == paid
     assert asked_canaries(server) == 1
     accepted.drop("s/base", runs(TASKS, "monday") + run_of(TASKS + 1, good=True))
@@ -171,7 +185,7 @@ def test_another_version_behind_the_same_name_is_a_changed_judge(
 def test_canaries_are_paid_from_the_budget(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> None:
     judged = installed(tmp_path / "home", instance, judge(server))
     judged.drop("s/base", runs(1, "monday"))
-    judged.run("s/base", ops={"judge_canaries": {"config": {"budget_usd": 0.0}}})
+    run_without_money_for_canaries(judged)
     assert {row["error_kind"] for row in judged.rows("s/base", "canary_verdicts", "one")} == {"budget"}
 
 

@@ -1,10 +1,13 @@
 """The lineage that people see: no edge that others imply, nothing cut off, columns on every table."""
 
+from pathlib import Path
+
 import dagster as dg
 import pytest
 
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.judging.panel import panel_of
+from evaluation_assets.core.judging.panel import Panel, panel_of
+from evaluation_assets.core.settings import InvalidSettings
 from evaluation_assets.core.tables import TABLES
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.lineage import readable
@@ -78,3 +81,21 @@ def test_every_table_has_its_columns_with_their_meaning(assembled: dg.Definition
         assert [(column.name, column.description) for column in schema.columns] == [
             (column.name, column.meaning) for column in table.columns
         ]
+
+
+def test_every_asset_leads_to_its_own_code_and_has_the_owners_of_the_installation(tmp_path: Path) -> None:
+    home = Installation.at(str(tmp_path))
+    home.gate_file.write_text("lineage: {owners: [team:evals, ada@example.com]}")
+    for spec in build_definitions(home, Panel()).resolve_all_asset_specs():
+        assert list(spec.owners) == ["team:evals", "ada@example.com"]
+        (source,) = spec.metadata["dagster/code_references"].code_references
+        assert Path(source.file_path).parent.name == "defs"
+        assert Path(source.file_path).name != "drop_step.py"
+        assert Path(source.file_path).read_text().splitlines()[source.line_number - 1].lstrip().startswith("@")
+
+
+def test_an_owner_that_nobody_could_be_is_refused(tmp_path: Path) -> None:
+    home = Installation.at(str(tmp_path))
+    home.gate_file.write_text("lineage: {owners: [evals]}")
+    with pytest.raises(InvalidSettings, match=r"lineage\.owners"):
+        build_definitions(home, Panel())

@@ -408,7 +408,7 @@ def test_a_trajectory_whose_clips_all_failed_leaves_the_others_scored_and_report
     server.script([rule("refusal", contains="found by 1")])
     judged.drop("d", drop_of(4))
     result = judged.run("d")
-    assert [event.step_key for event in result.get_step_failure_events()] == ["report_checks"]
+    assert [event.step_key for event in result.get_step_failure_events()] == ["evaluate_drop"]
     scored = {row["trajectory_id"] for row in judged.rows("d", "clip_scores")}
     assert scored == {row["trajectory_id"] for row in judged.verdicts() if row["outcome"] == "scored"}
     assert len(scored) == 3
@@ -440,7 +440,7 @@ def test_an_internal_error_is_in_the_log_of_the_run_and_in_the_verdicts_without_
 def test_a_spent_budget_leaves_a_report(tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer) -> None:
     judged = installed(tmp_path, instance, judge(server, max_concurrency=4))
     judged.drop("d", drop_of(8))
-    judged.run("d", ops={"judge": {"config": {"budget_usd": 0.02}}})
+    judged.run("d", ops={"evaluate_drop": {"config": {"budget_usd": 0.02}}})
     assert judged.outcomes()[("not_run", "budget")] > 0
     assert len({row["trajectory_id"] for row in judged.rows("d", "trajectory_scores")}) == 8
     assert (judged.home.reports("d") / "report.json").exists()
@@ -451,7 +451,7 @@ def test_the_budget_stops_cleanly_keeps_what_is_paid_and_goes_on(
 ) -> None:
     judged = installed(tmp_path, instance, judge(server, max_concurrency=1, max_output_tokens=300))
     judged.drop("d", drop_of(10))
-    config = {"judge": {"config": {"budget_usd": 0.02}}}
+    config = {"evaluate_drop": {"config": {"budget_usd": 0.02}}}
     judged.run("d", ops=config)
     assert judged.outcomes()[("not_run", "budget")] > 0
     paid = sum(row["cost_usd"] or 0 for level in ("clip", "category", "trajectory") for row in judged.verdicts(level))

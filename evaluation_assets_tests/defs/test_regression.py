@@ -19,7 +19,7 @@ from evaluation_assets.core.judging.panel import JudgeSettings, Panel
 from evaluation_assets.core.settings import InvalidSettings
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets_tests.conftest import Workspace, call, record
+from evaluation_assets_tests.conftest import Workspace, call, materialization, record
 from evaluation_assets_tests.pages import without_viewer
 from evaluation_assets_tests.third_party import data
 
@@ -120,7 +120,7 @@ def test_a_regressed_drop_fails_the_blocking_check_and_the_report_says_why(
     page = "https://reports.example.com/s/worse/report.html"
     assert check.metadata["report"] == dg.MetadataValue.url(f"{page}#gate")
     assert check.metadata["fallen: task-1"] == dg.MetadataValue.url(f"{page}#/compare/task-1")
-    (written,) = result.asset_materializations_for_node("evaluation_report")
+    written = materialization(result, "evaluation_report")
     assert written.metadata["report_url"] == dg.MetadataValue.url(page)
     assert written.metadata["all_reports"] == dg.MetadataValue.url("https://reports.example.com/index.html")
     gate = report_of(accepted, "s/worse")["gate"]
@@ -137,7 +137,7 @@ def test_a_recorded_pair_of_runs_is_inconclusive_and_three_tasks_fell(installati
     folder.mkdir(parents=True)
     for key, name in names.items():
         shutil.copy(data(f"tau2-bench/ab/{name}_airline_default_gpt-4.1_1trials.json"), folder / f"{key}.json")
-        installation.run(f"airline/{key}", ops={"preprocess": {"config": {"on_violation": "flag"}}})
+        installation.run(f"airline/{key}", ops={"evaluate_drop": {"config": {"on_violation": "flag"}}})
         if key == "base":
             assert promote(installation, "airline/base").success
     gate = report_of(installation, "airline/tuned")["gate"]
@@ -201,7 +201,7 @@ def test_an_agent_that_loops_fails_whether_its_runs_are_kept_or_removed(accepted
     kept = check_of(accepted.run("s/loops"))
     assert not kept.passed and "success -1.000 on 10 tasks" in (kept.description or "")
     accepted.drop("s/loops2", looping)
-    config = {"preprocess": {"config": {"on_violation": "remove"}}}
+    config = {"evaluate_drop": {"config": {"on_violation": "remove"}}}
     removed = accepted.run("s/loops2", ops=config)
     assert not removed.success
     assert "10 of 10 tasks are missing: task-0" in (check_of(removed).description or "")
@@ -256,7 +256,7 @@ def test_a_truncated_table_of_a_neighbour_is_named_and_the_others_go_on(accepted
         path.write_bytes(path.read_bytes()[:-20])
     result = accepted.run("s/next")
     assert result.success
-    (report,) = result.asset_materializations_for_node("evaluation_report")
+    report = materialization(result, "evaluation_report")
     assert "score_history/s/broken.parquet is damaged" in str(report.metadata["damaged_tables"].value)
     assert "is damaged" in (accepted.home.reports("s/next") / "report.md").read_text()
     ranked = overview(accepted)

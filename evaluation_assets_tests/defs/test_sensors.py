@@ -82,7 +82,7 @@ def test_a_hostile_sidecar_fails_the_run_of_its_drop_by_name(installation: Works
     (Path(installation.home.drops.path) / "bad.drop.yaml").write_bytes(HOSTILE["no such day"])
     result = installation.run("bad")
     assert not result.success
-    (failure,) = [event for event in result.all_events if event.is_step_failure and event.step_key == "preprocess"]
+    (failure,) = [event for event in result.all_events if event.is_step_failure and event.step_key == "evaluate_drop"]
     assert "bad.drop.yaml" in failure.step_failure_data.error_display_string
 
 
@@ -154,9 +154,9 @@ def test_a_rerun_keeps_the_settings_of_the_last_run(installation: Workspace) -> 
     from evaluation_assets.defs.freshness import run_config_of
 
     installation.drop("a", record())
-    assert installation.run("a", ops={"preprocess": {"config": {"beta_threshold": 3}}}).success
+    assert installation.run("a", ops={"evaluate_drop": {"config": {"beta_threshold": 3}}}).success
     config = run_config_of(installation.instance, "a")
-    assert config["ops"]["preprocess"]["config"] == {"beta_threshold": 3, "on_violation": "flag"}
+    assert config["ops"]["evaluate_drop"]["config"] == {"beta_threshold": 3, "on_violation": "flag"}
     assert installation.run("a", **config).success
 
 

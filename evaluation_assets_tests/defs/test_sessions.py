@@ -186,7 +186,7 @@ def test_a_budget_that_is_spent_on_embeddings_leaves_letters_and_says_so(
     embedding: tuple[Workspace, ModelServer],
 ) -> None:
     installation, server = embedding
-    spent = {"measure": {"config": {"budget_usd": 0.2}}}
+    spent = {"evaluate_drop": {"config": {"budget_usd": 0.2}}}
     assert metadata_of(drop(installation, ops=spent))["over_budget"] > 0
     assert measures(installation) == {"embeddings of m", "character n-grams"}
     paid = len(server.requests())

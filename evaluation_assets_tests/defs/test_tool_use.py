@@ -97,7 +97,7 @@ def test_a_run_that_rules_keep_from_the_judges_is_still_measured(installation: W
     call = '<tool_call>{"name": "get_weather", "arguments": {"city": "Hanoi"}}</tool_call>\n<result>31</result>\n'
     loop = record("T001_current_weather", text=call * 3 + "<answer>Hanoi: weather</answer>")
     with_suite(installation, "d", b"".join([loop, *RUNS.splitlines(keepends=True)[1:]]))
-    installation.run("d", ops={"preprocess": {"config": {"on_violation": "remove"}}})
+    installation.run("d", ops={"evaluate_drop": {"config": {"on_violation": "remove"}}})
     assert [row["reason"] for row in installation.rows("d", "rejected_records")] == ["duplicates"]
     row = installation.rows("d", "tool_use_results")[0]
     assert (row["passed"], row["precision"], row["loops"]) == (False, pytest.approx(1 / 3), 1)

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from evaluation_assets.core.configuration import Section
 
@@ -64,6 +62,8 @@ def combined(signals: Mapping[str, np.ndarray], kinds: Sequence[str], passes: np
         # One class only: nothing can be regressed, and the prior of one subject of the other class remains.
         intercept, weights = float(logit((passes.sum() + 0.5) / (len(passes) + 1))), np.zeros(len(columns))
     else:
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (a second that runs need not wait for)
+
         model = LogisticRegression(C=1.0, max_iter=1000).fit(np.array(columns).T, passes)
         intercept, weights = float(model.intercept_[0]), model.coef_[0]
     judges = list(signals)
@@ -80,6 +80,8 @@ def _curve(said: np.ndarray, passes: np.ndarray) -> Curve:
     is_known = ~np.isnan(said)
     if not is_known.any():
         return Curve(signals=(0.0,), probabilities=(0.5,))
+    from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  (see above)
+
     model = IsotonicRegression(y_min=_CLIP, y_max=1 - _CLIP, out_of_bounds="clip").fit(
         said[is_known], passes[is_known].astype(float)
     )

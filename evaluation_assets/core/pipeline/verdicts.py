@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from evaluation_assets.core.cancellation import as_completed
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.facts import Facts, VerdictFacts
 from evaluation_assets.core.judging.judge import OPEN, Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
@@ -62,8 +63,8 @@ class PanelRun:
         with _old_objects_at_rest():
             async for done in as_completed(self._judge_all(judge, chains(judge), total) for judge in judges):
                 outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.tally.outcomes.items()))
-                counted = f"{done.tally.outcomes.total()} verdicts: {outcomes or 'nothing to judge'}"
-                self._log(f"{done.judge.name}: {counted}")
+                said = f"{counted(done.tally.outcomes.total(), 'verdict')}: {outcomes or 'nothing to judge'}"
+                self._log(f"{done.judge.name}: {said}")
                 yield done
 
     async def _judge_all(self, judge: Judge, chains: Iterator[Chain], total: int | None) -> JudgedTable:

@@ -39,7 +39,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation
             place = Path(home.drops.path) / f"{key}{source.suffix}"
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, place)
-            assert installation.run(key, ops={"preprocess": {"config": {"on_violation": "flag"}}}).success
+            assert installation.run(key, ops={"evaluate_drop": {"config": {"on_violation": "flag"}}}).success
         yield home
 
 

@@ -1,0 +1,111 @@
+"""What many small drops cost, evaluated a hundred a run as a backfill does: `python -m benchmarks.scale [DROPS ...]`.
+
+For each number of drops, in an installation of its own: wall and CPU seconds a drop, peak memory, events, and bytes of
+Dagster's storage, of the lake and of the reports a drop; then the seconds of a tick of the sensor that knows all drops,
+of the question which are stale, and of one query over a table of all drops. Compare figures of the same call only.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pyarrow.dataset as ds
+
+from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.core.drops import scan
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
+from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.drop_step import DROPS_PER_RUN
+from evaluation_assets.defs.freshness import is_stale
+from evaluation_assets.defs.names import EVALUATE
+from evaluation_assets.defs.partitions import DROPS, add_partitions
+from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.runs.jobs import instance_of
+from evaluation_assets.runs.progress import RunProgress
+
+SAMPLE = Path(__file__).parents[1] / "examples" / "drops" / "assistants.jsonl"
+RANGE = ("dagster/asset_partition_range_start", "dagster/asset_partition_range_end")
+
+
+def measure(count: int, folder: Path) -> None:
+    """Evaluate drops of one record each, and print what it cost."""
+    root = folder / "home"
+    (root / "drops").mkdir(parents=True)
+    prepare(Installation.at(str(root)))
+    record = SAMPLE.read_bytes().splitlines(keepends=True)[0]
+    drops = [f"d{number:06}" for number in range(count)]
+    for drop in drops:
+        (root / "drops" / f"{drop}.jsonl").write_bytes(record)
+    home = Installation.at(str(root))
+    definitions = build_definitions(home, Panel(), RunProgress(quiet=True, verbose=False).loggers())
+    job = definitions.resolve_job_def(EVALUATE)
+    with instance_of(home) as instance:
+        add_partitions(instance, DROPS, drops)
+        started, cpu = time.monotonic(), time.process_time()
+        events = 0
+        for first in range(0, count, DROPS_PER_RUN):
+            some = drops[first : first + DROPS_PER_RUN]
+            result = job.execute_in_process(
+                instance=instance,
+                tags=dict(zip(RANGE, (some[0], some[-1]), strict=True)),
+                run_config={"loggers": {"console": {}}},
+            )
+            events += len(instance.all_logs(result.run_id))
+        wall, cpu = time.monotonic() - started, time.process_time() - cpu
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{count:,} drops: {wall / count:.3f} s wall and {cpu / count:.3f} s CPU a drop, peak {peak:.0f} MiB")
+        print(f"  {events / count:.0f} events a drop; kB a drop: {_stored(root, count)}")
+        sensor = definitions.resolve_sensor_def("new_drops")
+
+        def tick() -> Any:
+            with dg.build_sensor_context(instance, resources={"home": HomeResource(url=str(root))}) as context:
+                return sensor.evaluate_tick(context)
+
+        tick()  # the first look remembers every drop
+        print(f"  tick of the sensor: {_seconds(tick):.2f} s")
+        found = scan(home.drops).drops
+        print(f"  which are stale: {_seconds(lambda: [is_stale(instance, each, '') for each in found.values()]):.2f} s")
+    scores = ds.dataset(str(root / "lake" / "trajectory_scores"), format="parquet")
+    print(f"  count the rows of one table: {_seconds(scores.count_rows):.2f} s")
+
+
+def _stored(root: Path, count: int) -> str:
+    sizes = {
+        part: sum(file.stat().st_size for file in (root / part).rglob("*") if file.is_file())
+        for part in ("dagster", "lake", "reports")
+    }
+    return ", ".join(f"{part} {size / count / 1000:.0f}" for part, size in sizes.items())
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.monotonic()
+    work()
+    return time.monotonic() - started
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description="Measure what many small drops cost.")
+    arguments.add_argument("drops", nargs="*", type=int, default=[100, 1000])
+    arguments.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    for count in given.drops:
+        if given.here:
+            silence_previews()
+            with tempfile.TemporaryDirectory() as folder:
+                measure(count, Path(folder))
+        else:  # a process of its own, so that peak memory is that of this number of drops
+            subprocess.run([sys.executable, "-m", "benchmarks.scale", str(count), "--here"], check=True, env=os.environ)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""What Dagster records of a drop's assets and checks: versions of what they were made from, for staleness and lineage.
+
+Dagster writes the same for outputs of a step. Those stand for all partitions of a run, and a drop that fails is none.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+from dagster._core.definitions.asset_checks.asset_check_evaluation import AssetCheckEvaluationTargetMaterializationData
+from dagster._core.definitions.data_version import (
+    CODE_VERSION_TAG,
+    DATA_VERSION_IS_USER_PROVIDED_TAG,
+    DATA_VERSION_TAG,
+    DEFAULT_DATA_VERSION,
+    NULL_EVENT_POINTER,
+    compute_logical_data_version,
+    extract_data_version_from_entry,
+    get_input_data_version_tag,
+    get_input_event_pointer_tag,
+)
+
+
+class DropRecords:
+    """Makes the records of a drop's assets and checks in one step of a run.
+
+    Args:
+        context: of the step, with the drop as its partition.
+    """
+
+    def __init__(self, context: dg.AssetExecutionContext) -> None:
+        self._context = context
+        self._latest: dict[dg.AssetKey, dg.EventLogRecord | None] = {}
+
+    def materialized(
+        self, key: dg.AssetKey, metadata: Mapping[str, Any], data_version: dg.DataVersion | None
+    ) -> dg.AssetMaterialization:
+        """The record of an asset. Without a `data_version` it is a hash of the code version and those of its inputs."""
+        spec = self._context.assets_def.specs_by_key[key]
+        code_version = spec.code_version or self._context.run_id
+        inputs = {dep.asset_key: self._record(dep.asset_key) for dep in spec.deps}
+        versions = {each: _version(record) for each, record in inputs.items()}
+        tags = {CODE_VERSION_TAG: code_version}
+        for each, record in inputs.items():
+            tags[get_input_data_version_tag(each)] = versions[each].value
+            tags[get_input_event_pointer_tag(each)] = NULL_EVENT_POINTER if record is None else str(record.storage_id)
+        if data_version is not None:
+            tags[DATA_VERSION_IS_USER_PROVIDED_TAG] = "true"
+        tags[DATA_VERSION_TAG] = (data_version or compute_logical_data_version(code_version, versions)).value
+        self._latest.pop(key, None)
+        return dg.AssetMaterialization(key, metadata=metadata, partition=self._context.partition_key, tags=tags)
+
+    def evaluated(self, key: dg.AssetCheckKey, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+        """The record of a check, with the materialization that it looked at."""
+        record = self._record(key.asset_key)
+        spec = self._context.assets_def.get_spec_for_check_key(key)
+        return dg.AssetCheckEvaluation(
+            asset_key=key.asset_key,
+            check_name=key.name,
+            passed=result.passed,
+            metadata=result.metadata,
+            target_materialization_data=None
+            if record is None
+            else AssetCheckEvaluationTargetMaterializationData(
+                storage_id=record.storage_id, run_id=record.run_id, timestamp=record.timestamp
+            ),
+            severity=result.severity,
+            description=result.description,
+            blocking=spec is not None and spec.blocking,
+            partition=self._context.partition_key,
+        )
+
+    def _record(self, key: dg.AssetKey) -> dg.EventLogRecord | None:
+        """The newest materialization of an asset, of this drop where it has drops."""
+        if key not in self._latest:
+            of_drops = key in self._context.assets_def.specs_by_key
+            wanted = dg.AssetRecordsFilter(
+                asset_key=key, asset_partitions=[self._context.partition_key] if of_drops else None
+            )
+            found = self._context.instance.fetch_materializations(wanted, limit=1).records
+            self._latest[key] = found[0] if found else None
+        return self._latest[key]
+
+
+def _version(record: dg.EventLogRecord | None) -> dg.DataVersion:
+    found = None if record is None else extract_data_version_from_entry(record.event_log_entry)
+    return found or DEFAULT_DATA_VERSION
