@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from evaluation_assets.core.judging.evaluators.asked_model import ChatModel, Said
+from evaluation_assets.core.trajectories.model import json_object
 
 _Route = tuple[asyncio.AbstractEventLoop, ChatModel]
 _LARGEST_REQUEST = 64 * 2**20
@@ -63,8 +64,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a chat completion. Failures have a status that no client retries: the model was retried already."""
         length = min(int(self.headers.get("content-length") or 0), _LARGEST_REQUEST)
-        asked = json.loads(self.rfile.read(length))
-        route = self.route(asked["model"])
+        asked = json_object(self.rfile.read(length).decode(errors="replace")) or {}
+        route = self.route(str(asked.get("model")))
         if route is None:
             self._answer(404, {"error": {"message": "there is no such model"}})
             return

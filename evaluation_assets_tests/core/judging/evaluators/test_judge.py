@@ -39,6 +39,21 @@ SUPERSET = {"reasons": "It says the same and more.", "choice": "B"}
 WRONG = {"reasons": "No such choice.", "choice": "F"}
 
 
+def test_a_model_behind_the_protocol_of_anthropic(models: ModelServer, url: str) -> None:
+    replies(models, SUPERSET)
+    there = {"provider": "anthropic_compatible", "base_url": models.anthropic_url}
+    found = verdict_of(judge_of(models, url, FACTUALITY, **there))
+    assert (found.error, dict(found.scores)) == (None, {"autoevals_factuality": 0.6})
+    assert [asked.path for asked in models.requests()] == ["/anthropic/v1/messages"]
+
+
+def test_an_endpoint_without_json_schemas_is_asked_in_words(models: ModelServer, url: str) -> None:
+    models.script([rule("no_json_schema"), rule("text", text='{"reasons": "It says more.", "choice": "B"}')])
+    found = verdict_of(judge_of(models, url, FACTUALITY))
+    assert (found.error, dict(found.scores)) == (None, {"autoevals_factuality": 0.6})
+    assert models.requests()[-1].body["response_format"] == {"type": "json_object"}
+
+
 def test_a_reply_is_paid_for_once(models: ModelServer, url: str) -> None:
     replies(models, SUPERSET)
     first = verdict_of(judge_of(models, url, FACTUALITY), run_id="monday")

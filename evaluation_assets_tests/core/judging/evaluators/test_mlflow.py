@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 import pytest
 
 from evaluation_assets.core.judging.evaluators.local_gateway import local_gateway
@@ -101,12 +102,12 @@ def test_a_run_without_a_reference_answer_is_not_asked_about(models: ModelServer
 
 
 def test_the_gateway_knows_only_models_of_verdicts_that_are_made(models: ModelServer, url: str) -> None:
-    import httpx
-
     replies(models, YES)
     verdict_of(judge_of(models, url, scorer("Safety")))
     asked = {"model": "m", "messages": [{"role": "user", "content": "Hello."}]}
-    assert httpx.post(f"{local_gateway().url}/gateway/mlflow/v1/chat/completions", json=asked).status_code == 404
+    address = f"{local_gateway().url}/gateway/mlflow/v1/chat/completions"
+    assert httpx.post(address, json=asked).status_code == 404
+    assert httpx.post(address, content=b"no JSON").status_code == 404
     assert len(models.requests()) == 1
 
 
