@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+os.environ.setdefault("MLFLOW_MODEL_CATALOG_URI", "")  # by default, context windows are looked up at GitHub
 
 import mlflow.genai.judges as judges
 import mlflow.genai.scorers as scorers
