@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test test-stores test-evaluators lint format docs site screenshots bench bench-judging clean
+.PHONY: demo ui test test-stores test-evaluators lint format docs site screenshots bench bench-judging bench-rules clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -51,6 +51,9 @@ bench: .venv/.base  ## measure throughput and memory of ingest
 
 bench-judging: .venv/.base  ## measure CPU, wall time, refusals, caching, memory and events of judging, on a local model server
 	$(BIN)/python -m benchmarks.judging
+
+bench-rules: .venv/.base  ## measure CPU of the embedded judge
+	$(BIN)/python benchmarks/rules.py
 
 clean:
 	rm -rf .venv $(HOME_DIR)

@@ -153,4 +153,4 @@ def test_no_stream_is_left_to_the_io_manager_of_the_team(tmp_path: Path) -> None
             if key.path[0] in TABLES and not types[output].is_nothing:
                 assert asset.get_io_manager_key_for_asset_key(key) == TABLES_IO, key
                 stored.add(key.path[0])
-    assert {"drift", "labels", "leaderboard", "canary_verdicts"} <= stored
+    assert {"drift", "labels", "leaderboard", "judge_cards"} <= stored

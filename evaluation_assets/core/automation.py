@@ -18,9 +18,16 @@ Cron = Annotated[str, AfterValidator(_five_fields)]
 
 
 class ScheduleSettings(Section):
-    """When things run, as cron.
+    """Cron expressions of the schedules: five fields, in UTC.
 
-    Agents on suites, stale drops, then what is known over all drops; weekly every suite's newest drop.
+    Only `nightly_overview` is on by default; turn on the others in the UI.
+
+    Attributes:
+        suites: The schedule `nightly_suites`, which runs all agents on every suite; it exists if there are agents.
+        nightly: The schedule `nightly_stale_drops`, which evaluates drops whose report is missing or out of date.
+        overview: The schedule `nightly_overview`, which updates what is computed over all drops, such as judge cards
+            and leaderboard.
+        weekly: The schedule `weekly_full_panel`, which evaluates the newest drop of every suite, stale or not.
     """
 
     suites: Cron = "0 22 * * *"
@@ -30,10 +37,12 @@ class ScheduleSettings(Section):
 
 
 class NightlyRunSettings(Section):
-    """How agents are run on suites at night.
+    """How the schedule `nightly_suites` runs agents.
 
-    `budget_usd` is what all agents together may spend on one suite; `null` is no limit. With `fresh`,
-    models are called again; without it, replies in the ledger are used.
+    Attributes:
+        trials: Number of attempts at each case.
+        budget_usd: US dollars that all agents together may spend on one suite. `null`: no limit.
+        fresh: `true` calls models again; `false` uses replies in the ledger.
     """
 
     trials: int = Field(default=1, ge=1)
@@ -42,7 +51,11 @@ class NightlyRunSettings(Section):
 
 
 class NotificationSettings(Section):
-    """Where failures and regressions are sent: the variable that holds the URL, which is a secret and in no file."""
+    """Where failed runs and regressions are posted.
+
+    Attributes:
+        url_env: Environment variable with the URL of a Slack-compatible webhook. If it is not set, nothing is sent.
+    """
 
     url_env: VariableName = "EVALUATION_NOTIFY_URL"
 
@@ -54,6 +67,10 @@ def _owner(name: str) -> str:
 
 
 class LineageSettings(Section):
-    """What Dagster's UI shows of every asset: its `owners`, e-mail addresses or teams (`team:evals`)."""
+    """What Dagster's UI shows of every asset.
+
+    Attributes:
+        owners: Owners of every asset: e-mail addresses, or teams as `team:evals`. Default: none.
+    """
 
     owners: tuple[Annotated[str, AfterValidator(_owner)], ...] = ()

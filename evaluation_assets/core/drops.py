@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.counted import counted
@@ -16,6 +16,7 @@ from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.files.opening import COMPRESSIONS, EXTENSIONS
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
 from evaluation_assets.core.regular_files import LEADS_OUT, is_local, leads_out, why_not_of, why_not_regular
+from evaluation_assets.core.sidecar import Sidecar
 from evaluation_assets.core.trajectories.identity import LONGEST_FILE_NAME
 
 DIRECTORY_SIDECAR = "_drop.yaml"
@@ -34,20 +35,6 @@ _UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
 class InvalidDrop(ValueError):
     """A drop whose name or sidecar cannot be used; the message says what to change."""
-
-
-class Sidecar(BaseModel):
-    """What people say about a drop, in the `.drop.yaml` beside it."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    suite: str | None = None
-    agent: str | None = None
-    agent_version: str | None = None
-    model: str | None = None
-    labels: dict[str, Any] = {}
-    format: str | None = None
-    include: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

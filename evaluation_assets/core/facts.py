@@ -6,9 +6,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.lake import Stored
+from evaluation_assets.core.sidecar import Sidecar
 
 
 class Facts(BaseModel):

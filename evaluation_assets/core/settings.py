@@ -19,7 +19,18 @@ class InvalidSettings(InvalidConfiguration):
 
 
 class Settings(Section):
-    """All of `gate.yaml`."""
+    """All of `gate.yaml`.
+
+    Attributes:
+        gate: How a drop is compared with its baseline.
+        headline: What the headline of a report counts.
+        canaries: Clips that detect changed judges.
+        review: What people review, and what their labels decide.
+        schedules: When schedules run.
+        nightly_suites: How agents are run on suites at night.
+        notifications: Where failures and regressions are posted.
+        lineage: What the UI shows of every asset.
+    """
 
     gate: GateSettings = GateSettings()
     headline: HeadlineSettings = HeadlineSettings()

@@ -17,6 +17,7 @@ from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import GateConfig
 from evaluation_assets.defs.reports import FilesConfig
 from evaluation_assets.resources.data_versions import DropRecords
+from evaluation_assets.resources.drop_context import DropContext
 from evaluation_assets.resources.drop_lock import alone
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import write_table
@@ -32,19 +33,6 @@ Event = dg.AssetMaterialization | dg.AssetCheckEvaluation
 
 class DropConfig(PreprocessConfig, JudgingConfig, FilesConfig, GateConfig):
     """Settings of an evaluation: preprocessing, budget, split files, and the baseline of the gate."""
-
-
-class DropContext(dg.AssetExecutionContext):
-    """The context of a run, for one of its drops."""
-
-    def __init__(self, context: dg.AssetExecutionContext, drop: str) -> None:
-        super().__init__(context.op_execution_context)
-        self._drop = drop
-
-    @property
-    def partition_key(self) -> str:
-        """The drop."""
-        return self._drop
 
 
 def drop_step(parts: Sequence[dg.AssetsDefinition]) -> dg.AssetsDefinition:

@@ -16,7 +16,6 @@ from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.asset_keys import owned_key
-from evaluation_assets.resources.parquet import TABLES_IO
 
 LEVELS = (CLIP_VERDICTS, CATEGORY_VERDICTS, TRAJECTORY_VERDICTS, SESSION_VERDICTS)
 """The verdict tables that every judge has."""
@@ -77,7 +76,6 @@ def judges_step(
             judge.name: dg.AssetOut(
                 key=judge_key(table, judge.name),
                 is_required=False,
-                io_manager_key=TABLES_IO,
                 group_name=groups.group_of_verdicts(table),
                 code_version=code_version(judge),
                 description=description(judge),

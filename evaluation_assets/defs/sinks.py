@@ -28,7 +28,6 @@ from evaluation_assets.defs.reports import REPORTED
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
-from evaluation_assets.resources.parquet import TABLES_IO
 
 
 def delivery_assets(
@@ -61,7 +60,6 @@ def _deliveries(
         group_name=groups.SINKS,
         deps=[*map(dg.AssetKey, REPORTED), *judge_keys(LEVELS, judges)],
         kinds={sink.type},
-        io_manager_key=TABLES_IO,
         check_specs=[
             dg.AssetCheckSpec(
                 DELIVERED, asset=key, partitions_def=DROPS, description="The sink has taken everything it was sent."

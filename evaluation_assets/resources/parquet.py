@@ -18,10 +18,7 @@ _CELL = 120
 
 
 class ParquetIOManager(dg.ConfigurableIOManager):
-    """One parquet file per asset partition, `<lake>/<asset path>/<partition>.parquet`, written atomically.
-
-    Assets without partitions are tables over all drops: `<lake>/<asset>.parquet`.
-    """
+    """Tables over all drops: `<lake>/<asset>.parquet`, written atomically. Those of a drop are written by its step."""
 
     home_url: str
     lake_url: str | None = None
@@ -35,14 +32,11 @@ class ParquetIOManager(dg.ConfigurableIOManager):
         return self._stored(context)
 
     def _stored(self, context: dg.OutputContext | dg.InputContext) -> Stored:
-        home = Installation.at(self.home_url, self.lake_url)
-        if not context.has_asset_partitions:
-            return home.whole_table(context.asset_key.path[0])
-        return home.table(context.asset_partition_key, *table_path(context.asset_key))
+        return Installation.at(self.home_url, self.lake_url).whole_table(context.asset_key.path[0])
 
 
 def write_table(home: Installation, key: dg.AssetKey, drop: str, stream: Stream) -> dict[str, Any]:
-    """Write a table of a drop, for a step that yields no outputs to the IO manager; the metadata of its asset."""
+    """Write a table of a drop, `<lake>/<asset path>/<drop>.parquet`; the metadata of its asset."""
     return _write(home.table(drop, *table_path(key)), stream)
 
 

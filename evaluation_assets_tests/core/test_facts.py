@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 from upath import UPath
 
-from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.facts import CanaryFacts, DropFacts, Facts, MetricsFacts, PreprocessingFacts, SuiteFacts
 from evaluation_assets.core.lake import Stored, Stream, write
+from evaluation_assets.core.sidecar import Sidecar
 from evaluation_assets.core.tables import CLIPS
 
 

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
-import docstring_parser
 import orjson
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -15,10 +14,11 @@ from pydantic.fields import FieldInfo
 from evaluation_assets.core.agents.settings import AgentSettings
 from evaluation_assets.core.clips.tool_types import ToolTypesFile
 from evaluation_assets.core.constraints.settings import Checks
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.field_meanings import meanings, prose
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.rubrics.model import Rubric
 from evaluation_assets.core.settings import Settings
+from evaluation_assets.core.sidecar import Sidecar
 from evaluation_assets.core.sinks.settings import SETTINGS as SINKS
 from evaluation_assets.core.sources.settings import SETTINGS as SOURCES
 from evaluation_assets.core.suites.suite import Suite
@@ -28,9 +28,12 @@ _INTRODUCTION = """\
 
 <!-- Written by `make docs` from the settings in evaluation_assets/core. Change the text there. -->
 
-Settings are YAML files in the home folder (`--home`, `EVALUATION_HOME`, default `.evaluation`). All files are optional.
-An unknown field is an error, except in the sidecar. Secrets are not written into files: a field that ends in `_env` is
-the name of the environment variable that holds one.
+Settings are YAML files in the home folder (`--home`, `EVALUATION_HOME`, default `.evaluation`), except the sidecar,
+which is next to its drop. All files are optional. An unknown field is an error, except in the sidecar. Secrets are not
+written into files: a field that ends in `_env` is the name of the environment variable that holds one.
+
+Commands read the files when they start. While the UI runs, reload the code location after a change, or restart `ui`;
+suites and sidecars need no reload.
 """
 
 _NAMES = {
@@ -53,16 +56,42 @@ class _File:
 
 
 FILES = (
-    _File("panel.yaml", "The judges. See [judging](judging.md) and [cascade](cascade.md).", {"": Panel}),
+    _File(
+        "panel.yaml",
+        "The judges, and how their verdicts are combined. See [judging](judging.md) and [cascade](cascade.md).",
+        {"": Panel},
+    ),
     _File("gate.yaml", "The gate, headlines, canaries, review and schedules. See [gates](gates.md).", {"": Settings}),
     _File("checks.yaml", "Rules on calls and answers. See [constraints](constraints.md).", {"": Checks}),
     _File("sources.yaml", "`sources:` maps names to entries, each of a type. See [sources](sources.md).", SOURCES),
     _File("sinks.yaml", "`sinks:` maps names to entries, each of a type. See [sinks](sinks.md).", SINKS),
-    _File("rubrics/<level>/<name>.yaml", "A rubric. See [the shipped rubrics](rubrics.md).", {"": Rubric}),
-    _File("tool_types.yaml", "Tool types by name pattern and by server.", {"": ToolTypesFile}),
-    _File("suites/<name>.yaml", "A test suite. See [tool use](tool_use.md).", {"": Suite}),
-    _File("agents/<name>.yaml", "An agent that runs on suites. See [agents](agents.md).", {"": AgentSettings}),
-    _File("<drop>.drop.yaml", "The sidecar, next to the drop; `_drop.yaml` in a folder.", {"": Sidecar}),
+    _File(
+        "rubrics/<level>/<name>.yaml",
+        "What a judge is asked about one kind of subject. See [the shipped rubrics](rubrics.md).",
+        {"": Rubric},
+    ),
+    _File(
+        "tool_types.yaml",
+        "Tool types by name pattern and by server, which precede the shipped ones.",
+        {"": ToolTypesFile},
+    ),
+    _File(
+        "suites/<name>.yaml",
+        "A test suite, also as `.yml` or `.json`. `--suite FILE` copies it here. See [tool use](tool_use.md).",
+        {"": Suite},
+    ),
+    _File(
+        "agents/<name>.yaml",
+        "An agent: a model with tools, a Python function, or a command. `suite run --agent FILE` copies it here. See "
+        "[agents](agents.md).",
+        {"": AgentSettings},
+    ),
+    _File(
+        "<drop>.drop.yaml",
+        "The sidecar, next to the drop; `_drop.yaml` in a folder that is one drop. `evaluate` copies it with the drop "
+        "to `drops/`. Reports show other fields too.",
+        {"": Sidecar},
+    ),
 )
 """Every file of settings."""
 
@@ -88,25 +117,29 @@ def _model(model: type[BaseModel], title: str, seen: set[type[BaseModel]]) -> It
     if model in seen:
         return
     seen.add(model)
-    inherited = model.__mro__[1]
-    documented = docstring_parser.parse(model.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
-    meanings = {entry.arg_name: entry.description or "" for entry in documented.params}
-    words = [documented.description or ""]
-    if issubclass(inherited, BaseModel) and inherited.__name__.endswith("Settings"):
-        parent = docstring_parser.parse(inherited.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
-        meanings = {entry.arg_name: entry.description or "" for entry in parent.params} | meanings
-        words.append(parent.description or "")
-    prose = "\n\n".join(word.strip() for word in words if word)
+    found = meanings(model)
+    about = f"{prose(model)}\n\n" if title else ""
     rows = [
         f"| `{field.alias or name}` | {type_name(field.annotation)} | {_default(field)} | "
-        f"{_cell(meanings.get(name) or field.description or '')} |"
+        f"{_cell(found.get(name, ''))} |"
         for name, field in model.model_fields.items()
     ]
     table = "\n".join(("| field | type | default | meaning |", "|---|---|---|---|", *rows))
-    yield f"{title}{prose}\n\n{table}\n"
+    yield f"{title}{about}{table}\n"
     for name, field in model.model_fields.items():
         for below in _models_in(field.annotation):
             yield from _model(below, f"### {file_path(model, name)}\n\n", seen)
+
+
+def models() -> set[type[BaseModel]]:
+    """The models of all files, with those in their fields."""
+    found: set[type[BaseModel]] = set()
+    left = [model for file in FILES for model in file.models.values()]
+    while left:
+        if (model := left.pop()) not in found:
+            found.add(model)
+            left += [below for field in model.model_fields.values() for below in _models_in(field.annotation)]
+    return found
 
 
 def file_path(model: type[BaseModel], field: str) -> str:

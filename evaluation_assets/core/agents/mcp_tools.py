@@ -33,10 +33,18 @@ _MOST_PAGES = 100
 
 
 class McpServer(BaseModel):
-    """One server: a command to start, or a URL.
+    """An MCP server: a command to start, or a URL.
 
-    A process inherits only basic variables such as PATH and HOME. `env` adds values; `env_from` names variables to pass
-    on. `headers_from` maps headers to environment variables, so that the file contains no keys.
+    Attributes:
+        name: Name of the server in trajectories, tool types and messages: letters, digits, `_` and `-`.
+        command: Program to start, which speaks MCP over its standard input and output. `null`: the server has a `url`.
+        args: Arguments of the command.
+        env: Environment variables of the process by name, in addition to basic ones such as PATH and HOME.
+        env_from: Names of environment variables to pass on to the process; they override `env`.
+        cwd: Working directory of the process. `null`: that of the evaluation.
+        url: Address of a server that speaks streamable HTTP. `null`: the server is a `command`.
+        headers_from: Environment variables with the values of HTTP headers, by header, so that the file contains no
+            keys.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

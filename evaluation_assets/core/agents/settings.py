@@ -50,8 +50,10 @@ class _Model(BaseModel):
 class ToolSettings(_Model):
     """The tools of an agent.
 
-    `python` names built-in functions (`calculator`) or `module:function`; `mcp` lists servers; `mock` adds the suite's
-    tools, which return the results recorded in the case.
+    Attributes:
+        python: Built-in functions (`calculator`), and functions as `module:function`.
+        mcp: MCP servers, whose tools are all given to the agent.
+        mock: `true` adds the tools of the suite, which return the results recorded in the case.
     """
 
     python: tuple[str, ...] = ()
@@ -60,7 +62,18 @@ class ToolSettings(_Model):
 
 
 class Limits(_Model):
-    """Limits of an attempt at a case. Time is that of model and tools, without waiting for a free slot."""
+    """Limits of an attempt at a case. Only `max_seconds` applies to the providers `python` and `command`.
+
+    Attributes:
+        max_steps: Maximum number of model replies.
+        max_calls: Maximum number of tool calls; a reply that exceeds it ends the attempt before its calls are made.
+        max_seconds: Time of model and tools in seconds after which no further request is made, without waiting for a
+            free slot. A function or a command has to answer within it.
+        max_cost_usd: Cost in US dollars from which no further request is made; it needs a known price. `null`: no
+            limit.
+        tool_timeout_s: Maximum time of a tool call in seconds; after it the agent gets an error.
+        max_result_characters: Maximum length of a tool result in characters; a longer one is cut.
+    """
 
     max_steps: int = Field(default=30, ge=1)
     max_calls: int = Field(default=100, ge=0)
@@ -71,12 +84,25 @@ class Limits(_Model):
 
 
 class AgentSettings(EndpointSettings):
-    """Settings of one agent. Its model is configured like that of a judge.
+    """Settings of an agent: a model with tools, or, in any framework, a Python function or a command.
 
-    Provider `python` calls the `function` `module:function`, provider `command` runs the `command`, in any framework.
-    Both have `limits.max_seconds` for a case. `folder` holds the module, and is where the command runs; by default that
-    of the agent's file. A command is given PATH, HOME and similar variables, those of `env`, and those that `env_from`
-    names.
+    Attributes:
+        provider: `python` for a function, `command` for a command, else the provider of the model, as in panel.yaml.
+        max_concurrency: Maximum number of attempts, and of requests to the model, at the same time.
+        max_input_tokens: Tokens per request that the upper bound of the cost assumes; conversations are not cut.
+            `null`: derived from the provider's context window.
+        function: The function that provider `python` calls, as `module:function`.
+        command: The program that provider `command` runs, with its arguments.
+        folder: Folder of the function's module, or working directory of the command, relative to the agent's file.
+            `null`: the folder of that file.
+        env: Environment variables of the command by name, in addition to basic ones such as PATH and HOME; they
+            override `env_from`.
+        env_from: Names of environment variables to pass on to the command.
+        version: Version of the agent, in the name of the drop and its sidecar. `null`: a digest of the settings.
+        system: System prompt, before that of the case. The default asks for a summary, feedback on the tools, and the
+            response.
+        tools: The tools that the model may call; not for the providers `python` and `command`.
+        limits: The limits of each attempt at a case.
     """
 
     function: str | None = None

@@ -21,7 +21,13 @@ class InvalidToolTypes(InvalidConfiguration):
 
 
 class ToolTypesFile(BaseModel):
-    """The file tool_types.yaml: patterns of tool names by type (`categories`), and types by server (`servers`)."""
+    """The tool types of an installation, which precede the shipped ones.
+
+    Attributes:
+        categories: Patterns of tool names by type, with `*` and `?`, ignoring case. The first type with a matching
+            pattern counts.
+        servers: Tool type by name of the MCP server. Default: the name of the server.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from evaluation_assets.core.constraints.patterns import has_name
 from evaluation_assets.core.constraints.settings import Where
-from evaluation_assets.core.drops import Sidecar
+from evaluation_assets.core.sidecar import Sidecar
 from evaluation_assets.core.trajectories.model import Trajectory
 
 

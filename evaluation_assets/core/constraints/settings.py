@@ -57,16 +57,22 @@ def _as_condition(value: object) -> object:
 
 
 class Condition(Section):
-    """What a value has to fulfil: all of the fields that are set.
+    """What a value has to fulfil: all of the fields that are set. Values compare as JSON: `1` is `1.0`, and no text.
 
     Attributes:
-        equals, not_equals, one_of, not_one_of: comparison as JSON values; `1` is `1.0`, and no text.
-        matches, not_matches: regular expression, found anywhere in the value. Values that are no texts are compared as
-            JSON.
-        inside, outside: the value is a path in this folder, or leads out of it. `..` is resolved, and relative paths
-            are relative to the folder.
-        above, below, at_least, at_most: limits of numbers.
-        exists: `true` if the value has to be there, `false` if it must not be.
+        equals: The value is this.
+        not_equals: The value is not this.
+        one_of: The value is one of these.
+        not_one_of: The value is none of these.
+        matches: Regular expression, found anywhere in the value. Values that are no texts are compared as JSON.
+        not_matches: Regular expression, not found in the value.
+        inside: The value is a path in this folder. `..` is resolved, and relative paths are relative to the folder.
+        outside: The value is a path that leads out of this folder.
+        above: The value is a number greater than this.
+        below: The value is a number less than this.
+        at_least: The value is a number not less than this.
+        at_most: The value is a number not greater than this.
+        exists: `true` if the value has to be there, `false` if it must not be. `null`: as `true`.
     """
 
     equals: Scalar | None = None
@@ -102,14 +108,14 @@ class CallPattern(Section):
     """Which tool calls are meant: those that fulfil all of the fields.
 
     Attributes:
-        tool: name of the tool, with `*` for any characters, or `/a regular expression/`. Default: any tool.
-        agent: ID of the agent that calls, with `*` for any characters.
-        arguments: conditions by the name of an argument, or by a JSONPath that begins with `$`. A condition is
+        tool: Name of the tool, with `*` for any characters, or `/a regular expression/`. Default: any tool.
+        agent: ID of the agent that calls, with `*` for any characters. `null`: any agent.
+        arguments: Conditions by the name of an argument, or by a JSONPath that begins with `$`. A condition is
             fulfilled if any of the selected values fulfils it.
-        arguments_text: condition on the arguments as the agent wrote them.
-        result: condition on the text of the result.
-        result_values: conditions by a JSONPath in a result that is JSON.
-        fails: `true` for calls that failed, `false` for calls with a result and no failure.
+        arguments_text: Condition on the arguments as the agent wrote them. `null`: none.
+        result: Condition on the text of the result. `null`: none.
+        result_values: Conditions by a JSONPath in a result that is JSON.
+        fails: `true` for calls that failed, `false` for calls with a result and no failure. `null`: any call.
     """
 
     tool: str = Field(default="*", min_length=1)
@@ -149,10 +155,11 @@ class AnswerRule(Section):
     """What the final answer has to be like; in a dialogue, all that agents said.
 
     Attributes:
-        cites: calls; a text from one of their results has to occur in the answer.
-        cited_values: JSONPath of the texts that count, in results that are JSON. Default: all values.
-        min_length: shorter texts of a result do not count.
-        matches, not_matches: regular expression that has to be found in the answer, or must not be.
+        cites: Calls; a text from one of their results has to occur in the answer. `null`: not checked.
+        cited_values: JSONPath of the texts that count, in results that are JSON. `null`: all values.
+        min_length: Length in characters; shorter texts of a result do not count.
+        matches: Regular expression that has to be found in the answer. `null`: not checked.
+        not_matches: Regular expression that must not be found in the answer. `null`: not checked.
     """
 
     cites: Calls | None = None
@@ -178,12 +185,12 @@ class PassedValues(Section):
     """Values of results that must not occur in the arguments of a later call.
 
     Attributes:
-        matches: regular expression. Its first group is the value. Without a group: in results that are JSON, texts
-            that match and those below a key that matches; in other results the rest of the line.
-        values: JSONPath of the values, in results that are JSON.
-        source: calls whose results are meant. Default: all.
-        to: calls whose arguments are meant. Default: all.
-        min_length: shorter values do not count.
+        matches: Regular expression. Its first group is the value. Without a group: in results that are JSON, texts
+            that match and those below a key that matches; in other results the rest of the line. `null`: see `values`.
+        values: JSONPath of the values, in results that are JSON, in place of `matches`.
+        source: Calls whose results are meant. Default: all.
+        to: Calls whose arguments are meant. Default: all.
+        min_length: Length in characters; shorter values do not count.
     """
 
     matches: Pattern | None = None
@@ -208,14 +215,14 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_as_names)]
 
 
 class Where(Section):
-    """The trajectories that a constraint is about: those that match all of the fields.
+    """The trajectories that a constraint is about: those that match all of the fields. `*` stands for any characters.
 
     Attributes:
-        agents: agent of the sidecar, or ID or name of an agent that acts in the trajectory.
-        tasks: task ID.
-        suites: suite of the drop.
-        formats: trace format.
-        tags: an entry of `tags` of the sidecar or of the trajectory, or a label of either as `name=value`.
+        agents: Agent of the sidecar, or ID or name of an agent that acts in the trajectory. `null`: any.
+        tasks: Task ID. `null`: any.
+        suites: Suite of the drop. `null`: any.
+        formats: Trace format. `null`: any.
+        tags: An entry of `tags` of the sidecar or of the trajectory, or a label of either as `name=value`. `null`: any.
     """
 
     agents: Names | None = None
@@ -229,17 +236,20 @@ class Constraint(Section):
     """One rule, with exactly one of `never`, `always`, `at_most`, `answer` and `never_pass`.
 
     Attributes:
-        never: calls that must not be made; with `before` or `after`, not before or after these calls.
-        always: calls that have to be made; with `before`, before each of these calls or before the answer; with
+        never: Calls that must not be made; with `before` or `after`, not before or after these calls.
+        always: Calls that have to be made; with `before`, before each of these calls or before the answer; with
             `after`, after each of these calls.
-        at_most: maximum number of the calls `of`.
-        same: names of arguments, or JSONPaths. The rule then holds for calls with the same values of these arguments:
+        at_most: Maximum number of the calls `of`.
+        of: The calls that `at_most` counts.
+        answer: What the final answer has to be like.
+        never_pass: Values of results that must not be passed into arguments.
+        before: The calls, or `answer`, that `never` and `always` come before. `null`: anywhere.
+        after: The calls that `never` and `always` come after. `null`: anywhere.
+        same: Names of arguments, or JSONPaths. The rule then holds for calls with the same values of these arguments:
             `never: cancel`, `before: read`, `same: order` demands a `read` of the same order.
-        answer: what the final answer has to be like.
-        never_pass: values of results that must not be passed into arguments.
         severity: `error` fails the drop's run, `warn` is a warning.
-        where: the trajectories that the rule is about. Default: all.
-        description: the rule in words. Default: made from the rule.
+        where: The trajectories that the rule is about. Default: all.
+        description: The rule in words. `null`: made from the rule.
     """
 
     never: Calls | None = None
@@ -280,7 +290,11 @@ ConstraintName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", 
 
 
 class Checks(Section):
-    """All of checks.yaml: constraints by name."""
+    """All of checks.yaml.
+
+    Attributes:
+        constraints: Constraints by name.
+    """
 
     constraints: dict[ConstraintName, Constraint] = Field(default={})
 

@@ -55,6 +55,10 @@ _SPAN_KINDS = {
 }
 _SPAN_IDS = ("spanId", "span_id", "spanID", "context.span_id", "id")
 _FLAT_ID = re.compile(r"(?:^|\.)tool_calls\.\d+\.(?:tool_call\.)?id$")
+_MARKERS = frozenset((*_KINDS, *_LISTS, *_OBJECTS, "kind", "toolCallId", "attributes", "tags", "object"))
+"""An object without any of these fields is neither a call nor a span; most objects are such."""
+
+_CONTAINERS = (dict, list)
 _HINTS = ("tool_call", "toolCall", "tool-call", "tool_use", "toolUse", "function_call", "functionCall")
 _DEEPEST_TEXT = 2
 """JSON in a JSON text, as attributes of spans have it, is searched this deep."""
@@ -76,12 +80,13 @@ def census_of(data: Any) -> Census:
     while waiting:
         value, depth = waiting.pop()
         if isinstance(value, list):
-            waiting += [(item, depth) for item in value if isinstance(item, dict | list)]
+            waiting += [(item, depth) for item in value if isinstance(item, _CONTAINERS)]
         if not isinstance(value, dict) or value.get("role") == "user":  # a simulated user has tools of its own
             continue
-        calls.update(_calls_at(value))
-        if _is_tool_span(value):
-            tool_spans.add(_span_id(value))
+        if not _MARKERS.isdisjoint(value):
+            calls.update(_calls_at(value))
+            if _is_tool_span(value):
+                tool_spans.add(_span_id(value))
         for key, inner in value.items():
             if (key == "call" and value.get("event") == "model") or (key == "calls" and "messages" in value):
                 continue  # Inspect keeps the provider's request beside the messages; its calls may have no IDs
@@ -89,7 +94,7 @@ def census_of(data: Any) -> Census:
                 continue  # attempts that Inspect repeated, of which it keeps the ends
             if key == "events" and isinstance(inner, list):
                 inner = _without_scorers(inner)
-            if isinstance(inner, dict | list):
+            if isinstance(inner, _CONTAINERS):
                 waiting.append((inner, depth))
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
                 waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]

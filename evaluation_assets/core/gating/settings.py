@@ -15,8 +15,8 @@ class HeadlineSettings(Section):
     Attributes:
         by: `outcome` (success as the source recorded it), `suite` (cases that passed), `criterion` (runs that reach
             `threshold` on a criterion), or `overall` (the score). Default: the first of these that the drop has.
-        criterion: the criterion of whole trajectories that measures correctness; `answer.<key>` for one of the answer.
-        threshold: a run is correct from this score of the criterion on.
+        criterion: The criterion of whole trajectories that measures correctness; `answer.<key>` for one of the answer.
+        threshold: A run is correct from this score of the criterion on.
     """
 
     by: Literal["outcome", "suite", "criterion", "overall"] | None = None
@@ -29,23 +29,24 @@ class GateSettings(Section):
 
     Attributes:
         rule: `paired` tests, or a fixed `tolerance`.
-        metrics: the gating metrics. Default: `success` and `pass_rate` if they exist, and `overall` if a model judge
+        metrics: The gating metrics. Default: `success` and `pass_rate` if they exist, and `overall` if a model judge
             scored clips.
-        delta: largest tolerated decrease, in score units.
-        relative_delta: largest tolerated relative increase of cost and latency.
-        tolerance: largest decrease of the mean under the rule `tolerance`.
-        alpha: significance level of the tests.
-        power: probability with which a decrease of `max_undetected` must be detectable for a run to pass.
-        min_tasks: a metric with fewer tasks is inconclusive.
-        max_undetected: decrease that must be detectable, in score units.
-        relative_max_undetected: the same for cost and latency, as a relative increase.
-        fallen_drop: tasks that fell or rose by at least this much in every trial are listed.
-        max_missing: a run fails if a larger share of the baseline's tasks is missing; 1 allows partial runs.
-        max_unpaired: a metric is inconclusive if a larger share of its tasks has it in one run only.
-        task_family: regular expression. Its match in a task ID names the family; tasks of a family are correlated.
-        floors: lower limits of metrics, and upper limits of cost and latency, with or without a baseline.
-        min_pass_rates: required pass rates by suite; they override those of the suite files.
-        blocks: the verdicts that fail a run.
+        delta: Largest tolerated decrease, in score units.
+        relative_delta: Largest tolerated relative increase of cost and latency.
+        tolerance: Largest tolerated decrease of the mean under the rule `tolerance`, in score units.
+        alpha: Significance level of the tests.
+        power: Probability with which a decrease of `max_undetected` must be detectable for a run to pass.
+        min_tasks: Number of tasks; a metric with fewer is inconclusive.
+        max_undetected: Decrease that must be detectable, in score units.
+        relative_max_undetected: The same for cost and latency, as a relative increase.
+        fallen_drop: Tasks that fell or rose by at least this much in every trial, in score units, are listed.
+        max_missing: A run fails if a larger share of the baseline's tasks, 0 to 1, is missing; 1 allows partial runs.
+        max_unpaired: A metric is inconclusive if a larger share of its tasks, 0 to 1, has it in one run only.
+        task_family: Regular expression. Its match in a task ID names the family; tasks of a family are correlated.
+            `null`: no families.
+        floors: Lower limits of metrics, and upper limits of cost and latency, with or without a baseline.
+        min_pass_rates: Required pass rates by suite; they override those of the suite files.
+        blocks: The verdicts that fail a run.
     """
 
     rule: Literal["paired", "tolerance"] = "paired"

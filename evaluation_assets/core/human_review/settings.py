@@ -6,11 +6,15 @@ from evaluation_assets.core.configuration import Section, Share
 
 
 class ReviewSettings(Section):
-    """What people look at, and what their labels decide.
+    """What people review, and what their labels decide.
 
-    A trajectory passes a judge at `pass_score`. Reviewed are scores below it, up to `near` above it, judges whose
-    scores spread by `disagreement` or more, and `random_share` of the others. A judge with at least `min_labels`
-    labels and a kappa below `min_kappa` is kept out of gates.
+    Attributes:
+        pass_score: Score, 0 to 1, from which a trajectory passes a judge; lower ones are reviewed.
+        near: Scores at most this far above `pass_score` are reviewed.
+        disagreement: Trajectories are reviewed if the standard deviation of the judges' scores is at least this.
+        random_share: Share of the other trajectories, 0 to 1, that is reviewed; drawn by their IDs.
+        min_kappa: A judge whose Cohen's kappa with people's labels is below this is kept out of gates.
+        min_labels: Number of labels that a judge needs before `min_kappa` applies to it.
     """
 
     pass_score: Share = 0.6

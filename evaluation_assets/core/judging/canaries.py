@@ -29,7 +29,11 @@ class CanarySettings(Section):
     """Canary clips, which tell a changed judge from a changed agent.
 
     When verdicts on a drop that belongs to a suite are paid for, their model judge is asked about twelve short clips
-    too, `repeats` times. More repeats measure a judge's own noise, and find smaller changes.
+    too.
+
+    Attributes:
+        enabled: Whether canary clips are used.
+        repeats: Verdicts on each clip, 1 to 10. More of them measure a judge's own noise, and detect smaller changes.
     """
 
     enabled: bool = True

@@ -119,8 +119,13 @@ async def judge_chains(
 
     `chains` is read only as far as the judge keeps up, so that memory does not grow with their number.
     """
-    running: deque[asyncio.Task[list[Judgement]]] = deque()
     defects = Defects(judge.name, judge.key_variable)
+    if judge.chains_in_flight == 1:  # a task for each chain would take longer than rules take to judge it
+        for chain in chains:
+            yield await _judge_chain(judge, chain, judged, defects, gate)
+            await asyncio.sleep(0)  # other judges of the panel wait for their replies in the same event loop
+        return
+    running: deque[asyncio.Task[list[Judgement]]] = deque()
     try:
         for chain in chains:
             running.append(asyncio.create_task(_judge_chain(judge, chain, judged, defects, gate)))
@@ -138,8 +143,11 @@ async def _judge_chain(
     judge: Judge, chain: Chain, judged: Callable[[Judgement], object], defects: Defects, gate: Gate
 ) -> list[Judgement]:
     spared = await gate.spared(chain)
-    conversations = (_conversation(judge, chain, sample, judged, defects, spared) for sample in range(judge.samples))
-    samples = await asyncio.gather(*conversations)
+    if judge.samples == 1:
+        samples = [await _conversation(judge, chain, 0, judged, defects, spared)]
+    else:
+        conversations = (_conversation(judge, chain, each, judged, defects, spared) for each in range(judge.samples))
+        samples = await asyncio.gather(*conversations)
     judgements = [judgement for of_subject in zip(*samples, strict=True) for judgement in of_subject]
     gate.finished(chain, judgements)
     return judgements

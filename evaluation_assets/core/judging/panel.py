@@ -53,17 +53,31 @@ class InvalidPanel(InvalidConfiguration):
 class JudgeSettings(EndpointSettings):
     """One judge of the panel: a model, or one of the providers that need none.
 
-    With `repeats` a model gives several verdicts on every subject, each in a conversation of its own. `levels`, or a
-    `preset` of them, and `sample` choose what the judge is asked; without them it is asked about everything.
-    `mode: batch` asks in batches where a level allows it. With `probability` each score comes with the judge's estimate
-    of how likely a person would let the subject pass; a cascade calibrates and uses it. `redaction` is what is replaced
-    in texts before they are sent to it, if not what the panel says; `false` is nothing.
-
-    Provider `python` calls the `function`, `module:function` or the name of an entry point. Its module is looked for in
-    `folder`, by default that of panel.yaml. It has `timeout_s` seconds for each subject.
-
-    With an `evaluator`, a metric of another package judges instead of the rubrics. What it asks of a model is asked of
-    the judge's model; metrics that ask none have provider `python`. By default it judges trajectories.
+    Attributes:
+        provider: `rules` (the embedded judge), `recorded` (verdicts that came with the trajectories), `python` (a
+            function of your own), or the provider of a model, for instance `anthropic` or `openai_compatible`.
+        model: Name of the model at the provider; with `recorded`, the judge's name in the trajectories. `null`: the
+            provider's default model; for `recorded`, `recorded`.
+        max_concurrency: Maximum number of requests in flight; with `python`, of calls at the same time.
+        evaluator: Metric of another package that judges instead of the rubrics; what it asks of a model is asked of
+            this judge's model. Metrics that ask no model have provider `python`.
+        function: What provider `python` calls: `module:function`, or the name of an entry point.
+        folder: Folder that the function's module is looked for in, relative to panel.yaml. `null`: the folder of
+            panel.yaml.
+        timeout_s: Seconds that the function, or an evaluator without a model, has for each subject.
+        repeats: Verdicts of a model on every subject, each in a conversation of its own.
+        levels: Levels that the judge is asked about. `null`: those of `preset` or of the function; of an evaluator
+            `trajectory`; else all.
+        preset: Levels by name: `quick` (trajectory and answer, in one call), `standard` (also clips and categories) or
+            `full` (all). `null`: see `levels`.
+        sample: Share of the trajectories that the judge is asked about, above 0 and at most 1; drawn by their IDs.
+            `null`: all.
+        mode: `batch` asks about categories, trajectories, answers and sessions in batches of the provider, which cost
+            less and take longer.
+        probability: `true` also asks, with each score, how likely a person would let the subject pass; a cascade
+            calibrates and uses it.
+        redaction: What is replaced in texts before they are sent to the judge. `null`: what the panel says; `false`:
+            nothing.
     """
 
     evaluator: EvaluatorSettings | None = None
@@ -161,13 +175,18 @@ class JudgeSettings(EndpointSettings):
 
 
 class Panel(BaseModel):
-    """The judges, and how many of them must have scored a subject for an average to exist.
+    """The judges, and how their verdicts are combined.
 
-    A subject that fewer judges are to be asked about than the quorum needs the scores of all of these. `evaluate` asks
-    before it spends anything; where nobody can answer, it refuses to spend more than `ask_above_usd`. With `embeddings`
-    the messages of a session are compared by their meaning, else by their letters. The stages of a `cascade` name
-    judges, cheapest first: those of a stage are asked about what no stage before it accepts. `redaction` is what is
-    replaced in texts before they leave for a provider.
+    Attributes:
+        quorum: Number of judges that must have scored a subject for a mean to exist; if fewer are to be asked about it,
+            all of them.
+        ask_above_usd: Expected cost in US dollars above which `evaluate` refuses to start without a terminal, unless
+            `--yes` or a budget is given. On a terminal it asks before it spends anything.
+        judges: The judges. Default: the embedded judge.
+        embeddings: Model that compares the messages of a session by their meaning. `null`: character n-grams.
+        cascade: Stages, cheapest first, each with the name of a judge or a list of names. A stage is asked about what
+            no stage before it accepts. Default: no cascade.
+        redaction: What is replaced in texts before they are sent to a provider.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -29,12 +29,29 @@ RESERVED_NAMES = frozenset(
 
 
 class EndpointSettings(BaseModel):
-    """A model with its provider, its limits and its price. Its key is read from the environment and stands in no file.
+    """A model with its provider, its limits and its price.
 
-    `project` and `location` are of models on Vertex; by default GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION.
-    `structured` is how JSON is asked for: by a schema, in JSON mode, or in words. `max_tokens_field` is the field that
-    limits a reply. With `auto`, both are what the provider takes as a rule, and something else where the endpoint
-    refuses it.
+    Attributes:
+        name: Name in tables, reports and assets: lower-case letters, digits and underscores.
+        provider: The provider of the model, for instance `anthropic` or `openai_compatible`.
+        model: Name of the model at the provider. `null`: the provider's default model, if it has one.
+        api_key_env: Environment variable with the key. `null`: the provider's usual variable, if it needs a key.
+        base_url: Address of the endpoint; required for the `*_compatible` providers. `null`: the provider's own.
+        project: Google Cloud project of a model on Vertex. `null`: GOOGLE_CLOUD_PROJECT.
+        location: Location of a model on Vertex. `null`: GOOGLE_CLOUD_LOCATION, else `global`.
+        max_concurrency: Maximum number of requests in flight.
+        requests_per_minute: Maximum number of requests per minute. `null`: what the endpoint accepts.
+        tokens_per_minute: Maximum number of input and output tokens per minute. `null`: what the endpoint accepts.
+        max_input_tokens: Maximum number of tokens of a request; longer texts are cut. `null`: 80 % of the provider's
+            context window, or what its lowest price tier allows if that is less, minus `max_output_tokens`.
+        max_output_tokens: Maximum number of tokens of a reply.
+        parameters: Further parameters of each request, passed to the endpoint as they are.
+        structured: How JSON is asked for: `json_schema`, `json_object` (JSON mode), or `prompt` (in words only).
+            `auto`: the provider's usual way, and a simpler one if the endpoint refuses it.
+        max_tokens_field: The field of a request that limits the reply. `auto`: the provider's usual one, and the other
+            one if the endpoint refuses it.
+        timeouts: How long requests and pauses may take.
+        price: Price of the model. `null`: the list price, else unknown.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

@@ -8,7 +8,14 @@ from evaluation_assets.core.llm.messages import TokenUsage
 
 
 class Price(BaseModel):
-    """US dollars per million tokens."""
+    """US dollars per million tokens.
+
+    Attributes:
+        input: Price of input tokens.
+        output: Price of output tokens.
+        cached_input: Price of input tokens that the provider reads from its cache. `null`: that of `input`.
+        cache_write: Price of input tokens that the provider writes to its cache. `null`: that of `input`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -9,22 +9,23 @@ class Timeouts(BaseModel):
     """Seconds. Every wait for a model ends by one of these.
 
     Attributes:
-        request_s: One request, from sending to the last byte of its answer. The SDKs wait 600 s, and between bytes.
-        question_s: Everything about one question: claims of other workers, requests, pauses, the request to put an
-            invalid reply right. The time in line for a slot does not count: it is the client's own pace, and ends when
-            the client stops.
-        pause_s: The longest pause that `retry-after` can ask for. Rates are counted by the minute, so a minute is
-            enough; a provider that asks for a day is retried until `outage_s` is over.
-        first_backoff_s: The pause after a first failure; it doubles from failure to failure.
-        outage_s: Time without any answer, while requests fail, after which the client stops.
+        request_s: One request, from sending to the last byte of its reply.
+        question_s: Everything about one question: waiting for other workers that ask it, requests, pauses, and the
+            request to correct an invalid reply. Waiting for a free slot does not count.
+        pause_s: The longest pause that `retry-after` can ask for. A provider that asks for more is retried until
+            `outage_s` is over.
+        first_backoff_s: The pause after a first failure; it doubles with each failure.
+        outage_s: Time without any reply, while requests fail, after which the client stops.
         ledger_s: Time for which writing to the ledger is retried before the client stops.
-        batch_poll_s: Time between two questions of how far a batch is.
+        batch_poll_s: Time between two requests for the state of a batch.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    # The SDKs wait 600 s, and only between bytes.
     request_s: float = Field(default=180.0, gt=0)
     question_s: float = Field(default=600.0, gt=0)
+    # Rates are counted by the minute, so a minute is enough.
     pause_s: float = Field(default=60.0, gt=0)
     first_backoff_s: float = Field(default=0.5, gt=0)
     outage_s: float = Field(default=300.0, gt=0)

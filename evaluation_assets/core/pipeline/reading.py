@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.drops import Drop, Sidecar
+from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import Rejection
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
@@ -12,6 +12,7 @@ from evaluation_assets.core.formats.rejection_rows import unreadable_row
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.lake import Spool
 from evaluation_assets.core.plain_text import markdown_cell
+from evaluation_assets.core.sidecar import Sidecar
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets.core.trajectories.trajectory_rows import Row, trajectory_row
 

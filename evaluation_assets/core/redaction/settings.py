@@ -20,7 +20,15 @@ _BUILT_IN = {
 
 
 class Redaction(Section):
-    """What is replaced. `patterns` are own regular expressions by the name of what they find."""
+    """What is replaced in texts.
+
+    Attributes:
+        credentials: API keys, tokens, passwords and private keys.
+        email: E-mail addresses.
+        telephone: Telephone numbers.
+        payment_cards: Numbers of payment cards with a valid check digit.
+        patterns: Regular expressions of your own, by the name of what they find.
+    """
 
     credentials: bool = True
     email: bool = False

@@ -2,7 +2,6 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.reporting.coding_report import CodingSummary
@@ -12,6 +11,7 @@ from evaluation_assets.core.reporting.headline import Headline
 from evaluation_assets.core.reporting.judges_report import EffectiveNumber, PanelSummary
 from evaluation_assets.core.reporting.sampled_judges import SampledMean
 from evaluation_assets.core.reporting.session_report import AgentRank, SessionsSummary
+from evaluation_assets.core.sidecar import Sidecar
 
 
 class _Model(BaseModel):

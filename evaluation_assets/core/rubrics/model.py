@@ -29,8 +29,13 @@ Ties = Literal["abstain", "lowest"]
 class Scale(BaseModel):
     """The whole numbers a judge may give; stored scores are these mapped to 0..1.
 
-    The scores of several judges are averaged, or with `aggregate: majority` the most frequent one counts: for scales
-    whose numbers are verdicts or categories. A tie abstains, or with `ties: lowest` the lowest of the tied ones counts.
+    Attributes:
+        min: The lowest number, stored as 0.
+        max: The highest number, stored as 1.
+        aggregate: How the scores of several judges are combined: `mean`, or `majority`, the most frequent one, for
+            scales whose numbers are verdicts or categories.
+        ties: What a majority without a winner gives: no score (`abstain`), or the lowest of the most frequent ones
+            (`lowest`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,7 +61,14 @@ class Scale(BaseModel):
 
 
 class Criterion(BaseModel):
-    """One question and what is seen at given points of the scale. `needs` names what has to exist to ask it."""
+    """One question.
+
+    Attributes:
+        key: Name of the criterion in tables and reports.
+        question: What the judge is asked.
+        anchors: What is seen at a number of the scale; the lowest and the highest number are required.
+        needs: What must exist for the question to be asked. `null`: nothing.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -69,8 +81,15 @@ class Criterion(BaseModel):
 class Rubric(BaseModel):
     """What a judge is asked about one kind of subject.
 
-    `applies_to` lists tool types at clip and category level, by default the rubric's own name; `*` takes what no other
-    rubric does. At other levels there is one rubric for all.
+    Attributes:
+        name: Name of the rubric. With the name of a shipped rubric of the same level, it replaces that one.
+        level: The kind of subject; also the name of the file's folder.
+        version: Number of the version. A digest of the content is added, so that no edit goes unnoticed.
+        applies_to: Tool types, at clip and category level only; `*` stands for all that no other rubric applies to.
+            Default: the rubric's name.
+        description: What the judge reads before the criteria.
+        scale: The numbers that the judge may give, for all criteria.
+        criteria: The questions.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

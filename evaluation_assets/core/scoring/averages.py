@@ -43,7 +43,7 @@ def average(scores: Mapping[str, float], n_judges: int, quorum: int, leniency: M
         median=median(values),
         min=min(values),
         max=max(values),
-        std=pstdev(values),
+        std=pstdev(values) if len(values) > 1 else 0.0,  # it calculates with fractions
         n_scored=len(values),
         n_judges=n_judges,
     )

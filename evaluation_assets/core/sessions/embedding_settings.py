@@ -15,15 +15,21 @@ _OPENAI = "https://api.openai.com/v1"
 class EmbeddingSettings(BaseModel):
     """The embedding model and its thresholds, which are cosines and depend on the model.
 
-    A message re-asks the previous one if their cosine is at least `re_ask`. If it is below `may_re_ask`, a judge's
-    finding of re-asking is discarded. A message shows dissatisfaction if its cosine with an example of dissatisfaction
-    exceeds that with every example of content by `dissatisfied`. The defaults were chosen with all-MiniLM-L6-v2 on
-    dialogues of EURTAD.
+    The defaults were chosen with all-MiniLM-L6-v2 on dialogues of EURTAD.
 
-    Provider `openai` is any endpoint with OpenAI's protocol. `local` is a model run by the extra `embeddings`, named by
-    folder or by its name on the Hugging Face hub. OpenAI's key is only sent to OpenAI: with another `base_url`, a key
-    is only sent if `api_key_env` names one. `redaction` is what is replaced in texts before they are sent to an
-    endpoint, if not what the panel says; `false` is nothing.
+    Attributes:
+        provider: `openai` is any endpoint with OpenAI's protocol; `local` is a model run by the extra `embeddings`.
+        model: Name of the model; with `local`, its folder or its name on the Hugging Face hub.
+        base_url: Address of the endpoint.
+        api_key_env: Environment variable with the key. `null`: OPENAI_API_KEY for OpenAI; no key for another
+            `base_url`.
+        price: Price of the model. `null`: the list price of the provider with this address, else unknown.
+        re_ask: A message re-asks the previous one only if their cosine is at least this.
+        may_re_ask: A judge's finding of re-asking is discarded if the cosine is below this.
+        dissatisfied: A message shows dissatisfaction if its cosine with an example of dissatisfaction exceeds that with
+            every example of content by at least this.
+        redaction: What is replaced in texts before they are sent to the endpoint. `null`: what the panel says; `false`:
+            nothing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)

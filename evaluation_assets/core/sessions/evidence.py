@@ -9,8 +9,8 @@ from evaluation_assets.core.sessions.grounding import UngroundedValue, ungrounde
 from evaluation_assets.core.sessions.handoffs import HandoffFinding
 from evaluation_assets.core.sessions.intent_drift import Drift, lexical_drift
 from evaluation_assets.core.sessions.interactions import SessionInteraction, grouped, interactions_of, speakers
-from evaluation_assets.core.sessions.progress import ErrorPoint, Progress, progress_of
-from evaluation_assets.core.sessions.reactions import Reaction, reaction
+from evaluation_assets.core.sessions.progress import ErrorPoint, Progress, error_points, progress_of
+from evaluation_assets.core.sessions.reactions import Reaction, is_refusal, reaction
 from evaluation_assets.core.sessions.repetition import Repetition, repetitions
 from evaluation_assets.core.sessions.similarity import Similarity
 from evaluation_assets.core.sessions.tool_chain import ToolChain, tool_chain
@@ -24,6 +24,7 @@ class SessionEvidence:
     def __init__(self, trajectory: Trajectory, measure: Similarity) -> None:
         self.trajectory = trajectory
         self.measure = measure
+        self._declines: dict[str, bool] = {}
 
     @cached_property
     def parts(self) -> list[SessionInteraction]:
@@ -56,7 +57,7 @@ class SessionEvidence:
 
     @cached_property
     def _errors_by_turn(self) -> dict[int, list[ErrorPoint]]:
-        return grouped((error.interaction.turn, error) for error in self.progress.errors)
+        return grouped((error.interaction.turn, error) for error in error_points(self.parts))
 
     @cached_property
     def has_several_agents(self) -> bool:
@@ -120,6 +121,12 @@ class SessionEvidence:
             cosine = cosines[index] if cosines is not None and message else None
             found.append(reaction(message, following, cosine, self.measure, resembling[index]))
         return found
+
+    def declines(self, message: str) -> bool:
+        """Whether a message of an agent declines to do what was asked. A turn's response is often its last message."""
+        if message not in self._declines:
+            self._declines[message] = is_refusal(message)
+        return self._declines[message]
 
     def response(self, turn: int) -> str:
         """The response of a turn: the last message of an agent in it."""

@@ -4,18 +4,22 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from evaluation_assets.core.sessions.flow import Handoff
 from evaluation_assets.core.sessions.interactions import SessionInteraction
 
-_PARTICULAR = re.compile(
+_UNQUOTED = re.compile(
     r"https?://[^\s\"'<>)\]}]+"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|(?<![\w.])[A-Za-z]*[-_#/]?\d[\w-]*(?:[.,:/]\d+)*"
-    r"|[\"“「]([^\"”」\n]{3,60})[\"”」]"
 )
+_QUOTED = re.compile(r"[\"“「]([^\"”」\n]{3,60})[\"”」]")
+_PARTICULAR = re.compile(f"{_UNQUOTED.pattern}|{_QUOTED.pattern}")
 """What cannot be guessed: addresses, numbers, codes with digits, quoted names."""
+
+_MAY_BE_PARTICULAR = re.compile(r"[\d@]|://")
 
 _QUESTION = re.compile(
     r"\b(?:could you|can you|please|would you)\b[^.?!\n]{0,60}\b(?:provide|tell|share|send|specify|clarify|confirm)\b"
@@ -26,6 +30,8 @@ _QUESTION = re.compile(
 )
 _TRAILING_ZEROS = re.compile(r"(?<=\d)\.0+$|(?<=\.\d)0+$|(?<=\.\d\d)0+$")
 _SHORTEST = 2
+_READ = 40_000
+"""Maximum characters of a text in which particulars are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +65,58 @@ def findings(task: str, parts: Sequence[SessionInteraction], handed_over: Sequen
     the user said.
     """
     by_target = {handoff.target.order: handoff for handoff in handed_over}
+    named = [_Named(part) for part in parts]
     knows: dict[str, set[str]] = {}
     found: list[HandoffFinding] = []
     turn = -1
-    for index, part in enumerate(parts):
+    for part in parts[: max(by_target, default=-1) + 1]:
         own = knows.setdefault(part.agent_id, set())
         if part.turn != turn:
             turn = part.turn
             own |= particulars(task) | particulars(part.trajectory.turns[turn].user_message or "")
         if part.order in by_target:
             handoff = by_target[part.order]
-            answer = parts[index + 1] if index + 1 < len(parts) else None
-            finding = _finding(handoff, knows[handoff.source.agent_id], own, answer)
-            found.append(finding)
-            own |= particulars(handoff.source.messages)
-        own |= particulars(part.written) | particulars(part.results)
+            found.append(_finding(handoff, knows[handoff.source.agent_id], own, named))
+            own |= named[handoff.source.order].messages
+        own |= named[part.order].written | named[part.order].results
     return found
 
 
+class _Named:
+    """The particulars that an interaction names; each of its texts is read once, if at all."""
+
+    def __init__(self, part: SessionInteraction) -> None:
+        self.part = part
+
+    @cached_property
+    def messages(self) -> frozenset[str]:
+        return particulars(self.part.messages)
+
+    @cached_property
+    def results(self) -> frozenset[str]:
+        return particulars(self.part.results)
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        if len(self.part.written) > _READ:
+            return particulars(self.part.written)
+        return particulars(self.part.thoughts) | particulars(self.part.arguments) | self.messages
+
+
 def _finding(
-    handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], answer: SessionInteraction | None
+    handoff: Handoff, giver_knows: AbstractSet[str], receiver_knows: AbstractSet[str], named: Sequence[_Named]
 ) -> HandoffFinding:
-    """`answer` is the interaction after the receiver's: what it adds was needed, where the receiver asked for it."""
     source, target = handoff.source, handoff.target
-    used = particulars(argument_values(target)) | (particulars(target.messages) - particulars(target.results))
+    said = named[target.order]
+    used = particulars(argument_values(target)) | (said.messages - said.results)
     asked = _QUESTION.search(target.messages[:2000]) is not None
-    if asked and answer is not None and answer.turn == source.turn and answer.agent_id == source.agent_id:
-        used |= particulars(answer.messages)
+    if asked and target.order + 1 < len(named):
+        # What the giver adds was needed, where the receiver asked for it.
+        answer = named[target.order + 1]
+        if (answer.part.turn, answer.part.agent_id) == (source.turn, source.agent_id):
+            used |= answer.messages
     needed = sorted((used & giver_knows) - receiver_knows)
-    handed = particulars(source.messages)
+    handed = named[source.order].messages
     return HandoffFinding(handoff, tuple(needed), tuple(value for value in needed if value in handed), asked)
 
 
@@ -111,6 +140,16 @@ def argument_values(part: SessionInteraction) -> str:
 
 def particulars(text: str) -> frozenset[str]:
     """The particulars in a text, in lower case; numbers are normalised, so that 89.50 becomes 89.5."""
-    values = (found.group(1) or found.group() for found in _PARTICULAR.finditer(text[:40_000]))
-    plain = (value.strip(".,:;/#").casefold() for value in values)
+    plain = {value.strip(".,:;/#").casefold() for value in _as_written(text[:_READ])}
     return frozenset(_TRAILING_ZEROS.sub("", value) for value in plain if len(value) >= _SHORTEST)
+
+
+def _as_written(text: str) -> set[str]:
+    """What `_PARTICULAR` finds in a text, a word with white space around it only once: most of them have none."""
+    if "“" in text or "「" in text:  # addresses may contain these, and whether they do decides what is quoted
+        return {found.group(1) or found.group() for found in _PARTICULAR.finditer(text)}
+    found = set[str](_QUOTED.findall(text))
+    for word in set(_QUOTED.sub(" ", text).split()):
+        if _MAY_BE_PARTICULAR.search(word):
+            found.update(_UNQUOTED.findall(word))
+    return found

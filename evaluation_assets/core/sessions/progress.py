@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from evaluation_assets.core.pattern_sets import PatternSet
 from evaluation_assets.core.sessions.interactions import SessionInteraction, interactions_of
 from evaluation_assets.core.sessions.repetition import Repetition
 from evaluation_assets.core.trajectories.model import Step, Trajectory
-from evaluation_assets.core.trajectories.words import words
+from evaluation_assets.core.trajectories.words import words, words_of_pieces
 
 Signal = Literal["optimal", "recovery", "regression", "stall", "circular"]
 
@@ -28,10 +29,12 @@ _LEAST_NEW = 0.2
 _EFFECTS = re.compile(r"(?:^|_)(?:write|edit|editor|replace|insert|save|send|delete|remove)(?:_|$)", re.IGNORECASE)
 """Tools that are called for their side effect: their result need not be mentioned."""
 
-_NOTICED = re.compile(
-    r"\b(?:mistake|wrong|incorrect|error|errors|fail\w*|invalid|not (?:found|available|work\w*)|unable|could ?n[o']t"
-    r"|instead|retry|try(?:ing)? again|unfortunately|sorry|apolog\w+|issue|problem)\b"
-    r"|错误|失败|不对|重新|修正|抱歉|エラー|失敗|lỗi|fehler|erreur|error al|erro\b",
+_NOTICED = PatternSet(
+    [
+        r"\b(?:mistake|wrong|incorrect|error|errors|fail\w*|invalid|not (?:found|available|work\w*)|unable"
+        r"|could ?n[o']t|instead|retry|try(?:ing)? again|unfortunately|sorry|apolog\w+|issue|problem)\b",
+        r"错误|失败|不对|重新|修正|抱歉|エラー|失敗|lỗi|fehler|erreur|error al|erro\b",
+    ],
     re.IGNORECASE,
 )
 
@@ -93,7 +96,7 @@ class Progress:
 def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progress:
     """Progress of a session, given its repetitions."""
     parts = interactions_of(trajectory)
-    places = [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
+    places = _places(parts)
     errors, ignored = _errors(places), _ignored(trajectory, places)
     stalls, regressions = _stalls(trajectory, parts), _regressions(places)
     again = sum(
@@ -110,7 +113,16 @@ def progress_of(trajectory: Trajectory, repeated: Sequence[Repetition]) -> Progr
     )
 
 
+def error_points(parts: Sequence[SessionInteraction]) -> tuple[ErrorPoint, ...]:
+    """The failures of a session in order, without the rest of its progress, for which all of its words are read."""
+    return _errors(_places(parts))
+
+
 _Place = tuple[SessionInteraction, int, Step]
+
+
+def _places(parts: Sequence[SessionInteraction]) -> list[_Place]:
+    return [(part, number, step) for part in parts for number, step in enumerate(part.steps)]
 
 
 def _signal(
@@ -173,26 +185,28 @@ def _ignored(trajectory: Trajectory, places: Sequence[_Place]) -> tuple[IgnoredR
         own = words(piece(step.thought)) | words(piece(raw)) | words(piece(step.message))
         written.append(own)
         asked = trajectory.turns[part.turn].user_message
-        seen |= own | (words(asked) if asked else set())
+        seen |= own
+        seen |= words(asked) if asked else frozenset()
         returned = words(piece(step.result.content)) if step.result else frozenset[str]()
         new.append(returned - seen)
         fewest.append(max(_FEWEST_WORDS, _LEAST_NEW * len(returned)))
         seen |= returned
-    last: dict[str, int] = dict.fromkeys(words(trajectory.final_answer or ""), len(places))
-    for index, own in enumerate(written):
-        last.update((word, max(index, last.get(word, -1))) for word in own)
-    ends = max((index for index, own in enumerate(written) if own), default=-1)
-    ends = len(places) if trajectory.final_answer else ends
-    return tuple(
-        IgnoredResult(part, number, step.call.name, len(new[index]))
-        for index, (part, number, step) in enumerate(places)
-        if _worked(step)
-        and step.call is not None
-        and len(new[index]) >= fewest[index]
-        and _EFFECTS.search(step.call.name) is None
-        and index < ends
-        and not any(last.get(word, -1) > index for word in new[index])
-    )
+    later: set[str] = set(words(trajectory.final_answer or ""))
+    is_followed = bool(trajectory.final_answer)
+    found: list[IgnoredResult] = []
+    for index, (part, number, step) in reversed(list(enumerate(places))):
+        if (
+            is_followed
+            and _worked(step)
+            and step.call is not None
+            and len(new[index]) >= fewest[index]
+            and _EFFECTS.search(step.call.name) is None
+            and later.isdisjoint(new[index])
+        ):
+            found.append(IgnoredResult(part, number, step.call.name, len(new[index])))
+        later |= written[index]
+        is_followed = is_followed or bool(written[index])
+    return tuple(reversed(found))
 
 
 def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tuple[tuple[int, ...], ...]:
@@ -204,11 +218,19 @@ def _stalls(trajectory: Trajectory, parts: Sequence[SessionInteraction]) -> tupl
         if part.turn != turn:
             turn = part.turn
             seen |= words(trajectory.turns[turn].user_message or "")
-        own = words(part.written) | words(part.results)
+        own = _own_words(part)
         still.append((part.order, part.turn, bool(own) and len(own - seen) / len(own) < NEWS))
         seen |= own
     runs = (tuple(order for order, _, _ in run) for (_, is_still), run in groupby(still, lambda at: at[1:]) if is_still)
     return tuple(run for run in runs if len(run) >= STALL)
+
+
+def _own_words(part: SessionInteraction) -> frozenset[str]:
+    """Words that the agent wrote in an interaction, and that its calls returned."""
+    piece = part.trajectory.piece
+    written = [piece(span) for step in part.steps for span in (step.thought, step.call.raw if step.call else None)]
+    returned = [piece(step.result.content) for step in part.steps if step.result]
+    return words_of_pieces(part.written, [*written, part.messages]) | words_of_pieces(part.results, returned)
 
 
 def _regressions(places: Sequence[_Place]) -> tuple[int, ...]:

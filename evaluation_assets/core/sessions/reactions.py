@@ -8,6 +8,7 @@ from typing import Literal
 
 import yaml
 
+from evaluation_assets.core.pattern_sets import PatternSet
 from evaluation_assets.core.sessions.examples import DISSATISFIED, Dissatisfaction, Resemblance
 from evaluation_assets.core.sessions.handoffs import particulars
 from evaluation_assets.core.sessions.similarity import Similarity
@@ -26,8 +27,8 @@ def cues(kind: str) -> tuple[str, ...]:
 
 
 @cache
-def _cues(kind: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{cue})" for cue in cues(kind)), re.IGNORECASE)
+def _cues(kind: str) -> PatternSet:
+    return PatternSet(cues(kind), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

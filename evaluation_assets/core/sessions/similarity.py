@@ -1,11 +1,13 @@
 """Similarity of two texts, by character n-grams or another measure."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
+from evaluation_assets.core.sessions.character_ngrams import tf_idf
 from evaluation_assets.core.trajectories.words import share, words
 
 RE_ASK_COSINE = 0.35
@@ -124,13 +126,6 @@ class LexicalSimilarity:
             return np.zeros((len(texts), len(texts)))
         return np.clip((vectors @ vectors.T).toarray(), 0.0, 1.0)
 
-    def _vectors(self, texts: Sequence[str]) -> Any:
+    def _vectors(self, texts: Sequence[str]) -> csr_matrix | None:
         """One row a text; `None` if no text has an n-gram."""
-        # scikit-learn takes two seconds to import; commands without sessions should not wait for it.
-        from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
-
-        vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
-        try:
-            return vectorizer.fit_transform([text[:_READ] for text in texts])
-        except ValueError:  # no text has an n-gram
-            return None
+        return tf_idf([text[:_READ] for text in texts])

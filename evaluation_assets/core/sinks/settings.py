@@ -27,9 +27,14 @@ class InvalidSinks(InvalidConfiguration):
 class SinkSettings(Section):
     """What all sinks have.
 
-    `suites` and `drops` are patterns such as `nightly*`; a drop without a suite matches only `*`. `only_from` is the
-    source in sources.yaml that the drop was fetched by. `timeout_seconds` is for one request, of which there are at
-    most `attempts`.
+    Attributes:
+        type: Type of the sink.
+        suites: Patterns of the suites whose results are sent, such as `nightly*`. A drop without a suite matches only
+            `*`.
+        drops: Patterns of the drops whose results are sent.
+        only_from: Source in sources.yaml that a drop must have been fetched by. `null`: any drop.
+        timeout_seconds: Timeout of one request, in seconds.
+        attempts: Maximum number of attempts at a request, 1 to 10.
     """
 
     type: Any
@@ -54,9 +59,12 @@ class SinkSettings(Section):
 
 
 class ScoreSinkSettings(SinkSettings):
-    """A sink of scores. `levels` are those of the scores that are sent: on traces, on spans (the clips), or both.
+    """What all sinks of scores have.
 
-    Annotations of people with one of the `passed_names` come back as labels of the trajectory as a whole.
+    Attributes:
+        levels: Levels of the scores to send: `trajectory` on traces, `clip` on spans.
+        passed_names: Names of people's annotations that come back as labels of the trajectory as a whole; others are
+            labels of the criterion of that name.
     """
 
     levels: tuple[Level, ...] = ("trajectory", "clip")
@@ -66,7 +74,12 @@ class ScoreSinkSettings(SinkSettings):
 class MlflowSinkSettings(ScoreSinkSettings):
     """Assessments on the traces of an MLflow tracking server.
 
-    The token is optional; with `username_env` the server is sent user and password instead.
+    Attributes:
+        tracking_uri: Address of the tracking server.
+        token_env: Environment variable with the token. If it is not set, no token is sent.
+        username_env: Environment variable with the user name. `null`: the token is sent instead of user name and
+            password.
+        password_env: Environment variable with the password; only used with `username_env`.
     """
 
     type: Literal["mlflow"]
@@ -82,7 +95,13 @@ class MlflowSinkSettings(ScoreSinkSettings):
 
 
 class PhoenixSinkSettings(ScoreSinkSettings):
-    """Annotations on the traces and spans of a project in Arize Phoenix."""
+    """Annotations on the traces and spans of a project in Arize Phoenix.
+
+    Attributes:
+        url: Address of the server.
+        project: Name of the project.
+        api_key_env: Environment variable with the API key. If it is not set, no key is sent.
+    """
 
     type: Literal["phoenix"]
     url: str = Field(pattern=_URL)
@@ -96,7 +115,13 @@ class PhoenixSinkSettings(ScoreSinkSettings):
 
 
 class LangfuseSinkSettings(ScoreSinkSettings):
-    """Scores on the traces and observations of a Langfuse project; the keys say which project."""
+    """Scores on the traces and observations of a Langfuse project; the keys say which project.
+
+    Attributes:
+        url: Address of the server. Default: Langfuse Cloud, EU.
+        public_key_env: Environment variable with the public key of the project.
+        secret_key_env: Environment variable with the secret key of the project.
+    """
 
     type: Literal["langfuse"]
     url: str = Field(default="https://cloud.langfuse.com", pattern=_URL)
@@ -110,7 +135,13 @@ class LangfuseSinkSettings(ScoreSinkSettings):
 
 
 class LangsmithSinkSettings(ScoreSinkSettings):
-    """Feedback on the runs of LangSmith. `project_id` is needed by deployments that find no run without it."""
+    """Feedback on the runs of LangSmith.
+
+    Attributes:
+        url: Address of the server. Default: LangSmith Cloud, US.
+        api_key_env: Environment variable with the API key.
+        project_id: ID of the project, for deployments that find no run without it. `null`: it is not sent.
+    """
 
     type: Literal["langsmith"]
     url: str = Field(default="https://api.smith.langchain.com", pattern=_URL)
@@ -124,9 +155,12 @@ class LangsmithSinkSettings(ScoreSinkSettings):
 
 
 class OtlpSinkSettings(ScoreSinkSettings):
-    """Events `gen_ai.evaluation.result` to an OTLP/HTTP endpoint; `/v1/logs` is added to a URL without a path.
+    """Events `gen_ai.evaluation.result` to an OTLP/HTTP endpoint.
 
-    `headers_env` names a variable of the form `key=value,key=value`, as OTEL_EXPORTER_OTLP_HEADERS has it.
+    Attributes:
+        passed_names: Not used: OTLP has no annotations of people.
+        endpoint: Address of the endpoint; `/v1/logs` is added to a URL without a path.
+        headers_env: Environment variable with headers as `key=value,key=value`. If it is not set, no headers are added.
     """
 
     type: Literal["otlp"]
@@ -140,11 +174,17 @@ class OtlpSinkSettings(ScoreSinkSettings):
 
 
 class GithubSinkSettings(SinkSettings):
-    """The gate's verdict on a commit, and a comment on its pull request, which is updated in place.
+    """The gate's verdict on a commit, and a comment on its pull request.
 
     Repository, commit and pull request are the labels `github_repository`, `github_sha` and `github_pr` of the drop's
-    sidecar; else GITHUB_REPOSITORY, GITHUB_SHA and GITHUB_REF, which GitHub Actions sets. `status` is how the commit is
-    marked: a check run needs the token of a GitHub app, which GitHub Actions has.
+    sidecar; else GITHUB_REPOSITORY, GITHUB_SHA and GITHUB_REF, which GitHub Actions sets.
+
+    Attributes:
+        api_url: Address of the API; GitHub Enterprise has its own, such as `https://github.example.com/api/v3`.
+        token_env: Environment variable with the token.
+        status: How the commit is marked: with a `check_run`, which needs the token of a GitHub app such as that of
+            GitHub Actions, with a `commit_status`, or not at all (`none`).
+        comment: Whether to comment on the pull request. There is one comment per suite, which is updated in place.
     """
 
     type: Literal["github"]
@@ -162,7 +202,8 @@ class GithubSinkSettings(SinkSettings):
 class WebhookSinkSettings(SinkSettings):
     """The headline and the gate of each drop as JSON with a `text`, which Slack-compatible webhooks display.
 
-    The URL is a secret and is named by its variable.
+    Attributes:
+        url_env: Environment variable with the URL, which is a secret.
     """
 
     type: Literal["webhook"]

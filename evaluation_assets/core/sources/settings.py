@@ -26,9 +26,17 @@ class InvalidSources(InvalidConfiguration):
 class SourceSettings(Section):
     """What all sources have.
 
-    A trace is fetched once its last span ended `quiet_minutes` ago. `share` is the sample of traces, by their IDs.
-    `since` is how far the first look goes back, `every_seconds` the time between looks. `suite`, `agent`,
-    `agent_version`, `labels` and `format` are written into the sidecar of each drop.
+    Attributes:
+        type: Type of the source.
+        quiet_minutes: Minutes after the end of a trace's last span, or the last change of a file, before it is fetched.
+        share: Share of the traces to fetch, 0 to 1; drawn by their IDs.
+        every_seconds: Minimum time in seconds between two looks of the source's sensor.
+        since: How far back the first look goes, for instance `12h` or `7d`.
+        suite: Suite in the sidecar of each drop. `null`: the drops belong to the suite with the name of the source.
+        agent: Agent in the sidecar of each drop. `null`: none.
+        agent_version: Version of the agent in the sidecar of each drop. `null`: none.
+        labels: Labels in the sidecar of each drop, by name.
+        format: Trace format in the sidecar of each drop. `null`: detected from the content.
     """
 
     type: Any
@@ -62,7 +70,15 @@ def without_credentials(url: str) -> str:
 
 
 class MlflowSettings(SourceSettings):
-    """Traces of an MLflow tracking server: all active experiments, or the named ones; `filter` is MLflow's own."""
+    """Traces of an MLflow tracking server.
+
+    MLflow's client reads credentials from its own variables, such as MLFLOW_TRACKING_TOKEN.
+
+    Attributes:
+        tracking_uri: Address of the tracking server.
+        experiments: Names of the experiments. Default: all active ones.
+        filter: A filter string of MLflow, which traces must match. `null`: all traces.
+    """
 
     type: Literal["mlflow"]
     tracking_uri: str
@@ -77,7 +93,13 @@ class MlflowSettings(SourceSettings):
 
 
 class PhoenixSettings(SourceSettings):
-    """Traces of a project in Arize Phoenix."""
+    """Traces of a project in Arize Phoenix.
+
+    Attributes:
+        url: Address of the server.
+        project: Name of the project.
+        api_key_env: Environment variable with the API key. `null`: no key is sent.
+    """
 
     type: Literal["phoenix"]
     url: AnyHttpUrl
@@ -92,7 +114,12 @@ class PhoenixSettings(SourceSettings):
 
 
 class FolderSettings(SourceSettings):
-    """Files in a folder of this machine. `include` selects them by name (`*.jsonl`) or path (`logs/*`)."""
+    """Files in a folder of this machine.
+
+    Attributes:
+        path: The folder; `~` is the user's home directory.
+        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files. `null`: all files that can be read.
+    """
 
     type: Literal["folder"]
     path: str
@@ -105,7 +132,12 @@ class FolderSettings(SourceSettings):
 
 
 class BucketSettings(SourceSettings):
-    """Files in a bucket of an object store."""
+    """Files in a bucket of an object store.
+
+    Attributes:
+        url: URL of the bucket or of a folder in it, such as `s3://bucket/logs`.
+        include: Pattern for the names (`*.jsonl`) or paths (`logs/*`) of files. `null`: all files that can be read.
+    """
 
     type: Literal["bucket"]
     url: str = Field(pattern=r"^[a-z0-9]+://")
@@ -120,7 +152,13 @@ class BucketSettings(SourceSettings):
 class LangfuseSettings(SourceSettings):
     """Traces of a Langfuse project; its keys are those of the project.
 
-    `environment`, `trace_name` and `tags` select traces: those with this environment, this name and all of these tags.
+    Attributes:
+        url: Address of the server. Default: Langfuse Cloud, EU.
+        public_key_env: Environment variable with the public key of the project.
+        secret_key_env: Environment variable with the secret key of the project.
+        environment: Environment that traces must have. `null`: any.
+        trace_name: Name that traces must have. `null`: any.
+        tags: Tags that traces must have, all of them. Default: none.
     """
 
     type: Literal["langfuse"]
@@ -141,8 +179,13 @@ class LangfuseSettings(SourceSettings):
 class LangsmithSettings(SourceSettings):
     """Traces of a LangSmith project.
 
-    `filter` is an expression of LangSmith's query language about root runs. LangSmith finds traces by the time that
-    they began; one that takes longer than `longest` is not fetched.
+    Attributes:
+        project: Name of the project.
+        url: Address of the server. Default: LangSmith Cloud, US.
+        api_key_env: Environment variable with the API key.
+        filter: Expression of LangSmith's query language, which root runs must match. `null`: all traces.
+        longest: Maximum duration of a trace, for instance `2h`. LangSmith finds traces by their start, so a longer one
+            is not fetched.
     """
 
     type: Literal["langsmith"]
@@ -160,7 +203,11 @@ class LangsmithSettings(SourceSettings):
 
 
 class ReceivedSettings(SourceSettings):
-    """Traces that `evaluation-assets receive` received. `spool` is its file, by default the one in the home folder."""
+    """Traces that `evaluation-assets receive` received.
+
+    Attributes:
+        spool: Path of the receiver's SQLite file. `null`: `received.sqlite` in the home folder.
+    """
 
     type: Literal["received"]
     spool: str | None = None
@@ -177,9 +224,13 @@ CODING_AGENTS = ("claude_code", "codex", "gemini_cli", "qwen_code", "opencode", 
 
 
 class CodingAgentSettings(SourceSettings):
-    """Sessions that a coding agent keeps on this machine; with `project`, those that worked in this folder.
+    """Sessions that a coding agent keeps on this machine.
 
-    A session that goes on later is fetched again, whole, so that it is given an hour to be quiet.
+    Attributes:
+        quiet_minutes: Minutes after the last change of a session before it is fetched. A session that continues later
+            is fetched again, whole.
+        project: Sessions that worked in this folder: its path, or the name of it or of a folder above. `null`: all
+            sessions.
     """
 
     type: Literal["claude_code", "codex", "gemini_cli", "qwen_code", "opencode", "goose", "cline"]

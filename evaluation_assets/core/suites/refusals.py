@@ -6,11 +6,15 @@ only sentences count that say it of the one who answers, or of the task, at the 
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Literal
 
 import yaml
+
+from evaluation_assets.core.pattern_sets import PatternSet
 
 _HEAD, _TAIL = 400, 250
 _CAVEAT = 450
@@ -24,42 +28,60 @@ _BOXED = re.compile(r"^\\boxed\{(?:\\text\{)?")
 def is_refusal(answer: str) -> bool:
     """Whether an answer refuses the task, or says of it that it was not done."""
     if len(answer) <= _HEAD + _TAIL:
-        sentences = _sentences(answer)
-        last = sentences[-1:]
+        head = tail = _plain(answer)
     else:
-        sentences, last = _sentences(answer[:_HEAD]), _sentences(answer[-_TAIL:])[-1:]
-    if not sentences:
+        head, tail = _plain(answer[:_HEAD]), _plain(answer[-_TAIL:])
+    if not _patterns("says_no", "failed", "lacks").may_match(" ".join(f"{head} {tail}".split())):
         return False
-    says_no = _pattern("says_no")
+    first = next(_sentences(_SENTENCE_END.split(head)), None)
+    if first is None:
+        return False
+    says_no = _patterns("says_no")
     return (
-        says_no.search(sentences[0]) is not None
-        or any(says_no.search(sentence) and _pattern("about_the_task").search(sentence) for sentence in last)
-        or _pattern("failed").fullmatch(sentences[0].rstrip(".!。！ ")) is not None
-        or (len(answer) <= _CAVEAT and _pattern("lacks").search(sentences[0]) is not None)
+        says_no.search(first) is not None
+        or _pattern("failed").fullmatch(first.rstrip(".!。！ ")) is not None
+        or (len(answer) <= _CAVEAT and _patterns("lacks").search(first) is not None)
+        or any(
+            says_no.search(last) and _patterns("about_the_task").search(last)
+            for last in islice(_sentences(reversed(_SENTENCE_END.split(tail))), 1)
+        )
     )
 
 
-def _sentences(text: str) -> list[str]:
-    """Sentences in lower case, without marks and without what politeness puts in front."""
+def _plain(text: str) -> str:
+    """A text in lower case and without marks."""
     plain = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
-    plain = _MARKS.sub("", _BOXED.sub("", plain.strip()))
+    return _MARKS.sub("", _BOXED.sub("", plain.strip()))
+
+
+def _sentences(parts: Iterable[str]) -> Iterator[str]:
+    """The parts that say something, without what politeness puts in front."""
     polite = _pattern("polite")
-    found: list[str] = []
-    for part in _SENTENCE_END.split(plain):
+    for part in parts:
         sentence = " ".join(part.split())
         bare = sentence
         while (courtesy := polite.match(bare)) is not None and courtesy.end() < len(bare):
             bare = bare[courtesy.end() :]
         if bare and polite.fullmatch(f"{bare} ") is None:
-            found.append(sentence if _pattern("says_no").search(sentence) else bare)
-    return found
+            yield sentence if _patterns("says_no").search(sentence) else bare
 
 
 @cache
-def _pattern(kind: Literal["polite", "says_no", "about_the_task", "failed", "lacks"]) -> re.Pattern[str]:
-    """All patterns of a kind, in every language, as one."""
+def _listed(kind: str) -> tuple[str, ...]:
+    """The patterns of a kind in every language."""
     patterns = yaml.safe_load(files("evaluation_assets.core.suites").joinpath("refusals.yaml").read_text("utf-8"))
-    whole = "|".join(pattern for language in patterns[kind].values() for pattern in language)
-    for name in ("processing", "task"):
-        whole = whole.replace(f"<{name}>", patterns[name])
-    return re.compile(whole)
+    return tuple(
+        pattern.replace("<processing>", patterns["processing"]).replace("<task>", patterns["task"])
+        for language in patterns[kind].values()
+        for pattern in language
+    )
+
+
+@cache
+def _pattern(kind: Literal["polite", "failed"]) -> re.Pattern[str]:
+    return re.compile("|".join(_listed(kind)))
+
+
+@cache
+def _patterns(*kinds: Literal["says_no", "about_the_task", "failed", "lacks"]) -> PatternSet:
+    return PatternSet([pattern for kind in kinds for pattern in _listed(kind)])

@@ -7,6 +7,7 @@ import jsonschema
 import regex as regular_expressions
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from evaluation_assets.core.field_meanings import describe
 from evaluation_assets.core.trajectories.model import Tool
 
 Match = Literal["exact", "in_order", "any_order", "superset", "subset", "same_effects"]
@@ -35,16 +36,26 @@ class InvalidSuite(ValueError):
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, json_schema_extra=describe)
 
 
 class ParameterRule(_Model):
     """What one parameter of an expected call has to be.
 
     Without `equals`, `one_of`, `regex` or `schema` it only has to be there. Values compare as JSON: 1 is 1.0, but
-    neither "1" nor true. `tolerance` is the greatest absolute difference of numbers; `ignore_case` and
-    `ignore_punctuation` (white space and `,./-_*^`) loosen the comparison of texts, also inside lists and objects.
-    `regex` has to match the whole text. An `optional` parameter may be absent, a `forbidden` one has to be.
+    neither "1" nor true.
+
+    Attributes:
+        equals: The value. `null`, where it is written, is a value too.
+        one_of: Accepted values, in place of `equals`. `null`: not checked.
+        tolerance: Largest accepted difference of a number from `equals` or `one_of`. `null`: none.
+        regex: Regular expression that the whole text has to match. `null`: not checked.
+        ignore_case: Whether case is ignored in texts, also inside lists and objects.
+        ignore_punctuation: Whether white space and `,./-_*^` are ignored in `equals` and `one_of`, also inside lists
+            and objects.
+        json_schema: JSON Schema that the value has to satisfy. `null`: not checked.
+        optional: Whether the parameter may be absent.
+        forbidden: Whether the parameter has to be absent.
     """
 
     equals: Any = None
@@ -109,9 +120,13 @@ Rule = Annotated[
 
 
 class ExpectedCall(_Model):
-    """A call the agent should make. `other_parameters` says whether it may have parameters that are not listed.
+    """A call the agent should make.
 
-    `returns` is what a mock of the tool answers to this call.
+    Attributes:
+        tool: Name of the tool.
+        parameters: Rules by the name of a parameter. A plain value means `equals`.
+        other_parameters: Whether the call may have parameters that are not listed.
+        returns: What a mock of the tool answers to this call. Default: `returns` of the tool's definition.
     """
 
     tool: str = Field(min_length=1)
@@ -123,8 +138,11 @@ class ExpectedCall(_Model):
 class ReferenceAnswer(_Model):
     r"""The right final answer.
 
-    `exact` compares the texts without white space around them; `normalised` also without currency signs, thousands
-    separators, case, white space and `\boxed{}`. With `tolerance`, numbers may differ by that much.
+    Attributes:
+        value: The text.
+        compare: `exact` ignores white space around the texts; `normalised` also ignores currency signs, thousands
+            separators, case, white space and `\boxed{}`.
+        tolerance: Largest accepted difference if both answers are numbers. `null`: none.
     """
 
     value: str
@@ -139,16 +157,25 @@ def _answer(value: Any) -> Any:
 
 
 class Message(_Model):
-    """One message of the conversation a case starts with."""
+    """One message of the conversation a case starts with.
+
+    Attributes:
+        role: Who says it; `system` is added to the agent's system prompt.
+        content: The text.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 class ToolDefinition(_Model):
-    """A tool that agents are given. `parameters` is a JSON Schema, or a flat map of name to type.
+    """A tool that agents are given.
 
-    `returns` is what a mock of the tool answers to calls that no expected call answers.
+    Attributes:
+        name: Name of the tool.
+        description: What the model reads about the tool.
+        parameters: JSON Schema, or a flat map of name to type. `null`: only the tool's name is checked.
+        returns: What a mock of the tool answers to calls that no expected call answers. Default: such a call fails.
     """
 
     name: str = Field(min_length=1)
@@ -163,10 +190,31 @@ class ToolDefinition(_Model):
 
 
 class Case(_Model):
-    """A task with expectations.
+    """A task with expectations. What a case does not say is not checked.
 
-    What a case does not say is not checked, except that without `match` the calls are compared as a whole: missing
-    ones fail the case, others lower its score.
+    Attributes:
+        id: ID, unique in the suite. A run belongs to the case whose ID is its `task_id`, else to the one with the same
+            message.
+        message: What the user asks. `null`: what `messages` say.
+        messages: The conversation the case starts with, in place of `message`.
+        expected_calls: The calls the agent should make.
+        match: How the calls must agree with the expected ones: `exact` (in this order and no others), `in_order`
+            (others may be in between), `any_order` (no others), `superset` (others are allowed), `subset` (no others,
+            and not necessarily all) or `same_effects` (only calls that change something are compared). `null`: missing
+            calls fail the case, others lower its score.
+        should_not_call_tools: Whether any call fails the case, with a score of 0.
+        keywords: Texts that the answer should contain, ignoring case.
+        answer: The right final answer; a plain text or number is its `value`. Another answer fails the case. `null`:
+            not checked.
+        optimal_steps: Number of calls that the task needs; efficiency is this over the calls made. `null`: not
+            measured.
+        max_calls: Maximum number of calls; more fail the case. `null`: no limit.
+        max_latency_ms: Duration in milliseconds above which a run has an issue, which does not fail it. `null`: no
+            limit.
+        max_cost_usd: Cost in US dollars above which a run has an issue, which does not fail it. `null`: no limit.
+        category: Group of the case in reports. `null`: none.
+        tags: Labels of the case, in the tables.
+        tools: The tools of this case, in place of those of the suite. `null`: those of the suite.
     """
 
     id: str = Field(min_length=1)
@@ -227,9 +275,16 @@ class Case(_Model):
 class Suite(_Model):
     """Cases that belong together.
 
-    `weighting` names the weights of the score's parts or gives them. A case passes with a score of at least
-    `min_score` and no hard issue, the suite with a share of at least `min_pass_rate` of its runs passed.
-    `wrong_value_credit` is what a parameter counts that is there with a wrong value.
+    Attributes:
+        name: Name of the suite. In a file, the default is the file's name.
+        description: What the suite is for.
+        weighting: Weights of the parts of the score, by part, or the name of a set of weights. Parts that do not apply
+            are left out.
+        min_score: Score, 0 to 1, that a case needs to pass; it must also have no hard issue.
+        min_pass_rate: Share of the runs, 0 to 1, that must pass for the suite to pass.
+        wrong_value_credit: Credit, 0 to 1, for a parameter that is there with a wrong value.
+        tools: The tools that agents are given and calls are checked against. `null`: those that a run recorded.
+        cases: The test cases.
     """
 
     name: str = Field(min_length=1)

@@ -1,9 +1,9 @@
-"""The words of a text that grows: where each stood first, and the scripts of all so far."""
+"""The words of a text that grows, and the scripts of all so far."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
-from evaluation_assets.core.trajectories.words import main_scripts, script_of
+from evaluation_assets.core.trajectories.words import count_scripts, main_scripts
 
 
 class GrowingWords:
@@ -12,28 +12,26 @@ class GrowingWords:
     Asking for the scripts of all words again after each step would take time with the square of the steps.
     """
 
-    def __init__(self, words: Iterable[str] = ()) -> None:
-        self.first: dict[str, int] = {}
-        self.counts: Counter[str] = Counter()
-        self._size = 0
+    def __init__(self, words: AbstractSet[str] = frozenset()) -> None:
+        self.all: set[str] = set()
+        self._counts: Mapping[str, int] = {}
         self.add(words)
 
-    def add(self, words: Iterable[str]) -> None:
-        """Add the words of the next part of the text; parts are numbered from 0."""
-        for word in words:
-            if word not in self.first:
-                self.first[word] = self._size
-                if (script := script_of(word)) is not None:
-                    self.counts[script] += 1
-        self._size += 1
+    def add(self, words: AbstractSet[str]) -> None:
+        """Add the words of the next part of the text."""
+        new = words - self.all
+        self.all |= new
+        self._counts = _sum(self._counts, count_scripts(new))
 
     @property
     def scripts(self) -> frozenset[str]:
         """The scripts that the text so far is written in."""
-        return main_scripts(self.counts)
+        return main_scripts(self._counts)
+
+    def scripts_with(self, words: AbstractSet[str]) -> frozenset[str]:
+        """The scripts that the text so far and these words would be written in."""
+        return main_scripts(_sum(self._counts, count_scripts(words - self.all)))
 
 
-def with_more(counts: Mapping[str, int], words: Iterable[str]) -> frozenset[str]:
-    """The scripts of words with these counts and of more words, none of which is among them."""
-    of_more = Counter(script for word in words if (script := script_of(word)) is not None)
-    return main_scripts(Counter(counts) + of_more)
+def _sum(some: Mapping[str, int], others: Mapping[str, int]) -> dict[str, int]:
+    return {script: some.get(script, 0) + others.get(script, 0) for script in {**some, **others}}

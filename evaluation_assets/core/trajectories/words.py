@@ -2,10 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from operator import itemgetter
+from string import ascii_lowercase, digits
 
-_WORD = re.compile(r"[A-Za-zÀ-ɏͰ-ӿ]{3,}|\d+(?:[.,]\d+)*|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_SHORTEST = 3
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_WORD = re.compile(rf"[A-Za-zÀ-ɏͰ-ӿ]{{{_SHORTEST},}}|{_NUMBER.pattern}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_LETTERS = bytes(code if chr(code) in ascii_lowercase else ord(" ") for code in range(256))
+_FIGURES = bytes(code if chr(code) in digits + ".," else ord(" ") for code in range(256))
 _STOP = frozenset(
     """
     the and for with that this from are was were has have had not you your can could will would what which who how when
@@ -29,24 +36,43 @@ def words(text: str) -> frozenset[str]:
     return _words(text[:_LIMIT])
 
 
+def words_of_pieces(text: str, pieces: Iterable[str]) -> frozenset[str]:
+    """Words of a text that consists of these pieces, with line ends in between; those of pieces may be remembered."""
+    return words(text) if len(text) > _LIMIT else frozenset[str]().union(*map(words, pieces))
+
+
 @lru_cache(_REMEMBERED)
 def _words(text: str) -> frozenset[str]:
-    together = set(_WORD.findall(text.lower()))
+    lower = text.lower()
+    if lower.isascii():
+        return frozenset(_words_in_ascii(lower))
+    together = set(lower.split())
+    ascii_only = set(filter(str.isascii, together))
+    return frozenset(_words_in_ascii(" ".join(ascii_only)) | _words_in_any(" ".join(together - ascii_only)))
+
+
+def _words_in_any(lower: str) -> set[str]:
+    together = set(_WORD.findall(lower))
     together -= _STOP
     found = {word for word in together if word[0] < "\u3040"}
     for word in together - found:
         found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-    return frozenset(found)
+    return found
+
+
+def _words_in_ascii(lower: str) -> set[str]:
+    """The same of a text in ASCII: splitting it at all other characters looks at a word that is repeated only once."""
+    characters = lower.encode()
+    found = {word for word in set(characters.translate(_LETTERS).decode().split()) if len(word) >= _SHORTEST}
+    found -= _STOP
+    for number in set(characters.translate(_FIGURES).decode().split()):
+        found.update([number] if number.isdigit() else _NUMBER.findall(number))
+    return found
 
 
 def share(part: frozenset[str], whole: frozenset[str]) -> float | None:
     """Share of `part` that is in `whole`; `None` when `part` is empty."""
     return len(part & whole) / len(part) if part else None
-
-
-def script_of(word: str) -> str | None:
-    """The script of a word; `None` for a number. East Asian scripts, which are written together, are one."""
-    return _SCRIPTS[word[:1]]
 
 
 class _ScriptsOfCharacters(dict[str, str | None]):
@@ -60,17 +86,27 @@ class _ScriptsOfCharacters(dict[str, str | None]):
 
 
 _SCRIPTS = _ScriptsOfCharacters()
+_FIRST = itemgetter(0)
+
+
+def count_scripts(of: Iterable[str]) -> dict[str, int]:
+    """How many words are in each script. East Asian scripts, which are written together, are one; numbers have none."""
+    found: dict[str, int] = {}
+    for first, count in Counter(map(_FIRST, of)).items():
+        if (script := _SCRIPTS[first]) is not None:
+            found[script] = found.get(script, 0) + count
+    return found
 
 
 def scripts(of: frozenset[str]) -> frozenset[str]:
     """The scripts a text is written in: those of at least a fifth of its words."""
-    found = Counter(map(_SCRIPTS.__getitem__, [word[:1] for word in of]))
-    return main_scripts(Counter({script: count for script, count in found.items() if script is not None}))
+    return main_scripts(count_scripts(of))
 
 
-def main_scripts(counts: Counter[str]) -> frozenset[str]:
+def main_scripts(counts: Mapping[str, int]) -> frozenset[str]:
     """The scripts of at least a fifth of the words, given how many are in each."""
-    return frozenset(script for script, count in counts.items() if count >= _USED * counts.total())
+    least = _USED * sum(counts.values())
+    return frozenset(script for script, count in counts.items() if count >= least)
 
 
 def are_comparable(part: frozenset[str], whole: frozenset[str]) -> bool:
@@ -85,8 +121,8 @@ def are_written_in(part: frozenset[str], known: frozenset[str]) -> bool:
     """Whether most words of `part` are in one of the `known` scripts; no script is any."""
     if not known:
         return True
-    judged = [script in known for word in part if (script := script_of(word)) is not None]
-    return not judged or sum(judged) * 2 > len(judged)
+    counts = count_scripts(part)
+    return not counts or _count_in(counts, known) * 2 > sum(counts.values())
 
 
 def comparable_share(part: frozenset[str], whole: frozenset[str]) -> float | None:
@@ -94,15 +130,18 @@ def comparable_share(part: frozenset[str], whole: frozenset[str]) -> float | Non
 
     `None` when `part` is empty, or most of it cannot be compared.
     """
-    return share_of_known(part, scripts(whole), whole.__contains__)
+    return share_of_known(part, scripts(whole), part & whole)
 
 
-def share_of_known(
-    part: frozenset[str], known_scripts: frozenset[str], is_known: Callable[[str], bool]
-) -> float | None:
-    """As `comparable_share`, with a whole of which the scripts are known, and whether it has a word."""
+def share_of_known(part: frozenset[str], known_scripts: frozenset[str], known: AbstractSet[str]) -> float | None:
+    """As `comparable_share`, with a whole of which the scripts are known, and the words of `part` that it has."""
     if not are_written_in(part, known_scripts) or not part:
         return None
-    known = {word for word in part if is_known(word)}
-    compared = sum(word in known or (script := script_of(word)) is None or script in known_scripts for word in part)
+    missing = part - known
+    counts = count_scripts(missing)
+    compared = len(known) + len(missing) - sum(counts.values()) + _count_in(counts, known_scripts)
     return len(known) / compared if compared else None
+
+
+def _count_in(counts: Mapping[str, int], known: frozenset[str]) -> int:
+    return sum(counts.get(script, 0) for script in known)

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from upath import UPath
 
-from evaluation_assets.core.drops import Sidecar
 from evaluation_assets.core.facts import MetricsFacts
 from evaluation_assets.core.gating.participants import Participants
 from evaluation_assets.core.gating.task_metrics import case_metrics, metric_rows, read_metrics
 from evaluation_assets.core.lake import Stored, Stream, batched, write
+from evaluation_assets.core.sidecar import Sidecar
 from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TASK_METRICS, TOOL_USE_RESULTS
 from evaluation_assets.core.trajectories.model import Agent, Usage
 from evaluation_assets.core.trajectories.trajectory_rows import trajectory_row

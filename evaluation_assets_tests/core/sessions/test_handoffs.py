@@ -1,6 +1,10 @@
 """What was handed over, against what was needed."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation_assets.core.sessions.handoffs import HandoffFinding, particulars
 from evaluation_assets_tests.core.sessions.making import call, example, part, seen, session, turn
@@ -55,3 +59,39 @@ def test_the_example_in_which_a_coordinator_forgets_the_details() -> None:
 )
 def test_particulars_are_what_cannot_be_guessed(text: str, expected: set[str]) -> None:
     assert particulars(text) == expected
+
+
+PLAIN = re.compile(
+    r"https?://[^\s\"'<>)\]}]+"
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<![\w.])[A-Za-z]*[-_#/]?\d[\w-]*(?:[.,:/]\d+)*"
+    r"|[\"“「]([^\"”」\n]{3,60})[\"”」]"
+)
+SAID = [
+    "http://a.b/",
+    "https://x)",
+    "@",
+    "jo@x.org",
+    "#",
+    "-",
+    "4411",
+    "89.50",
+    '"',
+    "“",
+    "”",
+    "「",
+    "'",
+    ".",
+    " ",
+    "\n",
+    "RF",
+    "to",
+]
+
+
+@given(said=st.lists(st.sampled_from(SAID) | st.text(max_size=3), max_size=20))
+def test_particulars_are_what_one_pattern_finds_from_left_to_right(said: list[str]) -> None:
+    text = "".join(said)
+    values = {(found.group(1) or found.group()).strip(".,:;/#").casefold() for found in PLAIN.finditer(text)}
+    trimmed = {re.sub(r"(?<=\d)\.0+$|(?<=\.\d)0+$|(?<=\.\d\d)0+$", "", value) for value in values if len(value) >= 2}
+    assert particulars(text) == trimmed

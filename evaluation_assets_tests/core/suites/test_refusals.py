@@ -1,11 +1,13 @@
 """Answers that are none, and answers that talk about errors."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation_assets.core.suites import refusals
 from evaluation_assets.core.suites.call_metrics import completed
 from evaluation_assets.core.suites.refusals import is_refusal
 from evaluation_assets_tests.third_party import data
@@ -84,6 +86,43 @@ def test_an_answer_that_talks_about_errors_is_completed(answer: str) -> None:
 @given(st.text() | st.lists(st.sampled_from(["I am ", "unable to ", "sorry, ", "it seems ", "\\n", ". "])).map("".join))
 def test_white_space_around_an_answer_does_not_matter(answer: str) -> None:
     assert is_refusal(f"  {answer}\n") is is_refusal(answer)
+
+
+def plain_is_refusal(answer: str) -> bool:
+    """The definition: all sentences of the beginning and of the end, and no look at what patterns require."""
+
+    def pattern(kind: str) -> re.Pattern[str]:
+        return re.compile("|".join(refusals._listed(kind)))
+
+    def sentences(text: str) -> list[str]:
+        found: list[str] = []
+        for part in refusals._SENTENCE_END.split(refusals._plain(text)):
+            sentence = bare = " ".join(part.split())
+            while (courtesy := pattern("polite").match(bare)) is not None and courtesy.end() < len(bare):
+                bare = bare[courtesy.end() :]
+            if bare and pattern("polite").fullmatch(f"{bare} ") is None:
+                found.append(sentence if pattern("says_no").search(sentence) else bare)
+        return found
+
+    is_short = len(answer) <= 650
+    first, *rest = sentences(answer if is_short else answer[:400]) or [""]
+    last = ([first, *rest] if is_short else sentences(answer[-250:]))[-1:]
+    return bool(first) and (
+        pattern("says_no").search(first) is not None
+        or any(pattern("says_no").search(one) and pattern("about_the_task").search(one) for one in last)
+        or pattern("failed").fullmatch(first.rstrip(".!。！ ")) is not None
+        or (len(answer) <= 450 and pattern("lacks").search(first) is not None)
+    )
+
+
+@given(
+    st.lists(
+        st.sampled_from((*REFUSALS, *ANSWERS, "Well. ", "Sorry, ", "I\n am\tunable  to", "x" * 300, "answer", "。")),
+        max_size=5,
+    ).map(" ".join)
+)
+def test_refusals_are_those_of_the_plain_definition(answer: str) -> None:
+    assert is_refusal(answer) is plain_is_refusal(answer)
 
 
 def test_a_long_answer_is_read_in_no_time() -> None:

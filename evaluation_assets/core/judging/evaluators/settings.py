@@ -11,11 +11,14 @@ Package = Literal["autoevals", "openevals", "agentevals", "deepeval", "inspect",
 
 
 class EvaluatorSettings(Section):
-    """A metric of another package: its name there, and the `arguments` that it takes.
+    """A metric of another package.
 
-    `criterion` is the name of its score; by default that of the package and the metric, for instance
-    `autoevals_factuality`. Where the metric is `lower_is_better`, the score is 1 minus what it returns; by default that
-    is known of the metrics that a package ships.
+    Attributes:
+        package: The package, which an extra installs.
+        metric: Name of the metric in the package, for instance `Factuality`.
+        arguments: Arguments of the metric: those of its constructor, and values in its prompt. Default: none.
+        criterion: Name of its score. `null`: that of the package and the metric, for instance `autoevals_factuality`.
+        lower_is_better: `true` stores 1 minus the score. `null`: as is known of the metrics that a package ships.
     """
 
     package: Package

@@ -4,14 +4,15 @@ import ast
 import re
 import unicodedata
 import warnings
-from collections import Counter
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from evaluation_assets.core.judging.rules.neighbours import following, last_same
 from evaluation_assets.core.judging.rules.seen_addresses import SeenAddresses
 from evaluation_assets.core.suites.calls import CUT_OFF
 from evaluation_assets.core.trajectories.calls import CallKey, call_key
-from evaluation_assets.core.trajectories.growing_words import GrowingWords, with_more
+from evaluation_assets.core.trajectories.growing_words import GrowingWords
 from evaluation_assets.core.trajectories.model import Span, Step, Trajectory
 from evaluation_assets.core.trajectories.words import (
     are_comparable,
@@ -31,6 +32,14 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 _CODE_TOOL = re.compile(r"python|execute|code|sandbox|run", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How many new words of a result the agent wrote later, and whether it wrote in a script of theirs at all."""
+
+    taken_up: int
+    is_in_a_script_of_the_result: bool
 
 
 class Evidence:
@@ -72,24 +81,37 @@ class Evidence:
         ]
 
     @cached_property
-    def first_seen(self) -> dict[str, int]:
-        """The step whose result brought a word up; -1 for words of the task, or that the agent brought up itself."""
-        seen = dict.fromkeys(words(self.trajectory.task), -1)
-        for position, (written, returned) in enumerate(zip(self.written_words, self.result_words, strict=True)):
-            for word in written:
-                seen.setdefault(word, -1)
-            for word in returned:
-                seen.setdefault(word, position)
-        return seen
+    def new_words(self) -> list[frozenset[str]]:
+        """For each step, the words that its result brought into the trajectory."""
+        seen = set(words(self.trajectory.task))
+        found: list[frozenset[str]] = []
+        for written, returned in zip(self.written_words, self.result_words, strict=True):
+            seen |= written
+            found.append(returned - seen)
+            seen |= returned
+        return found
 
     @cached_property
-    def last_written(self) -> dict[str, int]:
-        """The last step in which the agent wrote a word; the answer comes after all steps."""
-        last: dict[str, int] = {}
-        for position, written in enumerate(self.written_words):
-            last.update(dict.fromkeys(written, position))
-        last.update(dict.fromkeys(words(self.answer), len(self.steps)))
-        return last
+    def uses(self) -> list["Use"]:
+        """For each step, what the agent wrote after it; the answer comes after all steps."""
+        later = GrowingWords(words(self.answer))
+        found: list[Use] = []
+        for new, written in zip(reversed(self.new_words), reversed(self.written_words), strict=True):
+            found.append(Use(len(new & later.all), are_written_in(new, later.scripts)))
+            later.add(written)
+        return found[::-1]
+
+    @cached_property
+    def queries_on_topic(self) -> list[float | None]:
+        """For each step, the share of its query's words that the task, its reasoning or earlier results have."""
+        known = GrowingWords(words(self.trajectory.task))
+        found: list[float | None] = []
+        for step, returned in zip(self.steps, self.result_words, strict=True):
+            query, thought = words(self.query_of(step)), words(self.trajectory.piece(step.thought))
+            on_topic = query & known.all | query & thought
+            found.append(share_of_known(query, known.scripts_with(thought), on_topic))
+            known.add(returned)
+        return found
 
     @cached_property
     def twins(self) -> list[Step | None]:
@@ -121,35 +143,6 @@ class Evidence:
         return max((position for position, written in enumerate(self.written_words) if written), default=-1)
 
     @cached_property
-    def later_scripts(self) -> list[frozenset[str]]:
-        """For each step, the scripts of what the agent wrote after it."""
-        later = GrowingWords(words(self.answer))
-        found: list[frozenset[str]] = []
-        for written in reversed(self.written_words):
-            found.append(later.scripts)
-            later.add(written)
-        return found[::-1]
-
-    @cached_property
-    def returned_words(self) -> GrowingWords:
-        """Words of the task, part 0, and of the results: part n + 1 is the result of step n."""
-        return self._returned[0]
-
-    @cached_property
-    def returned_counts(self) -> list[Counter[str]]:
-        """For each step, the words of the task and of the results before it, counted by script."""
-        return self._returned[1]
-
-    @cached_property
-    def _returned(self) -> tuple[GrowingWords, list[Counter[str]]]:
-        known = GrowingWords(words(self.trajectory.task))
-        counts: list[Counter[str]] = []
-        for returned in self.result_words:
-            counts.append(Counter(known.counts))
-            known.add(returned)
-        return known, counts
-
-    @cached_property
     def addresses(self) -> SeenAddresses:
         """Where the addresses that calls go to were named."""
         asked = {url for call in self.calls if (url := call.visited_url) is not None}
@@ -179,10 +172,15 @@ class Evidence:
         return _figures(self.answer)
 
     @cached_property
-    def known_figures(self) -> frozenset[str]:
-        """Numbers in the task, the results and the reasoning."""
+    def known_figures(self) -> int:
+        """How many numbers in the answer the task, the results or the reasoning have."""
+        unknown = set(self.figures)
         pieces = (self.result_of(step) + "\n" + self.trajectory.piece(step.thought) for step in self.steps)
-        return _figures(self.trajectory.task).union(*map(_figures, pieces))
+        for text in chain([self.trajectory.task], pieces):
+            if not unknown:
+                break
+            unknown -= _figures(text)
+        return len(self.figures) - len(unknown)
 
     @cached_property
     def found_words(self) -> frozenset[str]:
@@ -288,40 +286,30 @@ class CallEvidence:
         url = self.visited_url
         return url is not None and self.whole.addresses.seen_before(url, self.position)
 
-    @cached_property
+    @property
     def new_words(self) -> frozenset[str]:
         """Words that this result brought into the trajectory."""
-        first = self.whole.first_seen
-        return frozenset(word for word in self.whole.result_words[self.position] if first[word] == self.position)
+        return self.whole.new_words[self.position]
 
     @property
     def taken_up(self) -> int:
         """How many new words of the result the agent wrote later."""
-        last = self.whole.last_written
-        return sum(last.get(word, -1) > self.position for word in self.new_words)
+        return self.whole.uses[self.position].taken_up
 
-    @cached_property
+    @property
     def can_be_taken_up(self) -> bool:
         """Whether what the agent wrote later is in a script of the result's new words."""
-        return are_written_in(self.new_words, self.whole.later_scripts[self.position])
+        return self.whole.uses[self.position].is_in_a_script_of_the_result
 
     @property
     def is_followed(self) -> bool:
         """Whether the agent wrote anything afterwards."""
         return bool(self.whole.answer) or self.whole.last_writing > self.position
 
-    @cached_property
+    @property
     def query_on_topic(self) -> float | None:
         """Share of the query's words that the task, the reasoning or earlier results have."""
-        first, thought = self.whole.returned_words.first, words(self.thought)
-
-        def is_known(word: str) -> bool:
-            return first.get(word, self.position + 1) <= self.position
-
-        more = [word for word in thought if not is_known(word)]
-        known = with_more(self.whole.returned_counts[self.position], more)
-        query = words(self.query)
-        return share_of_known(query, known, lambda word: word in thought or is_known(word))
+        return self.whole.queries_on_topic[self.position]
 
     @cached_property
     def task_in_result(self) -> float | None:

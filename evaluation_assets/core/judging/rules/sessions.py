@@ -8,7 +8,6 @@ from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.interactions import SessionInteraction
-from evaluation_assets.core.sessions.reactions import is_refusal
 from evaluation_assets.core.sessions.tool_validation import validity
 
 TurnScorer = Callable[[SessionEvidence, int], Finding]
@@ -53,7 +52,7 @@ def progress(seen: SessionEvidence, turn: int) -> Finding:
     response = seen.response(turn)
     if not response.strip():
         return Finding(1, "there is no answer")
-    if is_refusal(response):
+    if seen.declines(response):
         return Finding(None, "the answer declines; whether rightly requires understanding")
     if seen.parts_of_turn(turn)[-1].order in seen.in_loops:
         return Finding(3, "the turn ends in a loop")
@@ -98,7 +97,7 @@ def response_quality(seen: SessionEvidence, part: SessionInteraction) -> Finding
         return Finding(1, "the agent neither says nor calls anything")
     if part.order in seen.says_again:
         return Finding(2, "the agent repeats an earlier message")
-    if is_refusal(part.messages):
+    if seen.declines(part.messages):
         return Finding(4, "the agent declines; whether rightly was not judged")
     return Finding(7, "the agent does something; whether it is right was not verified")
 

@@ -80,7 +80,7 @@ def reasoning_coherence(whole: Evidence) -> Finding:
     if not whole.steps or not any(step.thought or step.result for step in whole.steps):
         return Finding(None, "there is neither reasoning nor a result to trace the answer to")
     if whole.figures:
-        known = len(whole.figures & whole.known_figures)
+        known = whole.known_figures
         if known < len(whole.figures) and not whole.answer_is_comparable:
             return Finding(
                 None, "the answer is in another script than results and reasoning, and its figures may be, too"

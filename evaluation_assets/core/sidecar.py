@@ -1,0 +1,30 @@
+"""Sidecars: what people say about a drop."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Sidecar(BaseModel):
+    """What people say about a drop, in the `.drop.yaml` beside it. Reports show other fields too.
+
+    Attributes:
+        suite: Suite of the drop. `null`: the first folder of the drop's path below `drops/`, if it lies in one.
+        agent: Name of the agent. `null`: for comparisons, the one that all trajectories name.
+        agent_version: Version of the agent. `null`: for comparisons, the one that all trajectories name.
+        model: Model of the agent. `null`: for comparisons, the one that all trajectories name.
+        labels: Values by name, for reports, for `where.tags` of constraints, and for the sink `github`.
+        format: Trace format, a name that `evaluation-assets formats` lists. `null`: detected from the content.
+        include: In `_drop.yaml`, a pattern for the paths of the drop's files, such as `*.jsonl`. `null`: all files that
+            can be read.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    suite: str | None = None
+    agent: str | None = None
+    agent_version: str | None = None
+    model: str | None = None
+    labels: dict[str, Any] = {}
+    format: str | None = None
+    include: str | None = None
