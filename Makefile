@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test test-stores lint audit format docs site screenshots bench bench-judging bench-rules clean
+.PHONY: demo ui test test-stores test-evaluators lint audit format docs site screenshots bench bench-judging bench-rules clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -19,6 +19,10 @@ test: .venv/.dev  ## run all tests
 test-stores: .venv/.dev  ## run the tests on real servers of trace stores, installed below ~/.cache/evaluation-assets
 	$(BIN)/python -m evaluation_assets_tests.trace_servers
 	$(BIN)/python -m pytest evaluation_assets_tests/test_real_stores.py evaluation_assets_tests/test_real_sinks.py
+
+test-evaluators: .venv/.dev  ## run the tests of evaluators of other packages, installed below ~/.cache/evaluation-assets
+	$(BIN)/python -m evaluation_assets_tests.evaluator_packages
+	$(BIN)/python -m pytest evaluation_assets_tests/test_evaluator_packages.py evaluation_assets_tests/core/judging/evaluators
 
 lint: .venv/.dev  ## check formatting, lint, import contracts and types
 	$(BIN)/ruff format --check .

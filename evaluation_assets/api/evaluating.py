@@ -29,7 +29,7 @@ from evaluation_assets.core.judging.quotes import in_total
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import load_settings
-from evaluation_assets.runs.paid import PaidEvaluation, check_ledger
+from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
 
 def evaluate(
@@ -84,6 +84,7 @@ def evaluate(
         chosen = panel_from(installation, panel)
         for_suite = _Suite.of(suite)
         check_ledger(installation, chosen)
+        check_evaluators(chosen)
         _check_price(installation, chosen, settings, for_suite, _looked_at(source, one_drop, format), budget)
         drop = _taken_in(installation, Path(source), name, for_suite, format, one_drop, replace_drop)
     return _run(installation, chosen, drop, settings, budget, progress)

@@ -21,7 +21,7 @@ from evaluation_assets.core.intake.copies import Conflict
 from evaluation_assets.core.intake.drops import annotate, take_in
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.intake.suites import take_in_suite
-from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.panel import InvalidPanel, Panel
 from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
@@ -32,7 +32,7 @@ from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.runs.errors import InvalidSelection
-from evaluation_assets.runs.paid import PaidEvaluation, check_ledger
+from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
 
 if TYPE_CHECKING:
     from evaluation_assets.runs.jobs import RunOutcome
@@ -106,6 +106,7 @@ def evaluate(
             prepare(home)
             if not preprocess_only:
                 check_ledger(home, panel)
+                check_evaluators(panel)
                 paid = PaidEvaluation(
                     home,
                     panel,
@@ -137,7 +138,7 @@ def evaluate(
                     warn(f"{task.place}: {task.task} is skipped: {task.reason}")
             if notes:
                 drops = [annotate(home, drop, **notes) for drop in drops]
-        except (InvalidDrop, InvalidSelection, InvalidSuite, LedgerError) as problem:
+        except (InvalidDrop, InvalidPanel, InvalidSelection, InvalidSuite, LedgerError) as problem:
             refuse(str(problem))
 
         silence_previews()

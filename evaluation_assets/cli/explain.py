@@ -20,6 +20,8 @@ from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.gating.baselines import InvalidBaseline
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
+from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel
 from evaluation_assets.core.llm.ledger import LedgerError
@@ -183,9 +185,12 @@ def _prompts(home: Installation, drop: str, origin: Origin, verdicts: Sequence[V
     judges = [
         judge
         for judge in (judges_of(panel, home.ledger_url) if asked else [])
-        if judge.name in asked and isinstance(judge, ModelJudge)
+        if judge.name in asked and isinstance(judge, ModelJudge | EvaluatorJudge)
     ]
-    return prompts_behind(home, drop, origin.id, sorted({verdict.level for verdict in verdicts}), judges, rubrics)
+    try:
+        return prompts_behind(home, drop, origin.id, sorted({verdict.level for verdict in verdicts}), judges, rubrics)
+    except InvalidEvaluator as problem:
+        refuse(str(problem))
 
 
 def _repeat(explained: _Explained) -> str:

@@ -14,7 +14,7 @@ from evaluation_assets.cli.output import echo
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
-from evaluation_assets.core.judging.panel import EMBEDDED, InvalidPanel, JudgeSettings, Panel, panel_of
+from evaluation_assets.core.judging.panel import EMBEDDED, PYTHON, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
@@ -33,7 +33,8 @@ def list_judges(
 ) -> None:
     """List the judges and whether their API keys are set."""
     for judge in panel.judges:
-        echo(judge.name, f"  {judge.provider} {judge.model_name}", f"  key: {_key_state(judge)}")
+        asks = "" if judge.evaluator is None or judge.provider == PYTHON else f", asked by {judge.evaluator.name}"
+        echo(judge.name, f"  {judge.provider} {judge.model_name}{asks}", f"  key: {_key_state(judge)}")
 
 
 @panel_commands.command("test")

@@ -16,7 +16,7 @@ from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.llm.strictest_limits import overruled_limits
@@ -25,6 +25,7 @@ from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import InvalidSettings, load_settings
+from evaluation_assets.runs.paid import check_evaluators
 
 
 @click.command()
@@ -68,6 +69,7 @@ def plan(
         canaries = load_settings(home.gate_file).canaries
         asked = load_rubrics(home.rubrics if rubrics is None else UPath(rubrics))
         types = load_tool_types(home.tool_types)
+        check_evaluators(panel)
         judges = judges_of(panel, home.ledger_url if home.has_ledger else "sqlite://")
         for line in overruled_limits(panel.judges):
             echo(line)
@@ -85,7 +87,7 @@ def plan(
             for calls in together:
                 print_calls(calls)
             print_total(together)
-    except (InvalidDrop, InvalidSettings, UnreadableDrop, LedgerError) as problem:
+    except (InvalidDrop, InvalidPanel, InvalidSettings, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
 
 

@@ -22,6 +22,8 @@ def print_calls(calls: Calls) -> None:
             f"({expected.cached_tokens:,} of them cached), {expected.output_tokens:,} out"
         )
         echo(f"    at most  {dollars(most.usd)}: {most.input_tokens:,} tokens in, {most.output_tokens:,} out")
+        if calls.first_calls_only:
+            echo("    one call per verdict is priced; a metric that makes several costs more")
         replies = "assumed" if calls.typical_reply is None else f"{calls.typical_reply:.0f} tokens, as in the ledger"
         density = "assumed" if calls.bytes_per_token is None else "as in the ledger"
         bytes_per_token = calls.bytes_per_token or BYTES_PER_TOKEN

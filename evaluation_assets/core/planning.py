@@ -36,6 +36,7 @@ from evaluation_assets.core.trajectories.model import Trajectory
 
 if TYPE_CHECKING:
     from evaluation_assets.core.judging.dry_run import DryRun
+    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
     from evaluation_assets.core.judging.model_judge import ModelJudge
 
 PRESETS: tuple[Preset, ...] = ("quick", "standard", "full")
@@ -51,8 +52,8 @@ class Calls:
     own verdicts where the ledger has them, else with assumed ones. `quote` prices the new ones, `by_level` those of
     each level. `batched` is the quote with the levels in batches that can be; `None` where the provider has none, or
     `quote` is that already (`is_batched`). `typical_reply` are the mean output tokens of the model's verdicts in the
-    ledger, `bytes_per_token` its tokenizer's, `None` where nothing tells. `presets` holds what the judge would ask with
-    each requested preset.
+    ledger, `bytes_per_token` its tokenizer's, `None` where nothing tells. With `first_calls_only` a verdict may take
+    more calls than the one that is counted. `presets` holds what the judge would ask with each requested preset.
     """
 
     judge: str
@@ -64,6 +65,7 @@ class Calls:
     bytes_per_token: float | None
     batched: Quote | None = None
     is_batched: bool = False
+    first_calls_only: bool = False
     presets: Mapping[Preset, "Calls"] = field(default_factory=dict)
 
 
@@ -112,6 +114,7 @@ def plan(
     Raises:
         UnreadableDrop: no format fits, or a file is damaged.
         InvalidDrop: its sidecar cannot be used.
+        InvalidEvaluator: a metric of another package cannot be used.
     """
     preprocessor = Preprocessor(settings)
     result = Plan(drop.key, preprocessor.statistics)
@@ -120,7 +123,7 @@ def plan(
     async def ask() -> None:
         with ExitStack() as opened:
             asked = [
-                _JudgePlan(cast("ModelJudge", judge), presets, opened, repeats, rubrics)
+                _plan_of(judge, presets, opened, repeats, rubrics)
                 for judge in judges
                 if judge.provider not in WITHOUT_MODEL
             ]
@@ -225,6 +228,36 @@ class _JudgePlan:
         return asked.calls(selection, canaries)
 
 
+def _plan_of(
+    judge: Judge, presets: Collection[Preset], opened: ExitStack, repeats: int, rubrics: Rubrics
+) -> "_JudgePlan | _EvaluatorPlan":
+    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
+    if isinstance(judge, EvaluatorJudge):
+        return _EvaluatorPlan(judge, opened, rubrics)
+    return _JudgePlan(cast("ModelJudge", judge), presets, opened, repeats, rubrics)
+
+
+class _EvaluatorPlan:
+    """The dry run of a metric of another package. Presets and canary clips are about rubrics, which it does not ask."""
+
+    def __init__(self, judge: "EvaluatorJudge", opened: ExitStack, rubrics: Rubrics) -> None:
+        from evaluation_assets.core.judging.evaluators.dry_run import evaluator_dry_run  # noqa: PLC0415
+
+        assert judge.asked is not None, "judges without a model have no plan"
+        ready = opened.enter_context(evaluator_dry_run(judge, judge.asked))
+        self._pass = _Pass(judge.asked, ready, judge.selection)
+        self._rubrics = rubrics
+
+    async def ask(self, trajectory: Trajectory, clips: Sequence[Clip]) -> None:
+        """Everything about a trajectory."""
+        await self._pass.ask(trajectory, clips, self._rubrics)
+
+    async def calls(self) -> Calls:
+        """What was asked for."""
+        return replace(self._pass.calls(self._pass.selection, []), batched=None, first_calls_only=True)
+
+
 def _is_part(selection: Selection, whole: Selection) -> bool:
     """Whether all questions of a selection are asked, word for word, with one that has every level.
 
@@ -259,6 +292,7 @@ def _sum(calls: Sequence[Calls]) -> Calls:
         by_level={level: in_total(found) for level, found in quotes.items()},
         batched=None if calls[0].batched is None else in_total(each.batched for each in calls if each.batched),
         is_batched=calls[0].is_batched,
+        first_calls_only=calls[0].first_calls_only,
         typical_reply=calls[0].typical_reply,
         bytes_per_token=calls[0].bytes_per_token,
         presets={preset: _sum([each.presets[preset] for each in calls]) for preset in calls[0].presets},

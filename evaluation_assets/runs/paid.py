@@ -8,8 +8,9 @@ from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.panel import WITHOUT_MODEL, Panel, judges_of
+from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.llm.messages import TokenUsage
 from evaluation_assets.core.planning import Plan, plan, total_of
@@ -61,10 +62,8 @@ class PaidEvaluation:
     def _priced(self) -> list[Judge]:
         if all(judge.provider in WITHOUT_MODEL for judge in self._panel.judges):
             return []
-        from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
-
         judges = judges_of(self._panel, self._home.ledger_url)
-        return [judge for judge in judges if isinstance(judge, ModelJudge) and judge.pricing.cost(_SOME) != 0]
+        return [judge for judge in judges if _can_cost(judge)]
 
     def _selects_verdicts(self) -> bool:
         if self._select is None:
@@ -74,6 +73,31 @@ class PaidEvaluation:
 
         chosen = assets_of(build_definitions(self._home, self._panel), self._select, with_files=False)
         return any(key.path[0].endswith("_verdicts") for key in chosen)
+
+
+def _can_cost(judge: Judge) -> bool:
+    from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+    from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415
+
+    model = judge.asked if isinstance(judge, EvaluatorJudge) else judge
+    return isinstance(model, ModelJudge) and model.pricing.cost(_SOME) != 0
+
+
+def check_evaluators(panel: Panel) -> None:
+    """Import the metrics of other packages that the panel names, before any model is called.
+
+    Raises:
+        InvalidPanel: one cannot be used; the message names it and its judge.
+    """
+    for judge in panel.judges:
+        if judge.evaluator is None:
+            continue
+        from evaluation_assets.core.judging.evaluators.metrics import metric_of  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
+
+        try:
+            metric_of(judge.evaluator)
+        except InvalidEvaluator as problem:
+            raise InvalidPanel(f"judge {judge.name}: {problem}") from problem
 
 
 def check_ledger(home: Installation, panel: Panel) -> None:

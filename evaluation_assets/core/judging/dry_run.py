@@ -39,12 +39,19 @@ _SUMMARY = 120
 @contextmanager
 def dry_run(judge: ModelJudge) -> Iterator["DryRun"]:
     """The judge with its ledger and without connections: it collects what it would have to ask."""
+    with stopped_client(judge) as (client, ledger):
+        yield DryRun(judge, client, ledger)
+
+
+@contextmanager
+def stopped_client(judge: ModelJudge) -> Iterator[tuple[Client, Ledger]]:
+    """The judge's ledger, and a client that answers only what the ledger knows."""
     ledger = judge.open_ledger()
     stopped = Stopped("budget", "a dry run calls no model")
     try:
         client = Client(judge.settings, None, ledger, judge.pricing, "dry run", Budget(), stopped)
         try:
-            yield DryRun(judge, client, ledger)
+            yield client, ledger
         finally:
             client.close()
     finally:
@@ -103,7 +110,7 @@ class DryRun(OpenJudge):
         try:
             return await super()._answer(request, pending)
         except Stopped:
-            key = self._asker.key_of(pending.asked(request), request)
+            key = self.client.key_of(pending.asked(request), request)
             if key in self._asked:
                 raise
             self._asked.add(key)

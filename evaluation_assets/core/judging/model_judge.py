@@ -21,9 +21,9 @@ from evaluation_assets.core.judging.prompts import (
 )
 from evaluation_assets.core.judging.questions import Cost, PendingVerdict, goes_into_a_batch
 from evaluation_assets.core.judging.quotes import question_bytes
-from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, said_in
+from evaluation_assets.core.judging.replies import Evaluation, InvalidReply, refuse_unfinished, said_in
 from evaluation_assets.core.judging.selection import EVERYTHING, Selection
-from evaluation_assets.core.judging.shown_texts import ShownTexts
+from evaluation_assets.core.judging.shown_texts import ShownText, ShownTexts
 from evaluation_assets.core.judging.subjects import Subject
 from evaluation_assets.core.judging.verdicts import FailureKind, Verdict
 from evaluation_assets.core.judging.windows import estimated_tokens
@@ -181,7 +181,7 @@ class OpenJudge:
         self.version, self.chains_in_flight = description.version, description.chains_in_flight
         self.samples, self.key_variable = description.samples, description.key_variable
         self.selection = description.selection
-        self._asker = client
+        self.client = client
         self._batches = batches
         self._secret = secret
         self.densities = Densities()
@@ -193,12 +193,20 @@ class OpenJudge:
         """It is open already."""
         yield self
 
+    def shown(self, subject: Subject) -> ShownText:
+        """How the texts of a subject are shown to the model.
+
+        Raises:
+            NotRedacted: a text of its trajectory cannot be searched.
+        """
+        return self._shown.of(subject.trajectory)
+
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """The verdict on a subject; whatever goes wrong is in it."""
         fence = fence_of(self._secret, subject.trajectory.text)
         window = self.settings.max_input_tokens
         try:
-            show = self._shown.of(subject.trajectory)
+            show = self.shown(subject)
             rendered = render(subject, earlier, fence, window, self._pieces, show)
         except NotRedacted as problem:
             return Verdict(outcome="failed", error_kind="redaction", error=str(problem))
@@ -214,9 +222,9 @@ class OpenJudge:
                 rendered = render(subject, earlier, fence, window, None, show)
                 evaluation = await self._evaluate(subject, rendered, window, sample, cost)
         except Stopped as problem:
-            return _verdict(cost, rendered, "not_run", problem.kind, self._said(problem))
+            return _verdict(cost, rendered, "not_run", problem.kind, with_variable(str(problem), self.key_variable))
         except (ProviderError, InvalidReply) as problem:
-            return _verdict(cost, rendered, "failed", problem.kind, self._said(problem))
+            return _verdict(cost, rendered, "failed", problem.kind, with_variable(str(problem), self.key_variable))
         scored = any(score is not None for score in evaluation.scores.values())
         return replace(
             _verdict(cost, rendered, "scored" if scored else "abstained", None, None),
@@ -229,11 +237,6 @@ class OpenJudge:
             wrong_clips=evaluation.wrong_clips,
             redacted=show.counts(rendered.turns[-1].text),
         )
-
-    def _said(self, problem: Exception) -> str:
-        """What a problem says, with the name of the judge's own variable."""
-        said = str(problem)
-        return said if self.key_variable is None else said.replace(THE_KEY, self.key_variable)
 
     async def _evaluate(self, subject: Subject, rendered: Rendered, window: int, sample: int, cost: Cost) -> Evaluation:
         """Ask; when the reply is not valid, say what is wrong with it, once."""
@@ -249,7 +252,7 @@ class OpenJudge:
         )
 
         def read(entry: Entry) -> Evaluation:
-            _refuse_unfinished(entry)
+            refuse_unfinished(entry.reply)
             return read_evaluation(said_in(entry.reply), subject)
 
         pending = PendingVerdict(
@@ -257,7 +260,7 @@ class OpenJudge:
             sample=sample,
             read=read,
             left=subject.later,
-            deadline=self._asker.deadline(),
+            deadline=self.client.deadline(),
             cost=cost,
             in_batch=goes_into_a_batch(subject),
         )
@@ -301,7 +304,7 @@ class OpenJudge:
                 try:
                     pending.read(entry)
                 except InvalidReply as problem:
-                    if entry.run == self._asker.run:
+                    if entry.run == self.client.run:
                         return entry
                     if problem.kind == "truncated" and self._may_be_longer(request):
                         spare = spare or entry
@@ -318,7 +321,7 @@ class OpenJudge:
             answered = await self._batches.ask(asked, request, usable)
             pending.deadline.postpone(clock() - began)
         if answered is None:
-            answered = await self._asker.ask(
+            answered = await self.client.ask(
                 asked, request, usable, left=pending.left, tokens=tokens, deadline=pending.deadline
             )
         pending.cost.add(answered.key, answered.entry, from_ledger=answered.from_ledger)
@@ -333,17 +336,12 @@ class OpenJudge:
         return request.max_output_tokens == own.max_output_tokens and not own.parameters.keys() & _LIMITS
 
 
+def with_variable(said: str, key_variable: str | None) -> str:
+    """What a problem says, with the name of the judge's own variable."""
+    return said if key_variable is None else said.replace(THE_KEY, key_variable)
+
+
 _LIMITS = {"max_tokens", "max_completion_tokens"}
-
-
-def _refuse_unfinished(entry: Entry) -> None:
-    finish = entry.reply.finish
-    if finish == "length":
-        raise InvalidReply("truncated", "the reply was cut at the limit of output tokens; raise max_output_tokens.")
-    if finish == "refusal":
-        raise InvalidReply("refusal", "the model refused.")
-    if finish == "content_filter":
-        raise InvalidReply("content_filter", "the provider's content filter stopped the reply.")
 
 
 def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | None, message: str | None) -> Verdict:

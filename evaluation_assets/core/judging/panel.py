@@ -2,12 +2,14 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from upath import UPath
 
 from evaluation_assets.core.configuration import InvalidConfiguration, read_settings, validated
+from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator, installed_version
+from evaluation_assets.core.judging.evaluators.settings import EvaluatorSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.own.checks import settings_of
 from evaluation_assets.core.judging.own.judge import OwnJudge
@@ -22,6 +24,9 @@ from evaluation_assets.core.plugins import JUDGES, InvalidPlugin, plugin
 from evaluation_assets.core.redaction.settings import OwnRedaction, Redaction
 from evaluation_assets.core.rubrics.model import Level
 from evaluation_assets.core.sessions.embedding_settings import EmbeddingSettings
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 EMBEDDED = "rules"
 """The provider of the judge that needs no model."""
@@ -54,12 +59,15 @@ class JudgeSettings(EndpointSettings):
         model: Name of the model at the provider; with `recorded`, the judge's name in the trajectories. `null`: the
             provider's default model; for `recorded`, `recorded`.
         max_concurrency: Maximum number of requests in flight; with `python`, of calls at the same time.
+        evaluator: Metric of another package that judges instead of the rubrics; what it asks of a model is asked of
+            this judge's model. Metrics that ask no model have provider `python`.
         function: What provider `python` calls: `module:function`, or the name of an entry point.
         folder: Folder that the function's module is looked for in, relative to panel.yaml. `null`: the folder of
             panel.yaml.
-        timeout_s: Seconds that the function has for each subject.
+        timeout_s: Seconds that the function, or an evaluator without a model, has for each subject.
         repeats: Verdicts of a model on every subject, each in a conversation of its own.
-        levels: Levels that the judge is asked about. `null`: those of `preset` or of the function, else all.
+        levels: Levels that the judge is asked about. `null`: those of `preset` or of the function; of an evaluator
+            `trajectory`; else all.
         preset: Levels by name: `quick` (trajectory and answer, in one call), `standard` (also clips and categories) or
             `full` (all). `null`: see `levels`.
         sample: Share of the trajectories that the judge is asked about, above 0 and at most 1; drawn by their IDs.
@@ -72,6 +80,7 @@ class JudgeSettings(EndpointSettings):
             nothing.
     """
 
+    evaluator: EvaluatorSettings | None = None
     function: str | None = None
     folder: str | None = None
     timeout_s: float = Field(default=60, gt=0)
@@ -86,6 +95,8 @@ class JudgeSettings(EndpointSettings):
     @property
     def selection(self) -> Selection:
         """Which subjects the judge is asked about; a function says its levels itself."""
+        if self.evaluator is not None:
+            return Selection.of(self.levels or ("trajectory",), None, self.sample)
         if self.provider == PYTHON and self.levels is None:
             return Selection.of(settings_of(self.own_function().function).levels, None, self.sample)
         return Selection.of(self.levels, self.preset, self.sample, probability=self.probability)
@@ -98,7 +109,7 @@ class JudgeSettings(EndpointSettings):
         if self.provider == RECORDED:
             return self.model or "recorded"
         if self.provider == PYTHON:
-            return self.function or ""
+            return self.function or (self.evaluator.name if self.evaluator else "")
         return super().model_name
 
     def own_function(self) -> OwnFunction:
@@ -117,7 +128,9 @@ class JudgeSettings(EndpointSettings):
         """Judges without a model need no endpoint."""
         if self.levels is not None and self.preset is not None:
             raise ValueError(f"preset {self.preset} chooses the levels; remove levels or preset")
-        if (self.function is None) == (self.provider == PYTHON):
+        if self.evaluator is not None:
+            self._check_evaluator(self.evaluator)
+        elif (self.function is None) == (self.provider == PYTHON):
             raise ValueError(
                 "provider python needs a function, for instance my_checks:no_refund_without_id"
                 if self.function is None
@@ -143,6 +156,22 @@ class JudgeSettings(EndpointSettings):
             super().check()
             if self.mode == "batch" and not capabilities_of(self.provider, self.model_name).has_batches:
                 raise ValueError(f"provider {self.provider} has no mode: batch; remove it")
+
+    def _check_evaluator(self, own: EvaluatorSettings) -> None:
+        if self.provider in (EMBEDDED, RECORDED):
+            raise ValueError(f"provider {self.provider} has no evaluator; name the provider of a model, or python")
+        for name, given in {
+            "function": self.function is not None,
+            "preset": self.preset is not None,
+            "probability": self.probability,
+            "mode: batch": self.mode == "batch",
+        }.items():
+            if given:
+                raise ValueError(f"{own.name} asks its own questions; remove {name}")
+        try:
+            installed_version(own.package)
+        except InvalidEvaluator as problem:
+            raise ValueError(str(problem)) from None
 
 
 class Panel(BaseModel):
@@ -179,7 +208,9 @@ class Panel(BaseModel):
     def with_preset(self, preset: Preset) -> Self:
         """The panel with this preset for all judges that are models."""
         judges = (
-            judge if judge.provider in WITHOUT_MODEL else judge.model_copy(update={"preset": preset, "levels": None})
+            judge
+            if judge.provider in WITHOUT_MODEL or judge.evaluator is not None
+            else judge.model_copy(update={"preset": preset, "levels": None})
             for judge in self.judges
         )
         return self.model_copy(update={"judges": tuple(judges)})
@@ -204,6 +235,20 @@ class Panel(BaseModel):
         if not names or len(set(names)) < len(names):
             raise ValueError("a panel needs at least one judge, and the names of judges must be unique")
         return judges
+
+    @model_validator(mode="after")
+    def _criteria_of_evaluators_differ(self) -> Self:
+        known: dict[str, EvaluatorSettings] = {}
+        for judge in self.judges:
+            if (own := judge.evaluator) is None:
+                continue
+            other = known.setdefault(own.criterion_name, own)
+            if own != other.model_copy(update={"criterion": own.criterion}):
+                raise ValueError(
+                    f"different evaluators score the criterion {own.criterion_name}, which would average them; give "
+                    "each its own criterion"
+                )
+        return self
 
     @model_validator(mode="after")
     def _stages_name_judges(self) -> Self:
@@ -244,7 +289,7 @@ def load_panel(path: UPath | None) -> Panel:
 
 def _found_from(judge: JudgeSettings, panel: UPath) -> JudgeSettings:
     """The settings with the folder that a function is looked for in; the function is imported."""
-    if judge.provider != PYTHON:
+    if judge.function is None:
         return judge
     folder = Path(panel.path).parent / (judge.folder or ".")
     found = judge.model_copy(update={"folder": str(folder.resolve())})
@@ -271,8 +316,26 @@ def _judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> Judge:
         return RulesJudge(own.name, selection=own.selection)
     if own.provider == RECORDED:
         return RecordedJudge(own.name, own.model_name, selection=own.selection)
-    if own.provider == PYTHON:
+    if own.function is not None:
         return OwnJudge(own.name, own.own_function(), own.max_concurrency, own.timeout_s, own.selection)
+    if own.evaluator is not None:
+        from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415
+
+        asked = None if own.provider == PYTHON else _model_judge(own, ledger_url, redaction)
+        return EvaluatorJudge(
+            name=own.name,
+            evaluator=own.evaluator,
+            asked=asked,
+            selection=own.selection,
+            provider=own.provider,
+            chains_in_flight=own.max_concurrency if asked is None else asked.chains_in_flight,
+            timeout_s=own.timeout_s,
+            samples=own.repeats,
+        )
+    return _model_judge(own, ledger_url, redaction)
+
+
+def _model_judge(own: JudgeSettings, ledger_url: str, redaction: Redaction) -> "ModelJudge":
     from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s to import)
     from evaluation_assets.core.llm.ledger import Ledger  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ _FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
 _THOUGHT_BEGINS = re.compile(
     r"\A\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|<\|channel\|>analysis)", re.IGNORECASE
 )
-_THOUGHT_ENDS = re.compile(
+THOUGHT_ENDS = re.compile(
     r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<\|channel\|>final<\|message\|>",
     re.IGNORECASE,
 )
@@ -118,6 +118,16 @@ def said_in(reply: Reply) -> str:
     return whole if json_object(whole) is not None else reply.text
 
 
+def refuse_unfinished(reply: Reply) -> None:
+    """Raise `InvalidReply` for a reply that was cut or refused."""
+    if reply.finish == "length":
+        raise InvalidReply("truncated", "the reply was cut at the limit of output tokens; raise max_output_tokens.")
+    if reply.finish == "refusal":
+        raise InvalidReply("refusal", "the model refused.")
+    if reply.finish == "content_filter":
+        raise InvalidReply("content_filter", "the provider's content filter stopped the reply.")
+
+
 def evaluation_object(text: str) -> Mapping[str, Any]:
     """The only object with scores in a reply, ignoring surrounding text.
 
@@ -143,7 +153,7 @@ def _after_thinking(text: str) -> str:
     """
     if json_object(text) is not None:
         return text
-    ends = [found.end() for found in _THOUGHT_ENDS.finditer(text)]
+    ends = [found.end() for found in THOUGHT_ENDS.finditer(text)]
     for end in reversed(ends[-_MOST_ENDS:]):
         if any(_verdict_in(data) is not None for data in json_objects(_TRAILING_COMMA.sub("", text[end:]))):
             return text[end:]

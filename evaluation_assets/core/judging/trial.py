@@ -27,6 +27,7 @@ async def try_panel(panel: Panel) -> list[tuple[str, Verdict]]:
         agents=(Agent(id="agent"),),
         turns=(Turn(interactions=(Interaction(agent_id="agent", steps=(step,)),)),),
         final_answer="42",
+        reference_answer="42",
     )
     clips, rubrics = clips_of(trajectory), load_rubrics()
     chains = (clip_chain(trajectory, clips, rubrics), trajectory_chain(trajectory, clips, rubrics))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge
+from evaluation_assets.core.judging.evaluators.recalled import recalled_by_evaluator
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.recalled import recalled_requests
 from evaluation_assets.core.judging.stored_chains import category_chains, clip_chains, session_chains, trajectory_chains
@@ -17,7 +19,7 @@ def prompts_behind(
     drop: str,
     trajectory: str,
     levels: Iterable[Level],
-    judges: Sequence[ModelJudge],
+    judges: Sequence[ModelJudge | EvaluatorJudge],
     rubrics: Rubrics,
 ) -> dict[str, str]:
     """The prompts of judges about a trajectory, by key in the ledger: the system prompt and all turns.
@@ -26,6 +28,7 @@ def prompts_behind(
 
     Raises:
         LedgerError: the ledger cannot be read.
+        InvalidEvaluator: a metric of another package cannot be used.
     """
     found: dict[str, str] = {}
     for judge in judges:
@@ -33,9 +36,15 @@ def prompts_behind(
             chains = (
                 chain for chain in _chains(home, drop, level, judge.name, rubrics) if chain.trajectory.id == trajectory
             )
-            requests = recalled_requests(judge, chains)
+            requests = _requests(judge, chains)
             found.update({key: _text(request) for key, request in requests.items()})
     return found
+
+
+def _requests(judge: ModelJudge | EvaluatorJudge, chains: Iterable[Chain]) -> dict[str, Request]:
+    if isinstance(judge, ModelJudge):
+        return recalled_requests(judge, chains)
+    return {} if judge.asked is None else recalled_by_evaluator(judge, judge.asked, chains)
 
 
 def _chains(home: Installation, drop: str, level: Level, judge: str, rubrics: Rubrics) -> Iterator[Chain]:
