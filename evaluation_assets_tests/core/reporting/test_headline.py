@@ -138,4 +138,4 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
     assert [row["correct"] for row in data["trajectories"]] == [False] * 9 + [True]
     page = (reports / "report.html").read_text()
     assert page.index("Recorded success rate") < page.index("Process score (rules)")
-    assert '<p class="figure">10.0%</p>' in page
+    assert '<p class="figure"><a href="#/runs?q=recorded%3Apass">10.0%</a></p>' in page
