@@ -1,6 +1,7 @@
 """An MCP server for tests, in a process of its own: tools that answer, fail, hang, flood, and end the server.
 
-`python -m evaluation_assets_tests.mcp_server` speaks over stdio, with `--http PORT` over streamable HTTP at `/mcp`.
+`python -m evaluation_assets_tests.mcp_server` speaks over stdio, with `--http PORT` over streamable HTTP at `/mcp`, and
+with `--sse` too over SSE at `/sse`.
 With `--log FILE` it notes there what it was asked to measure.
 """
 
@@ -110,13 +111,16 @@ def die() -> str:
 
 
 @contextlib.contextmanager
-def http_server(log: str = os.devnull) -> Iterator[str]:
+def http_server(log: str = os.devnull, *, sse: bool = False) -> Iterator[str]:
     """The server over HTTP, for the length of a block; its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        [*COMMAND, "--http", str(port), "--log", log], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [*COMMAND, "--http", str(port), "--log", log, *(["--sse"] if sse else [])],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         while True:
@@ -125,7 +129,7 @@ def http_server(log: str = os.devnull) -> Iterator[str]:
             if process.poll() is not None:
                 raise RuntimeError(f"the MCP server ended with {process.returncode}")
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield f"http://127.0.0.1:{port}/{'sse' if sse else 'mcp'}"
     finally:
         process.kill()
         process.wait()
@@ -135,13 +139,14 @@ def main() -> None:
     global _log
     parser = argparse.ArgumentParser(description="An MCP server for tests.")
     parser.add_argument("--http", type=int, metavar="PORT")
+    parser.add_argument("--sse", action="store_true")
     parser.add_argument("--log", type=Path, default=Path(os.devnull), metavar="FILE")
     options = parser.parse_args()
     _log = options.log
     if options.http is None:
         server.run()
     else:
-        server.run("streamable-http", host="127.0.0.1", port=options.http)
+        server.run("sse" if options.sse else "streamable-http", host="127.0.0.1", port=options.http)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class DropRecords:
     ) -> dg.AssetMaterialization:
         """The record of an asset. Without a `data_version` it is a hash of the code version and those of its inputs."""
         spec = self._context.assets_def.specs_by_key[key]
-        code_version = spec.code_version or self._context.run_id
+        code_version = spec.code_version or self._context.run.run_id
         inputs = {dep.asset_key: self._record(dep.asset_key) for dep in spec.deps}
         versions = {each: _version(record) for each, record in inputs.items()}
         tags = {CODE_VERSION_TAG: code_version}

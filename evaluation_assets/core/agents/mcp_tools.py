@@ -1,4 +1,4 @@
-"""Tools of MCP servers, over stdio or streamable HTTP, through the official SDK.
+"""Tools of MCP servers, over stdio, streamable HTTP or SSE, through the official SDK.
 
 Every attempt starts its own servers, so that attempts cannot affect each other. A server that dies ends only the
 attempt that called it; a server that hangs gives its agent an error.
@@ -11,7 +11,7 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -42,7 +42,8 @@ class McpServer(BaseModel):
         env: Environment variables of the process by name, in addition to basic ones such as PATH and HOME.
         env_from: Names of environment variables to pass on to the process; they override `env`.
         cwd: Working directory of the process. `null`: that of the evaluation.
-        url: Address of a server that speaks streamable HTTP. `null`: the server is a `command`.
+        url: Address of a server that speaks HTTP. `null`: the server is a `command`.
+        transport: How a server with a `url` speaks: `streamable_http`, or `sse`, which older servers know alone.
         headers_from: Environment variables with the values of HTTP headers, by header, so that the file contains no
             keys.
     """
@@ -56,12 +57,15 @@ class McpServer(BaseModel):
     env_from: tuple[str, ...] = ()
     cwd: str | None = None
     url: str | None = None
+    transport: Literal["streamable_http", "sse"] = "streamable_http"
     headers_from: dict[str, VariableName] = {}
 
     @model_validator(mode="after")
     def _is_reachable(self) -> Self:
         if (self.command is None) == (self.url is None):
             raise ValueError("an MCP server needs either a command or a url")
+        if self.command is not None and self.transport == "sse":
+            raise ValueError("transport: sse is for a server with a url")
         return self
 
     @property
@@ -224,9 +228,12 @@ class _Connection:
 
     async def _http(self, stack: AsyncExitStack) -> Any:
         import httpx2  # noqa: PLC0415
+        from mcp.client.sse import sse_client  # noqa: PLC0415
         from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
 
         headers = {name: os.environ.get(variable, "") for name, variable in self._server.headers_from.items()}
+        if self._server.transport == "sse":
+            return sse_client(self._server.url or "", headers, _CONNECT_S, _READ_S)
         timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
         http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=timeout))
         url = self._server.url or ""

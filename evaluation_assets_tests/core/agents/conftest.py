@@ -41,5 +41,5 @@ def mcp(transport: str, calls_file: Path) -> Iterator[dict[str, Any]]:
     if transport == "stdio":
         yield {"name": "tests", "command": COMMAND[0], "args": [*COMMAND[1:], "--log", str(calls_file)], "cwd": ROOT}
         return
-    with http_server(str(calls_file)) as url:
-        yield {"name": "tests", "url": url}
+    with http_server(str(calls_file), sse=transport == "sse") as url:
+        yield {"name": "tests", "url": url, **({"transport": "sse"} if transport == "sse" else {})}

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from evaluation_assets.core.agents.mcp_tools import McpServer
 from evaluation_assets_tests.core.agents.running import (
     DONE,
     PROTOCOLS,
@@ -37,6 +38,24 @@ def test_tools_of_an_mcp_server(running: Running, server: ModelServer, mcp: dict
     assert [error is not None for error in errors(found)] == [False, True, True, False]
     assert found.final_answer == "1024"
     assert {step.call.server for step in found.calls if step.call} == {"tests"}
+
+
+@pytest.mark.parametrize("transport", ["sse"])
+def test_tools_of_a_server_that_speaks_sse(running: Running, server: ModelServer, mcp: dict) -> None:
+    calls = [call("2 ** 10", "calculate"), {"name": "fail", "arguments": {"reason": "no"}}]
+    hang = {"calls": [{"name": "hang", "arguments": {}}, call("2 ** 3", "calculate")]}
+    server.script([steps("tenth", {"calls": calls}, hang, {"text": DONE.format("1024")})])
+    who = agent(server, PROTOCOLS[0], tools={"mcp": [mcp]}, limits={"tool_timeout_s": 2})
+    found = running.trajectories(running.run(who, suite(SUM)))["sum"]
+    told = results(found)
+    assert told[0] == "1024" and "fail" in told[1] and "no result in 2 s" in told[2] and told[3] == "8"
+    assert [error is not None for error in errors(found)] == [False, True, True, False]
+    assert found.final_answer == "1024"
+
+
+def test_a_transport_is_of_a_server_with_an_address() -> None:
+    with pytest.raises(ValueError, match="transport: sse is for a server with a url"):
+        McpServer(name="files", command="npx", transport="sse")
 
 
 @pytest.mark.parametrize("transport", ["stdio"])

@@ -126,7 +126,7 @@ class OpenEvaluator:
         try:
             case = shown(case, self._model.shown(subject))
         except NotRedacted as problem:
-            return self._without_score("failed", "internal", str(problem))
+            return self._without_score("failed", "redaction", str(problem))
         cost = Cost()
         model = self.asked_model(self._model, subject, sample, cost)
         verdict = await self._scored(self._metric, case, model, cost, None)
