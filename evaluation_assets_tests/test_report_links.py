@@ -78,6 +78,19 @@ def test_every_figure_leads_to_where_it_comes_from(home: Path, page: "Page", dro
     assert found == []
 
 
+@pytest.mark.parametrize("drop", DROPS)
+def test_every_section_is_accessible(home: Path, browser: "Browser", drop: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    context = browser.new_context(viewport={"width": 1200, "height": 900}, bypass_csp=True)  # axe is a script, too
+    page = context.new_page()
+    page.goto((home / "reports" / drop / "report.html").as_uri())
+    page.eval_on_selector_all("details", "all => all.forEach((each) => { each.open = true })")
+    violations = Axe().run(page).response["violations"]
+    context.close()
+    assert [f"{each['id']}: {node['html'][:120]}" for each in violations for node in each["nodes"]] == []
+
+
 def test_a_figure_without_a_link_is_found(home: Path, page: "Page") -> None:
     page.goto((home / "reports" / "runs" / "report.html").as_uri())
     page.evaluate("document.querySelector('.judges tbody th a').replaceWith('rules')")
