@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import dagster as dg
+from pydantic import Field
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.checks import records
@@ -31,10 +32,14 @@ PREPROCESSING_VERSION = "2"
 
 
 class PreprocessConfig(dg.Config):
-    """Which trajectories are judged. `on_violation` is `flag` or `remove`."""
+    """Which trajectories are judged."""
 
-    beta_threshold: int = 15
-    on_violation: Literal["flag", "remove"] = "flag"
+    beta_threshold: int = Field(
+        default=15, ge=0, description="Maximum number of tool calls; more violate the frequency rule."
+    )
+    on_violation: Literal["flag", "remove"] = Field(
+        default="flag", description="Flag trajectories that violate a rule, or remove them before judging."
+    )
 
 
 @dg.multi_asset(

@@ -33,12 +33,24 @@ def failure_sensor(settings: NotificationSettings) -> dg.SensorDefinition:
             return dg.SkipReason(f"{settings.url_env} is not set; no notifications are sent")
         run = context.dagster_run
         checks = failed_checks(context.instance, run.run_id)
-        drop, problem = run.tags.get(PARTITION_TAG), context.failure_event.message
-        headline = report_headline(context.instance, run.run_id)
+        drop, problem = run.tags.get(PARTITION_TAG), reason_of(context)
+        headline = report_headline(context.instance, run.run_id) if drop else None
         post(url, message(run.job_name, drop, run.run_id, checks, problem, REGRESSION_GATE, headline), PATIENCE)
         return None
 
     return notify_failures
+
+
+def reason_of(context: dg.RunFailureSensorContext) -> str | None:
+    """Why the steps of a run failed; what Dagster says of the run where no step did."""
+    found: list[str] = []
+    for event in context.get_step_failure_events():
+        told, error = event.step_failure_data.user_failure_data, event.step_failure_data.error
+        said = told.description if told is not None else None
+        if said is None and error is not None:
+            said = (error.cause or error).message.strip()
+        found.append(said or f"{event.step_key} failed")
+    return "; ".join(found) or context.failure_event.message
 
 
 def report_headline(instance: dg.DagsterInstance, run_id: str) -> str | None:
@@ -56,7 +68,7 @@ def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[FailedCheck
     events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
     evaluated = [event.dagster_event.asset_check_evaluation_data for event in events if event.dagster_event is not None]
     return [
-        FailedCheck(check.asset_key.to_user_string(), check.check_name, check.description)
+        FailedCheck(check.asset_key.to_user_string(), check.check_name, check.description, check.partition)
         for check in evaluated
         if not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
     ]

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import TypeVar
 
 import dagster as dg
+from pydantic import Field
 
 from evaluation_assets.core.checks.finding import Finding
 from evaluation_assets.core.installation import Installation
@@ -24,9 +25,11 @@ AnyTable = TypeVar("AnyTable", bound=JudgedTable)
 
 
 class JudgingConfig(dg.Config):
-    """Budget of a run in US dollars, over all judges, levels and embeddings. Default: no limit."""
+    """What a run may spend."""
 
-    budget_usd: float | None = None
+    budget_usd: float | None = Field(
+        default=None, ge=0, description="US dollars, over all judges, levels and embeddings. Default: no limit."
+    )
 
 
 def judge_key(table: Table, judge: str) -> dg.AssetKey:

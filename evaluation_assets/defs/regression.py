@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import dagster as dg
+from pydantic import Field
 from upath import UPath
 
 from evaluation_assets.core import tables
@@ -41,9 +42,9 @@ GATE_CHECK = dg.AssetCheckKey(dg.AssetKey("evaluation_report"), REGRESSION_GATE)
 
 
 class GateConfig(dg.Config):
-    """Baseline file to compare against. Default: the suite's baseline."""
+    """What the gate compares with."""
 
-    baseline: str = ""
+    baseline: str = Field(default="", description="Baseline file to compare with. Default: the suite's baseline.")
 
 
 class PromotionConfig(dg.Config):

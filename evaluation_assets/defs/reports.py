@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import dagster as dg
+from pydantic import Field
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.facts import DropFacts
@@ -45,9 +46,9 @@ REPORTED = (
 
 
 class FilesConfig(dg.Config):
-    """`split_size`: records per numbered file; 0 writes one file only."""
+    """How preprocessed files are split."""
 
-    split_size: int = 0
+    split_size: int = Field(default=0, ge=0, description="Records per numbered file; 0 writes one file only.")
 
 
 @dg.asset(

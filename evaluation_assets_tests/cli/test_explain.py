@@ -49,7 +49,7 @@ def test_a_drop_shows_its_figures_with_their_formulas(judged: Judged) -> None:
     assert "mean of the overall scores of trajectories" in done.output
     assert "from clip_verdicts/<judge>" in done.output
     assert "All of these figures are as the report states them." in done.output
-    assert "not recomputed: gate: " in done.output
+    assert "not recomputed: gate/tests: " in done.output
     assert "repeat: evaluation-assets evaluate" in done.output and "--as week" in done.output
 
 

@@ -454,7 +454,23 @@ def test_a_run_that_breaks_is_told_to_the_url(installation: Workspace, receiver:
     installation.drop("bad", b"\x00 no JSON\n")
     notify(installation, installation.run("bad"))
     assert receiver[0]["kind"] == "failure"
-    assert receiver[0]["text"].startswith("Run evaluate of bad failed")
+    assert receiver[0]["text"].startswith("Run evaluate of bad failed: bad.jsonl is not valid JSON")
+
+
+def test_a_run_of_many_drops_tells_of_each_that_failed(accepted: Workspace, receiver: list[dict[str, Any]]) -> None:
+    accepted.drop("s/worse", runs(1, bad=TASKS - 1))
+    accepted.drop("s/zz", b"\x00 no JSON\n")
+    names = ("s/worse", "s/zz")
+    accepted.instance.add_dynamic_partitions("drops", list(names))
+    ends = zip(("dagster/asset_partition_range_start", "dagster/asset_partition_range_end"), names, strict=True)
+    job = accepted.definitions.resolve_job_def("evaluate")
+    notify(accepted, job.execute_in_process(instance=accepted.instance, tags=dict(ends), raise_on_error=False))
+    (message,) = receiver
+    assert (message["drop"], message["headline"]) == (None, None)
+    assert "s/zz: s/zz.jsonl is not valid JSON" in message["text"]
+    assert message["text"].startswith("Regression in s/worse: 1 drop of 2 failed")
+    assert "s/worse: regression_gate: fail" in message["text"]
+    assert [check["drop"] for check in message["checks"]] == ["s/worse"]
 
 
 def test_without_a_url_nobody_is_told(installation: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.counted import counted
+
 LEAST_ANSWERED = 0.9
 """Below this share of answered subjects a judge's shortfall is worth a line of its own."""
 
@@ -24,7 +26,7 @@ _REMEDIES: Mapping[str, str] = {
     "context_length": "Raise max_input_tokens, or choose a model with a larger window",
     "budget": "Raise the budget",
     "redaction": "Simplify the pattern in redaction",
-    "internal": "Report this as a bug",
+    "internal": "Correct the check or metric if it is yours, else report this as a bug",
 }
 """What to do, by kind of error. Refused keys and unknown models say so in the error itself."""
 
@@ -68,7 +70,9 @@ class Answers:
         total = self.outcomes.total()
         if not total or self.answered >= LEAST_ANSWERED * total:
             if total and not self.outcomes["scored"]:
-                return f"judge {judge} scored nothing: it abstained from {self.outcomes['abstained']} subjects."
+                return (
+                    f"judge {judge} scored nothing: it abstained from {counted(self.outcomes['abstained'], 'subject')}."
+                )
             return None
         share = "scored nothing" if not self.answered else f"answered {self.answered} of {total} questions"
         if not self.errors:

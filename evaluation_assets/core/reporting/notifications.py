@@ -11,11 +11,12 @@ _MAX_TEXT = 2000
 
 @dataclass(frozen=True, slots=True)
 class FailedCheck:
-    """A check that failed with severity ERROR, and its description."""
+    """A check that failed with severity ERROR, its description, and the drop that it looked at."""
 
     asset: str
     check: str
     description: str | None
+    drop: str | None = None
 
 
 def message(
@@ -29,12 +30,18 @@ def message(
 ) -> dict[str, Any]:
     """Build the JSON to send. `kind` is `regression` if the check named `gate` failed the run.
 
-    `headline` is that of the report, if the run wrote one.
+    `headline` is that of the report, if the run wrote one. A run of many drops has no `drop`: its failed checks name
+    theirs, after the `problem`, which names the drops that were not evaluated.
     """
-    regressed = any(check.check == gate for check in checks)
-    words = "; ".join(f"{check.check}: {check.description or 'failed'}" for check in checks) or problem or "failed"
+    fallen = [drop or check.drop or "a drop" for check in checks if check.check == gate]
+    regressed = bool(fallen)
+    of_drops = drop is None and any(check.drop for check in checks)
+    told = [
+        f"{f'{check.drop}: ' if of_drops else ''}{check.check}: {check.description or 'failed'}" for check in checks
+    ]
+    words = "; ".join([*([problem] if of_drops and problem else []), *told]) or problem or "failed"
     where = f" of {drop}" if drop else ""
-    head = f"Regression in {drop}" if regressed else f"Run {job}{where} failed"
+    head = f"Regression in {', '.join(fallen)}" if regressed else f"Run {job}{where} failed"
     first = f" ({headline})" if headline else ""
     return {
         "text": for_chat(f"{head}{first}: {words}"[:_MAX_TEXT]),

@@ -8,16 +8,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _SIZES = range(3, 6)
 _REMEMBERED_LENGTH = 24
 """Longer words are rarely words, and their n-grams would fill the memory."""
 
 
-def tf_idf(texts: Sequence[str]) -> csr_matrix | None:
+def tf_idf(texts: Sequence[str]) -> "csr_matrix | None":
     """A row for each text, of length 1 or empty; `None` if no text has an n-gram.
 
     The values of a row are stored in the order in which the n-grams occur first in all texts, on which the last digits
@@ -45,6 +48,8 @@ def tf_idf(texts: Sequence[str]) -> csr_matrix | None:
     # Not `np.sum`, which adds in pairs: the last digits would be others.
     values /= np.sqrt(np.bincount(rows, values * values))[rows]
     ends = np.cumsum(np.bincount(rows, minlength=len(texts)))
+    from scipy.sparse import csr_matrix  # noqa: PLC0415  (a dry run with few sessions need not wait for it)
+
     return csr_matrix((values, columns, np.concatenate([[0], ends])), shape=(len(texts), len(numbers)))
 
 

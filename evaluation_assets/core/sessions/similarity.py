@@ -1,14 +1,16 @@
 """Similarity of two texts, by character n-grams or another measure."""
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from evaluation_assets.core.sessions.character_ngrams import tf_idf
 from evaluation_assets.core.trajectories.words import share, words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 RE_ASK_COSINE = 0.35
 RE_ASK_WORDS = 0.75
@@ -134,6 +136,6 @@ class LexicalSimilarity:
             return np.zeros((len(texts), len(texts)))
         return np.clip((vectors @ vectors.T).toarray(), 0.0, 1.0)
 
-    def _vectors(self, texts: Sequence[str]) -> csr_matrix | None:
+    def _vectors(self, texts: Sequence[str]) -> "csr_matrix | None":
         """One row a text; `None` if no text has an n-gram."""
         return tf_idf([text[:_READ] for text in texts])
