@@ -34,6 +34,7 @@ class Measured:
 def call(checkout: Path, arguments: list[str], home: Path) -> Measured:
     """Run a command of a checkout's command line."""
     environment = os.environ | {"PYTHONPATH": str(checkout), "EVALUATION_HOME": str(home)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, each call would compile the package
     command = [sys.executable, "-m", "evaluation_assets.cli", *arguments]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(command, env=environment, cwd=home.parent, check=True, stdout=subprocess.DEVNULL)

@@ -93,7 +93,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Section(BaseModel):
     """A part of a file of settings. Unknown fields are refused, and no message repeats a value."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
 
 def read_settings(file: UPath, model: type[Settings], invalid: type[Exception]) -> Settings:

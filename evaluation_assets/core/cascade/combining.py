@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.special import expit, logit
+import scipy
 
 from evaluation_assets.core.configuration import Section
 
@@ -19,7 +19,7 @@ class Curve(Section):
 
     def evidence(self, signals: np.ndarray) -> np.ndarray:
         """Log-odds that subjects pass; signals in between are interpolated."""
-        return logit(np.interp(signals, self.signals, self.probabilities))
+        return scipy.special.logit(np.interp(signals, self.signals, self.probabilities))
 
 
 class Combination(Section):
@@ -42,7 +42,7 @@ class Combination(Section):
             is_silent = np.isnan(said)
             evidence = curve.evidence(np.where(is_silent, curve.signals[0], said))
             total += np.where(is_silent, self.silent[judge], self.weights[judge] * evidence)
-        return expit(total)
+        return scipy.special.expit(total)
 
 
 def combined(signals: Mapping[str, np.ndarray], kinds: Sequence[str], passes: np.ndarray) -> Combination:
@@ -60,7 +60,8 @@ def combined(signals: Mapping[str, np.ndarray], kinds: Sequence[str], passes: np
     columns += [np.array([kind == each for kind in kinds], float) for each in known]
     if passes.min() == passes.max():
         # One class only: nothing can be regressed, and the prior of one subject of the other class remains.
-        intercept, weights = float(logit((passes.sum() + 0.5) / (len(passes) + 1))), np.zeros(len(columns))
+        share = (passes.sum() + 0.5) / (len(passes) + 1)
+        intercept, weights = float(scipy.special.logit(share)), np.zeros(len(columns))
     else:
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  (a second that runs need not wait for)
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import fmean, variance
 
+import scipy
 from pydantic import BaseModel, ConfigDict
-from scipy import special
 
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED
 
@@ -78,8 +78,8 @@ def _change(judge: str, then: CanaryScores, now: CanaryScores, alpha: float) -> 
     weights = [1 / len(then[clip]) + 1 / len(now[clip]) for clip in clips]
     shift = abs(sum(differences)) / (noise * sqrt(sum(weights)))
     pattern = sum(d * d / w for d, w in zip(differences, weights, strict=True)) / (len(clips) * noise * noise)
-    largest_shift = special.stdtrit(degrees, 1 - alpha / 4)
-    if shift <= largest_shift and pattern <= special.fdtri(len(clips), degrees, 1 - alpha / 2):
+    largest_shift = scipy.special.stdtrit(degrees, 1 - alpha / 4)
+    if shift <= largest_shift and pattern <= scipy.special.fdtri(len(clips), degrees, 1 - alpha / 2):
         return None
     means = [fmean(fmean(side[clip]) for clip in clips) for side in (then, now)]
     return JudgeChange(judge=judge, baseline=means[0], current=means[1], clips=len(clips))

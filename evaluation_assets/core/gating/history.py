@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from evaluation_assets.core.gating.baselines import Baseline, comparability_key, scored_with
 from evaluation_assets.core.gating.drift import Drift, drift, night
@@ -132,5 +132,5 @@ def _behind(differences: Sequence[float]) -> Row:
     mean, error, degrees = clustered(differences, range(len(differences)))
     if degrees < 1:
         return {"difference": mean, "difference_low": None, "difference_high": None}
-    half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
     return {"difference": mean, "difference_low": mean - half, "difference_high": mean + half}

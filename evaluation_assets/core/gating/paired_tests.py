@@ -11,7 +11,7 @@ from math import ceil, inf, sqrt
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 Floats = np.ndarray | float
 
@@ -61,11 +61,11 @@ def compare_scores(
     error = differences.std(axis=-1, ddof=1) / np.sqrt(size) if std_error is None else np.asarray(std_error)
     freedom = size - 1 if degrees is None else degrees
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_regression = special.stdtr(freedom, effect / error)
-        p_non_inferior = special.stdtr(freedom, -(effect + margin) / error)
+        p_regression = scipy.special.stdtr(freedom, effect / error)
+        p_non_inferior = scipy.special.stdtr(freedom, -(effect + margin) / error)
     constant = ~(error > 1e-12)
-    half = special.stdtrit(freedom, 1 - alpha) * error
-    visible = special.stdtrit(freedom, 1 - alpha / metrics) + special.stdtrit(freedom, power)
+    half = scipy.special.stdtrit(freedom, 1 - alpha) * error
+    visible = scipy.special.stdtrit(freedom, 1 - alpha / metrics) + scipy.special.stdtrit(freedom, power)
     return Evidence(
         effect,
         effect - half,
@@ -90,8 +90,8 @@ def compare_outcomes(
     size = tasks + 2
     shift = (gained - lost) / size
     error = np.sqrt(lost + gained + 1 - (gained - lost) ** 2 / size) / size
-    half = special.ndtri(1 - alpha) * error
-    p_non_inferior = np.where(lost + gained > 0, special.ndtr(-(shift + margin) / error), (1 - margin) ** tasks)
+    half = scipy.special.ndtri(1 - alpha) * error
+    p_non_inferior = np.where(lost + gained > 0, scipy.special.ndtr(-(shift + margin) / error), (1 - margin) ** tasks)
     return Evidence(
         (gained - lost) / tasks,
         np.maximum(shift - half, -1),
@@ -114,15 +114,15 @@ def _changed(tasks: int) -> np.ndarray:
 
 def _binomial(n: int, share: float) -> np.ndarray:
     k = np.arange(n + 1)
-    ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return np.exp(ways + special.xlogy(k, share) + special.xlog1py(n - k, -share))
+    ways = scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
+    return np.exp(ways + scipy.special.xlogy(k, share) + scipy.special.xlog1py(n - k, -share))
 
 
 def _beyond(z: float, tasks: int, share_lost: float) -> np.ndarray:
     """For every number of changed tasks, the probability that `(lost - gained) / sqrt(changed)` is at least `z` > 0."""
     changed = np.arange(tasks + 1)
     least = np.maximum(np.ceil((changed + z * np.sqrt(changed)) / 2 - 1e-9), 1)
-    return np.where(least <= changed, special.betainc(least, np.maximum(changed - least, 0) + 1, share_lost), 0.0)
+    return np.where(least <= changed, scipy.special.betainc(least, np.maximum(changed - least, 0) + 1, share_lost), 0.0)
 
 
 @lru_cache(maxsize=4096)
@@ -203,5 +203,5 @@ def tasks_needed(spread: float, margin: float, alpha: float, power: float) -> in
     `spread` is the standard deviation of a task's difference. `n = ((z_alpha + z_power) * spread / margin)^2 + 2`; the
     2 corrects for Student's t instead of the normal distribution.
     """
-    z = float(special.ndtri(1 - alpha) + special.ndtri(power))
+    z = float(scipy.special.ndtri(1 - alpha) + scipy.special.ndtri(power))
     return ceil((z * spread / margin) ** 2 - 1e-9) + 2

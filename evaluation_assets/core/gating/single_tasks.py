@@ -1,7 +1,7 @@
 """Test which single tasks fell or rose significantly, with the false discovery rate controlled over all tasks."""
 
 import numpy as np
-from scipy import special
+import scipy
 
 HEAVY_TAILS = 4
 """Upper limit of the degrees of freedom: tasks differ in noise, so their pooled distribution has heavy tails."""
@@ -20,7 +20,7 @@ def p_scores(differences: np.ndarray) -> np.ndarray:
     squares = np.where(rose, centred**2, 0.0).sum(axis=-1, keepdims=True)
     noise = np.sqrt(squares / np.maximum(count, 1))
     ratio = centred / np.where(count > 0, noise, 1.0)
-    return np.where(count > 0, special.stdtr(np.clip(count, 1, HEAVY_TAILS), ratio), 1.0)
+    return np.where(count > 0, scipy.special.stdtr(np.clip(count, 1, HEAVY_TAILS), ratio), 1.0)
 
 
 def p_outcomes(
@@ -44,7 +44,7 @@ def p_outcomes(
 
 
 def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    return scipy.special.gammaln(n + 1) - scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)
 
 
 def benjamini_hochberg(p_values: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from scipy import special
+import scipy
 
 from evaluation_assets.core.scoring.intervals import CONFIDENCE
 
@@ -55,7 +55,7 @@ def pass_rate(strata: Sequence[Stratum]) -> PassRate:
         rectifier = truth - lam * judged
         point += weight * (lam * float(np.mean(stratum.judged)) + float(rectifier.mean()))
         variance += weight**2 * float(rectifier.var(ddof=1)) / len(rectifier)
-    half = float(special.stdtrit(labels - len(filled), 0.5 + CONFIDENCE / 2)) * sqrt(variance)
+    half = float(scipy.special.stdtrit(labels - len(filled), 0.5 + CONFIDENCE / 2)) * sqrt(variance)
     return PassRate(raw, _share(point), _share(point - half), _share(point + half), total, labels)
 
 

@@ -189,9 +189,9 @@ class _Figures:
         for origin in self._evidence.origins:
             task = origin.task_id
             for criterion, value in self._own[origin.id].items():
-                level, dot, name = criterion.partition(".")
-                place = (level, name) if dot else ("trajectory", criterion)
-                values.setdefault(place, []).append((value, task))
+                name = criterion.removeprefix("answer.")
+                level = "trajectory" if name == criterion else "answer"
+                values.setdefault((level, name), []).append((value, task))
             for category in dict.fromkeys(clip.tool_type for clip in origin.clips if not clip.is_final):
                 for criterion, value in self._panel("category", (origin.id, category)).items():
                     values.setdefault(("category", criterion), []).append((value, task))
@@ -281,9 +281,9 @@ class _Figures:
         at = ("trajectory", origin.id)
         yield Figure(address(*at, "overall"), self._overall[origin.id], len(origin.clips), _OVERALL, _ROWS_CLIP)
         for criterion, value in self._own[origin.id].items():
-            prefix, dot, name = criterion.partition(".")
-            subject, key = ("answer", name) if dot and prefix == "answer" else ("trajectory", criterion)
-            n = len(self._evidence.scores_of("trajectory", (origin.id, subject))[key])
+            name = criterion.removeprefix("answer.")
+            subject = "trajectory" if name == criterion else "answer"
+            n = len(self._evidence.scores_of("trajectory", (origin.id, subject))[name])
             yield Figure(address(*at, "scores", criterion), value, n, _OF_PANEL, _rows_of("trajectory"))
         read = "the record in the drop's file, read again"
         yield Figure(address(*at, "n_tool_calls"), origin.n_tool_calls, 1, "number of tool calls", read)

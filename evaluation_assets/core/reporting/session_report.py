@@ -16,8 +16,8 @@ from evaluation_assets.core.sessions.analysis_rows import analysis_of
 
 Row = dict[str, Any]
 
-LISTED = 20
-"""Sessions shown in full; the table has all."""
+LISTED = 10
+"""Sessions shown in full, each up to 45 kB of the page; the table has all, and the viewer each transcript."""
 
 LISTED_AGENTS = 50
 

@@ -314,5 +314,5 @@ def _rejected(row: Row) -> RejectedRecord:
 
 
 def _level(criterion: str) -> tuple[str, str]:
-    level, dot, name = criterion.partition(".")
-    return (level, name) if dot else ("trajectory", criterion)
+    name = criterion.removeprefix("answer.")
+    return ("trajectory" if name == criterion else "answer", name)

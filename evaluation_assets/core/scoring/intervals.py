@@ -3,10 +3,10 @@
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from statistics import fmean
+from statistics import NormalDist, fmean
 
 import numpy as np
-from scipy import special
+import scipy
 
 CONFIDENCE = 0.95
 
@@ -29,7 +29,7 @@ class Estimate:
 
 def wilson(successes: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Interval of a rate. Source: Wilson, JASA 22 (1927); its coverage is good from 10 observations on."""
-    z = float(special.ndtri(0.5 + confidence / 2))
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
     rate = successes / n
     centre = rate + z * z / (2 * n)
     half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
@@ -110,7 +110,7 @@ def interval_of_mean(groups: Sequence[Clustered]) -> Interval:
         return Interval(*rate_interval(outcomes), n)
     if error < _NO_VARIATION:
         return Interval(None, None, n)
-    half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
     return Interval(max(0.0, mean - half), min(1.0, mean + half), n)
 
 
@@ -160,7 +160,7 @@ def sampled_mean(
     error = sqrt(unseen * (size - 1) / size * float(squares.sum()))
     spread = float((squares**2).sum())
     degrees = max(1.0, float(squares.sum()) ** 2 / spread - 1) if spread else size - 1
-    half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
     return Estimate(mean, error, mean - half, mean + half, size)
 
 
@@ -172,5 +172,5 @@ def mean_of_tasks(values: Sequence[float]) -> Estimate:
         return Estimate(mean, None, None, None, n)
     if set(values) <= {0.0, 1.0}:
         return Estimate(mean, error, *wilson(sum(values), n), n)
-    half = float(special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
+    half = float(scipy.special.stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * error
     return Estimate(mean, error, mean - half, mean + half, n)
