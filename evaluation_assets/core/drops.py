@@ -12,16 +12,23 @@ from pydantic import ValidationError
 from upath import UPath
 
 from evaluation_assets.core.counted import counted
+from evaluation_assets.core.drop_files import (
+    DIRECTORY_SIDECAR,
+    SIDECAR_SUFFIX,
+    SIDECARS,
+    Listing,
+    files_below,
+    is_data,
+    is_ignored,
+    relative,
+)
 from evaluation_assets.core.formats.base import DropFile
 from evaluation_assets.core.formats.files.opening import COMPRESSIONS, EXTENSIONS
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
-from evaluation_assets.core.regular_files import LEADS_OUT, is_local, leads_out, why_not_of, why_not_regular
+from evaluation_assets.core.regular_files import is_local, why_not_of, why_not_regular
 from evaluation_assets.core.sidecar import Sidecar
 from evaluation_assets.core.trajectories.identity import LONGEST_FILE_NAME
 
-DIRECTORY_SIDECAR = "_drop.yaml"
-SIDECAR_SUFFIX = ".drop.yaml"
-_SIDECARS = (DIRECTORY_SIDECAR, SIDECAR_SUFFIX)
 _AIDER = ".chat.history.md"
 NO_DATA = f"holds no file that is read: {', '.join(EXTENSIONS)}, plain, .gz or .zst"
 LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
@@ -29,8 +36,6 @@ LONGEST_NAME = LONGEST_FILE_NAME - len(SIDECAR_SUFFIX)
 
 _KINDS_NAMED = 5
 """Maximum number of file types that are named among the files that are not read."""
-
-_UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
 
 
 class InvalidDrop(ValueError):
@@ -42,6 +47,7 @@ class Drop:
     """One drop: its key, its files in order, and its sidecar file where it has one.
 
     `forced_format` goes before the format that the sidecar names. `left_out` says what is not read with it, and why.
+    `marks` are signs of change of its files, by path, where they came with the listing of an object store.
     """
 
     key: str
@@ -50,6 +56,7 @@ class Drop:
     sidecar_file: UPath | None = None
     forced_format: str | None = None
     left_out: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> str:
@@ -59,7 +66,7 @@ class Drop:
     @property
     def sources(self) -> list[DropFile]:
         """The files with their names below the drops folder."""
-        return [DropFile(path, _relative(path, self.root)) for path in self.files]
+        return [DropFile(path, relative(path, self.root)) for path in self.files]
 
     def sidecar(self) -> Sidecar:
         """The sidecar's content; without a suite of its own, a drop in a folder belongs to the suite of that name.
@@ -72,7 +79,7 @@ class Drop:
                 sidecar = Sidecar.model_validate(load_plain(self.sidecar_file) or {})
             except (InvalidYaml, ValidationError) as problem:
                 why = _in_words(problem) if isinstance(problem, ValidationError) else problem
-                raise InvalidDrop(f"{_relative(self.sidecar_file, self.root)}: {why}") from problem
+                raise InvalidDrop(f"{relative(self.sidecar_file, self.root)}: {why}") from problem
         else:
             sidecar = Sidecar()
         folder = self.key.split("/", 1)[0] if "/" in self.key else None
@@ -81,7 +88,8 @@ class Drop:
 
     def stamp(self) -> str:
         """A cheap sign of change: names, sizes and times (or etags), without reading the files."""
-        return _digest(f"{file.source}:{file.path.fs.ukey(file.path.path)}" for file in self._all_files())
+        files = [(file.source, file.path) for file in self._all_files()]
+        return _digest(f"{source}:{self.marks.get(path.path) or path.fs.ukey(path.path)}" for source, path in files)
 
     def content_hash(self) -> str:
         """SHA-256 over the names and bytes of the drop's files and sidecar."""
@@ -95,7 +103,7 @@ class Drop:
 
     def _all_files(self) -> list[DropFile]:
         sidecars = [] if self.sidecar_file is None else [self.sidecar_file]
-        return [*self.sources, *(DropFile(path, _relative(path, self.root)) for path in sidecars)]
+        return [*self.sources, *(DropFile(path, relative(path, self.root)) for path in sidecars)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,50 +114,41 @@ class Scan:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a sensor remembers of a drop.
-
-    `stamp` is the last look; `scored_stamp` and `content` are the look and the content last asked to be scored,
-    `generation` how often that was.
-    """
-
-    stamp: str = ""
-    scored_stamp: str = ""
-    content: str = ""
-    generation: int = 0
-
-
-@dataclass(slots=True)
-class Changes:
-    """The outcome of one look: drops to score now, and what to remember for the next look."""
-
-    to_score: list[tuple[Drop, Seen]] = field(default_factory=list)
-    seen: dict[str, Seen] = field(default_factory=dict)
-    unsettled: list[str] = field(default_factory=list)
-
-
 def scan(root: UPath) -> Scan:
     """All drops below `root`. Hidden files and names of unfinished copies are left alone.
 
     Links out of `root` and what is no regular file are problems.
     """
-    if not root.exists():
-        return Scan({}, ())
-    files, problems = _files(root)
+    return _drops(files_below(root), root)
+
+
+def find(root: UPath, key: str) -> Drop:
+    """The drop of a key, without a look at the others.
+
+    Raises:
+        InvalidDrop: there is none, or its name is taken twice.
+    """
+    found = _drops(files_below(root, None if key == root.name else key), root)
+    if key not in found.drops:
+        raise InvalidDrop(f"no drop {key!r} in {root}. " + " ".join(found.problems))
+    return found.drops[key]
+
+
+def _drops(listing: Listing, root: UPath) -> Scan:
+    files, problems = listing.files, list(listing.left_out)
     folders = {path.parent: path for path in files if path.name == DIRECTORY_SIDECAR}
-    sidecars = {_relative(path, root): path for path in files if path.name.endswith(SIDECAR_SUFFIX)}
+    sidecars = {relative(path, root): path for path in files if path.name.endswith(SIDECAR_SUFFIX)}
     members: dict[str, list[UPath]] = {}
     sidecar_of: dict[str, UPath] = {}
     for path in files:
-        name = _relative(path, root)
-        if _is_ignored(name) or not _is_data(path.name):
+        name = relative(path, root)
+        if is_ignored(name) or not is_data(path.name):
             continue
-        folder = next((parent for parent in path.parents if parent in folders), None)
+        folder = next((parent for parent in path.parents if parent in folders), None) if folders else None
         if folder is not None:
-            key = _relative(folder, root) if folder != root else root.name
+            key = relative(folder, root) if folder != root else root.name
             if key in members and sidecar_of.get(key) != folders[folder]:
-                problems.append(f"{name}: {_relative(members[key][0], root)} is already the drop {key!r}; rename one")
+                problems.append(f"{name}: {relative(members[key][0], root)} is already the drop {key!r}; rename one")
                 continue
             sidecar_of[key] = folders[folder]
             members.setdefault(key, []).append(path)
@@ -158,7 +157,7 @@ def scan(root: UPath) -> Scan:
         if (reason := why_unusable(key)) is not None:
             problems.append(f"{name}: {reason}; rename the file")
         elif key in members:
-            problems.append(f"{name}: {_relative(members[key][0], root)} is already the drop {key!r}; rename one")
+            problems.append(f"{name}: {relative(members[key][0], root)} is already the drop {key!r}; rename one")
         else:
             members[key] = [path]
             if (sidecar := sidecars.get(key + SIDECAR_SUFFIX)) is not None:
@@ -166,7 +165,9 @@ def scan(root: UPath) -> Scan:
     for key in [key for key in members if _is_too_long(key)]:
         problems.append(f"{key}: a drop's name has at most {LONGEST_NAME} bytes; rename the file or folder")
         del members[key]
-    drops = {key: Drop(key, tuple(paths), root, sidecar_of.get(key)) for key, paths in members.items()}
+    drops = {
+        key: Drop(key, tuple(paths), root, sidecar_of.get(key), marks=listing.marks) for key, paths in members.items()
+    }
     found = {key: _included(drop) for key, drop in sorted(drops.items())}
     problems += [
         f"{key}: `include` in its {DIRECTORY_SIDECAR} matches no file" for key in found if not found[key].files
@@ -191,7 +192,7 @@ def one_file(path: UPath) -> Drop:
             f"{path.name} is a table, in which exports of trace stores lack the steps of agents; export JSON, or fetch "
             "the traces with a source (docs/sources.md)"
         )
-    if _is_ignored(path.name) or not _is_data(path.name):
+    if is_ignored(path.name) or not is_data(path.name):
         endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
         raise InvalidDrop(f"{path.name} has an unsupported extension; rename it to end in one of {endings}")
     key = key_of(path.name)
@@ -216,8 +217,9 @@ def as_one(folder: UPath) -> Drop:
     Raises:
         InvalidDrop: it holds no file that is read.
     """
-    files, left_out = _files(folder)
-    readable = [path for path in files if _is_data(path.name) and not _is_ignored(_relative(path, folder))]
+    listing = files_below(folder)
+    files, left_out = listing.files, listing.left_out
+    readable = [path for path in files if is_data(path.name) and not is_ignored(relative(path, folder))]
     if not readable:
         raise InvalidDrop(" ".join([f"{folder} {NO_DATA}", *left_out]))
     sidecar = next((path for path in files if path == folder / DIRECTORY_SIDECAR), None)
@@ -234,9 +236,9 @@ def not_read(root: UPath) -> str | None:
     kinds: Counter[str] = Counter()
     for folder, _, names in os.walk(root.path):
         for path in (UPath(folder) / name for name in names):
-            if any(part.startswith(".") for part in _relative(path, root).split("/")):
+            if any(part.startswith(".") for part in relative(path, root).split("/")):
                 kinds["hidden"] += 1
-            elif not path.name.endswith(_SIDECARS) and (_is_ignored(path.name) or not _is_data(path.name)):
+            elif not path.name.endswith(SIDECARS) and (is_ignored(path.name) or not is_data(path.name)):
                 kinds[path.suffix.lower() or "without extension"] += 1
     if not kinds:
         return None
@@ -244,44 +246,6 @@ def not_read(root: UPath) -> str | None:
     shown = [f"{times} {kind}" for kind, times in ranked[:_KINDS_NAMED]]
     rest = [f"{len(kinds) - _KINDS_NAMED} more kinds"] if len(kinds) > _KINDS_NAMED else []
     return f"{counted(kinds.total(), 'file')} of unsupported types or hidden ({', '.join([*shown, *rest])})"
-
-
-def find(root: UPath, key: str) -> Drop:
-    """The drop of a key.
-
-    Raises:
-        InvalidDrop: there is none, or its name is taken twice.
-    """
-    found = scan(root)
-    if key not in found.drops:
-        raise InvalidDrop(f"no drop {key!r} in {root}. " + " ".join(found.problems))
-    return found.drops[key]
-
-
-def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limit: int) -> Changes:
-    """Which drops to score: new or changed in content, and at rest since the last look.
-
-    A file that grew or was touched since the last look is left for the next one, so that a half-written file is never
-    read. At most `limit` drops are given; the others stay as they were seen and come with the next look. A drop whose
-    content goes back to an earlier state counts as changed: `generation` tells the two times apart.
-    """
-    result = Changes()
-    for key, drop in now.items():
-        before = seen.get(key, Seen())
-        stamp = drop.stamp()
-        if stamp != before.stamp:
-            result.seen[key] = replace(before, stamp=stamp)
-            result.unsettled.append(key)
-        elif stamp == before.scored_stamp or len(result.to_score) == limit:
-            result.seen[key] = before
-        else:
-            content = drop.content_hash()
-            after = replace(before, scored_stamp=stamp)
-            if content != before.content:
-                after = replace(after, content=content, generation=before.generation + 1)
-                result.to_score.append((drop, after))
-            result.seen[key] = after
-    return result
 
 
 def why_unusable(key: str) -> str | None:
@@ -304,29 +268,6 @@ def key_of(name: str) -> str:
     return name
 
 
-def _files(root: UPath) -> tuple[list[UPath], list[str]]:
-    """All files below a folder, by path, and what would be read but for what it is.
-
-    A folder that cannot be opened, or is gone by now, holds none.
-    """
-    if not is_local(root):
-        return sorted((path for path in root.rglob("*") if path.is_file()), key=lambda path: path.path), []
-    files: list[UPath] = []
-    left_out: list[str] = []
-    for folder, folders, names in os.walk(root.path):
-        for path in (UPath(folder) / name for name in names):
-            name = _relative(path, root)
-            if _is_ignored(name) or not (_is_data(path.name) or path.name.endswith(_SIDECARS)):
-                continue
-            if (reason := why_not_of(path, root)) is None:
-                files.append(path)
-            elif os.path.lexists(path.path):
-                left_out.append(f"{name}: {reason}")
-        elsewhere = (path for path in (UPath(folder) / name for name in folders) if leads_out(path, root))
-        left_out += [f"{name}: {LEADS_OUT}" for path in elsewhere if not _is_ignored(name := _relative(path, root))]
-    return sorted(files, key=lambda path: path.path), sorted(left_out)
-
-
 def _included(drop: Drop) -> Drop:
     if drop.sidecar_file is None or drop.sidecar_file.name != DIRECTORY_SIDECAR:
         return drop
@@ -337,7 +278,7 @@ def _included(drop: Drop) -> Drop:
     if pattern is None:
         return drop
     folder = drop.sidecar_file.parent
-    kept = tuple(path for path in drop.files if fnmatch(_relative(path, folder), pattern))
+    kept = tuple(path for path in drop.files if fnmatch(relative(path, folder), pattern))
     return replace(drop, files=kept)
 
 
@@ -359,21 +300,6 @@ def _in_words(problem: ValidationError) -> str:
 
 def _is_too_long(key: str) -> bool:
     return any(len(part.encode("utf-8", "surrogateescape")) > LONGEST_NAME for part in key.split("/"))
-
-
-def _is_data(name: str) -> bool:
-    lowered = name.lower()
-    for ending in COMPRESSIONS:
-        lowered = lowered.removesuffix(ending)
-    return lowered.endswith(EXTENSIONS)
-
-
-def _is_ignored(name: str) -> bool:
-    return any(part.startswith(".") for part in name.split("/")) or name.lower().endswith(_UNFINISHED)
-
-
-def _relative(path: UPath, root: UPath) -> str:
-    return path.path.removeprefix(root.path).strip("/")
 
 
 def _digest(parts: Any) -> str:

@@ -43,3 +43,11 @@ def leads_out(path: UPath, folder: UPath) -> bool:
 def why_not_of(path: UPath, folder: UPath) -> str | None:
     """Why a file in a folder is not read; `None` where it can be. Links that stay inside can."""
     return LEADS_OUT if leads_out(path, folder) else why_not_regular(path)
+
+
+def is_plain(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder that was reached without links is a regular file itself, which needs no more looks.
+
+    Links and files of the system may be readable too: `why_not_of` tells.
+    """
+    return entry.is_file(follow_symlinks=False) and not entry.path.startswith(_OF_THE_SYSTEM)

@@ -1,22 +1,28 @@
 """Drops: which files they are, what they are called, and when they have changed."""
 
 import os
+import subprocess
+import sys
+import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from socket import create_connection, socket
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from evaluation_assets.core.drops import Drop, InvalidDrop, Seen, changes, find, key_of, scan
+from evaluation_assets.core.drops import Drop, InvalidDrop, find, key_of, scan
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.drops import inspect, take_in
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.trajectories.identity import file_name
+from evaluation_assets.core.triggers.new_drops import Seen, changes
 
 LINE = b'{"raw_response": "x"}\n'
 _numbers = count()
@@ -28,6 +34,27 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[UPath]:
     folder = UPath(tmp_path / "drops") if request.param == "local" else UPath(f"memory://drops-{next(_numbers)}")
     folder.mkdir(parents=True)
     yield folder
+
+
+@pytest.fixture
+def s3() -> Iterator[str]:
+    """The address of an S3-compatible server, a process of its own."""
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    pytest.importorskip("moto.server", reason="moto[server] is not installed")
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
+        try:
+            while server.poll() is None:
+                with suppress(OSError), create_connection(("127.0.0.1", port), timeout=1):
+                    break
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.kill()
 
 
 def put(root: UPath, name: str, content: bytes = LINE) -> UPath:
@@ -496,3 +523,41 @@ def test_a_file_name_fits_stays_the_same_and_keeps_its_ending(stem: str, ending:
         assert name == stem + ending
     else:
         assert name != file_name(stem + "x", ending)
+
+
+_PARTS = st.sampled_from(["a", "b", "a.b", ".hidden", "ab"])
+_FILES = st.sampled_from(
+    ["a.jsonl", "b.json", "a.b.jsonl.gz", "a.jsonl.drop.yaml", "a.drop.yaml", "_drop.yaml", "ab.txt"]
+)
+
+
+@given(st.sets(st.tuples(st.lists(_PARTS, max_size=3), _FILES).map(lambda parts: "/".join([*parts[0], parts[1]]))))
+def test_a_drop_is_found_as_a_scan_finds_it(names: set[str]) -> None:
+    in_memory = UPath(f"memory://drops-{next(_numbers)}")
+    in_memory.mkdir(parents=True)
+    with TemporaryDirectory() as folder:
+        for root in (UPath(folder), in_memory):
+            for name in names:
+                with suppress(NotADirectoryError, FileExistsError, IsADirectoryError):
+                    put(root, name, b"" if name.endswith(".yaml") else LINE)
+            drops = scan(root).drops
+            assert {key: find(root, key) for key in drops} == drops
+            for key in {"a", "a/a", "a/b/ab", "missing"} - drops.keys():
+                with pytest.raises(InvalidDrop, match="no drop"):
+                    find(root, key)
+
+
+def test_a_scan_sees_what_another_process_wrote_to_a_store_meanwhile(s3: str) -> None:
+    root = UPath("s3://drops/runs", endpoint_url=s3, key="any", secret="any")
+    root.fs.mkdir("drops")
+    put(root, "first.jsonl")
+    before = scan(root).drops
+    write = (
+        "import s3fs, sys; store = s3fs.S3FileSystem(endpoint_url=sys.argv[1], key='any', secret='any');"
+        "store.pipe({'drops/runs/first.jsonl': b'{}', 'drops/runs/second.jsonl': b'{}'})"
+    )
+    subprocess.run([sys.executable, "-c", write, s3], check=True)
+    after = scan(root).drops
+    assert set(after) == {"first", "second"}
+    assert after["first"].stamp() != before["first"].stamp()
+    assert find(root, "second").stamp() == after["second"].stamp()

@@ -258,7 +258,7 @@ def test_what_was_evaluated_is_not_run_again_when_the_sensor_has_forgotten_it(
 
 
 def test_many_drops_are_remembered(installation: Workspace) -> None:
-    from evaluation_assets.core.drops import Seen
+    from evaluation_assets.core.triggers.new_drops import Seen
     from evaluation_assets.resources.seen_drops import SeenDrops
 
     memory = SeenDrops(installation.instance)

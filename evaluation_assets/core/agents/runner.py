@@ -20,7 +20,7 @@ from evaluation_assets.core.agents.mock_tools import mock_tools
 from evaluation_assets.core.agents.own_agent import attempt_by
 from evaluation_assets.core.agents.settings import AgentSettings, InvalidAgent
 from evaluation_assets.core.agents.tools import FunctionTool, InvalidTool, Toolbox, python_tools
-from evaluation_assets.core.drops import SIDECAR_SUFFIX
+from evaluation_assets.core.drop_files import SIDECAR_SUFFIX
 from evaluation_assets.core.formats.readers.canonical import NAME, line_of
 from evaluation_assets.core.lake import publish, publish_bytes
 from evaluation_assets.core.llm.budget import Budget

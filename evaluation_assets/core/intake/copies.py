@@ -9,7 +9,8 @@ from typing import Any
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.drops import DIRECTORY_SIDECAR, SIDECAR_SUFFIX, Drop
+from evaluation_assets.core.drop_files import DIRECTORY_SIDECAR, SIDECAR_SUFFIX
+from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.lake import publish_bytes, publish_copy
 from evaluation_assets.core.plain_yaml import InvalidYaml, load_plain
 from evaluation_assets.core.trajectories.identity import file_name

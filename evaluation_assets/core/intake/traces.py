@@ -6,7 +6,8 @@ import orjson
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.drops import DIRECTORY_SIDECAR, Drop, InvalidDrop, find, scan, why_unusable
+from evaluation_assets.core.drop_files import DIRECTORY_SIDECAR
+from evaluation_assets.core.drops import Drop, InvalidDrop, find, scan, why_unusable
 from evaluation_assets.core.lake import publish_bytes, publish_copy
 from evaluation_assets.core.sources.store import Trace
 from evaluation_assets.core.trajectories.identity import file_name

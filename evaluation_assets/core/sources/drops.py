@@ -10,7 +10,7 @@ import orjson
 import yaml
 from upath import UPath
 
-from evaluation_assets.core.drops import DIRECTORY_SIDECAR
+from evaluation_assets.core.drop_files import DIRECTORY_SIDECAR
 from evaluation_assets.core.lake import publish, publish_bytes, publish_copy
 from evaluation_assets.core.sources.settings import SourceSettings
 from evaluation_assets.core.sources.store import Trace, TraceStore

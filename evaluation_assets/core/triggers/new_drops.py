@@ -2,9 +2,32 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 
-from evaluation_assets.core.drops import Drop, Seen, changes
+from evaluation_assets.core.drops import Drop
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a sensor remembers of a drop.
+
+    `stamp` is the last look; `scored_stamp` and `content` are the look and the content last asked to be scored,
+    `generation` how often that was.
+    """
+
+    stamp: str = ""
+    scored_stamp: str = ""
+    content: str = ""
+    generation: int = 0
+
+
+@dataclass(slots=True)
+class Changes:
+    """The outcome of one look: drops to score now, and what to remember for the next look."""
+
+    to_score: list[tuple[Drop, Seen]] = field(default_factory=list)
+    seen: dict[str, Seen] = field(default_factory=dict)
+    unsettled: list[str] = field(default_factory=list)
 
 
 def to_json(seen: Seen) -> str:
@@ -25,6 +48,32 @@ def to_cursor(asked: Mapping[str, Seen]) -> str:
 def from_cursor(cursor: str | None) -> dict[str, Seen]:
     """The drops that the last tick asked to be run."""
     return {key: Seen(**value) for key, value in json.loads(cursor or "{}").items()}
+
+
+def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limit: int) -> Changes:
+    """Which drops to score: new or changed in content, and at rest since the last look.
+
+    A file that grew or was touched since the last look is left for the next one, so that a half-written file is never
+    read. At most `limit` drops are given; the others stay as they were seen and come with the next look. A drop whose
+    content goes back to an earlier state counts as changed: `generation` tells the two times apart.
+    """
+    result = Changes()
+    for key, drop in now.items():
+        before = seen.get(key, Seen())
+        stamp = drop.stamp()
+        if stamp != before.stamp:
+            result.seen[key] = replace(before, stamp=stamp)
+            result.unsettled.append(key)
+        elif stamp == before.scored_stamp or len(result.to_score) == limit:
+            result.seen[key] = before
+        else:
+            content = drop.content_hash()
+            after = replace(before, scored_stamp=stamp)
+            if content != before.content:
+                after = replace(after, content=content, generation=before.generation + 1)
+                result.to_score.append((drop, after))
+            result.seen[key] = after
+    return result
 
 
 @dataclass(frozen=True, slots=True)

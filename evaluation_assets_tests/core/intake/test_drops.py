@@ -10,7 +10,8 @@ import yaml
 from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main
-from evaluation_assets.core.drops import DIRECTORY_SIDECAR, InvalidDrop
+from evaluation_assets.core.drop_files import DIRECTORY_SIDECAR
+from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.drops import annotate, inspect, take_in
 from evaluation_assets.core.intake.folders import prepare
