@@ -1,10 +1,12 @@
 """Schedules."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import dagster as dg
 
 from evaluation_assets.core.automation import NightlyRunSettings
+from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.gating.evaluated_drops import newest_drops
 from evaluation_assets.core.suites.formats.registry import load_suites
@@ -13,9 +15,12 @@ from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGE
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.resources.installation import HomeResource
 
+MAX_RUNS_PER_NIGHT = 250
+"""More drops than this wait for the next night, as a tick has 60 seconds; a backfill evaluates a hundred in a run."""
 
-def nightly_schedule(evaluation_key: str, cron: str) -> dg.ScheduleDefinition:
-    """Evaluates every drop whose report is missing or was made from something else.
+
+def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_NIGHT) -> dg.ScheduleDefinition:
+    """Evaluates drops whose report is missing or was made from something else, at most `limit` a night.
 
     It is off until somebody turns it on: after a change of judges or rubrics all drops are stale, and judges may cost
     money.
@@ -25,13 +30,14 @@ def nightly_schedule(evaluation_key: str, cron: str) -> dg.ScheduleDefinition:
         name="nightly_stale_drops",
         cron_schedule=cron,
         job_name=EVALUATE,
-        description="Evaluates drops whose report is missing, or older than the drop, the judges or the rubrics.",
+        description="Evaluates drops whose report is missing, or older than the drop, the judges or the rubrics; at most"
+        f" {counted(limit, 'drop')} a night. For more, start a backfill of evaluation_report.",
     )
     def nightly_stale_drops(
         context: dg.ScheduleEvaluationContext, home: HomeResource
     ) -> Iterator[dg.RunRequest | dg.SkipReason]:
         drops = scan(home.home.drops).drops.values()
-        stale = [drop for drop in drops if is_stale(context.instance, drop, evaluation_key)]
+        stale = list(islice((drop for drop in drops if is_stale(context.instance, drop, evaluation_key)), limit))
         if not stale:
             yield dg.SkipReason("no drop is stale")
         add_partitions(context.instance, DROPS, [drop.key for drop in stale])

@@ -10,6 +10,7 @@ from evaluation_assets.core.drops import find
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import sensors
+from evaluation_assets.defs.schedules import nightly_schedule
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, record
 from evaluation_assets_tests.core.test_drops import HOSTILE
@@ -217,6 +218,19 @@ def test_settings_that_a_report_depends_on_make_drops_stale(kept: Workspace, tex
     assert nightly(changed) == ["a"]
     kept.home.gate_file.write_text('schedules: {nightly: "0 1 * * *"}')
     assert nightly(Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)) == []
+
+
+def test_a_night_has_a_limit_and_the_next_one_goes_on(installation: Workspace) -> None:
+    schedule = nightly_schedule("key", "0 2 * * *", limit=2)
+    for name in "abc":
+        installation.drop(name, record(name))
+    with dg.build_schedule_context(
+        instance=installation.instance,
+        scheduled_execution_time=datetime(2026, 1, 2),
+        resources={"home": HomeResource(url=str(installation.home.root))},
+    ) as context:
+        requests = schedule.evaluate_tick(context).run_requests or []
+    assert [request.partition_key for request in requests] == ["a", "b"]
 
 
 def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Workspace) -> None:
