@@ -30,8 +30,8 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         name="nightly_stale_drops",
         cron_schedule=cron,
         job_name=EVALUATE,
-        description="Evaluates drops whose report is missing, or older than the drop, the judges or the rubrics; at most"
-        f" {counted(limit, 'drop')} a night. For more, start a backfill of evaluation_report.",
+        description="Evaluates drops whose report is missing, or older than the drop, the judges or the rubrics;"
+        f" at most {counted(limit, 'drop')} a night. For more, start a backfill of evaluation_report.",
     )
     def nightly_stale_drops(
         context: dg.ScheduleEvaluationContext, home: HomeResource

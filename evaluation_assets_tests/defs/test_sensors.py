@@ -220,14 +220,15 @@ def test_settings_that_a_report_depends_on_make_drops_stale(kept: Workspace, tex
     assert nightly(Workspace(kept.home, build_definitions(kept.home, Panel()), kept.instance)) == []
 
 
-def test_a_night_has_a_limit_and_the_next_one_goes_on(installation: Workspace) -> None:
+def test_a_night_has_a_limit(kept: Workspace) -> None:
     schedule = nightly_schedule("key", "0 2 * * *", limit=2)
     for name in "abc":
-        installation.drop(name, record(name))
+        kept.drop(name, record(name))
     with dg.build_schedule_context(
-        instance=installation.instance,
+        instance=kept.instance,
         scheduled_execution_time=datetime(2026, 1, 2),
-        resources={"home": HomeResource(url=str(installation.home.root))},
+        repository_def=build_definitions(kept.home, Panel()).get_repository_def(),
+        resources={"home": HomeResource(url=str(kept.home.root))},
     ) as context:
         requests = schedule.evaluate_tick(context).run_requests or []
     assert [request.partition_key for request in requests] == ["a", "b"]
