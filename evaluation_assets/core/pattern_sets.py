@@ -7,7 +7,7 @@ most texts do not: looking for these first is much cheaper, and changes no resul
 import importlib
 import re
 from collections.abc import Iterable, Sequence
-from itertools import product
+from itertools import compress, product
 from typing import Any
 
 _parser: Any = importlib.import_module("re._parser")
@@ -33,19 +33,21 @@ class PatternSet:
         self._patterns = [re.compile(pattern, flags) for pattern in patterns]
         # Every text contains the empty one: patterns that require no other are always tried.
         needed = [required_texts(pattern) or _EMPTY for pattern in patterns]
-        self._needed = [(text, number) for number, texts in enumerate(needed) for text in texts]
+        pairs = [(text, number) for number, texts in enumerate(needed) for text in texts]
+        self._needed = [text for text, _ in pairs]
+        self._numbers = [number for _, number in pairs]
+        self._distinct = list(dict.fromkeys(self._needed))
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first match in a text; where several patterns match at the same place, that of the first one."""
-        folded = folded_case(text)
-        possible = {number for needed, number in self._needed if needed in folded}
+        contained = map(folded_case(text).__contains__, self._needed)
+        possible = set(compress(self._numbers, contained))
         found = [match for number in sorted(possible) if (match := self._patterns[number].search(text)) is not None]
         return min(found, key=re.Match.start, default=None)
 
     def may_match(self, text: str) -> bool:
         """Whether a text contains what one of the patterns requires; if not, none matches any part of it."""
-        folded = folded_case(text)
-        return any(needed in folded for needed, _ in self._needed)
+        return any(map(folded_case(text).__contains__, self._distinct))
 
 
 def folded_case(text: str) -> str:
