@@ -1,5 +1,6 @@
 """The assets of an installation as a Dagster component, for the code location of another project."""
 
+import os
 from pathlib import Path
 
 import dagster as dg
@@ -13,6 +14,17 @@ from evaluation_assets.core.regular_files import is_local
 from evaluation_assets.definitions import build_definitions
 
 
+class EvaluationScaffolder(dg.Scaffolder):
+    """Writes the defs.yaml of `dg scaffold defs evaluation_assets.EvaluationComponent NAME`."""
+
+    def scaffold(self, request: dg.ScaffoldRequest) -> None:
+        """Name a home folder in the project, so that the component loads as it is."""
+        top = request.target_path if request.project_root is None else request.project_root
+        home = os.path.relpath(top / ".evaluation", request.target_path)
+        dg.scaffold_component(request, {"home": home})
+
+
+@dg.scaffold_with(EvaluationScaffolder)
 class EvaluationComponent(dg.Component, dg.Model, dg.Resolvable):
     """Evaluates AI agents: the assets, checks and jobs of an installation, with its sensors and schedules.
 

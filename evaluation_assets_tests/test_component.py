@@ -12,8 +12,10 @@ import dagster as dg
 import pytest
 import yaml
 from dagster.components.core.package_entry import discover_package_objects
+from dagster.components.scaffold.scaffold import NoParams, get_scaffolder
 
 import evaluation_assets
+from evaluation_assets.component import EvaluationComponent, EvaluationScaffolder
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import panel_of
 from evaluation_assets.core.tables import TABLES
@@ -101,6 +103,20 @@ def test_a_team_evaluates_in_its_own_code_location(project: Path) -> None:
         assert done.output_for_node("greeting") == "hello ada"
     assert (folder / "home" / "reports" / "assistants" / "report.html").exists()
     assert evaluation_assets.load_home(folder / "home").drops == ["assistants"]
+
+
+def test_what_dg_scaffolds_loads_as_it_is(project: Path) -> None:
+    folder = project / "src" / "team" / "defs" / "agents"
+    folder.mkdir()
+    name = "evaluation_assets.EvaluationComponent"
+    request = dg.ScaffoldRequest(name, folder, scaffold_format="yaml", project_root=project, params=NoParams())
+    scaffolder = get_scaffolder(EvaluationComponent)
+    assert isinstance(scaffolder, EvaluationScaffolder)
+    scaffolder.scaffold(request)
+    written = yaml.safe_load((folder / "defs.yaml").read_text())
+    assert written == {"type": name, "attributes": {"home": "../../../../.evaluation"}}
+    assert loaded(project).resolve_job_def("evaluate")
+    assert (project / ".evaluation" / "drops").is_dir()
 
 
 def test_the_resources_of_the_team_stay_its_own(project: Path) -> None:
