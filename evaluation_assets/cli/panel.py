@@ -10,7 +10,7 @@ import click
 import yaml
 
 from evaluation_assets.cli.options import with_home, with_panel
-from evaluation_assets.cli.output import echo
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
@@ -18,6 +18,7 @@ from evaluation_assets.core.judging.panel import EMBEDDED, PYTHON, InvalidPanel,
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
+from evaluation_assets.runs.paid import check_evaluators
 
 
 @click.group("panel")
@@ -31,10 +32,14 @@ def list_judges(
     home: Installation,
     panel: Panel,
 ) -> None:
-    """List the judges and whether their API keys are set."""
+    """List the judges, whether their API keys are set, and what cannot be used."""
     for judge in panel.judges:
         asks = "" if judge.evaluator is None or judge.provider == PYTHON else f", asked by {judge.evaluator.name}"
         echo(judge.name, f"  {judge.provider} {judge.model_name}{asks}", f"  key: {_key_state(judge)}")
+    try:
+        check_evaluators(panel)
+    except InvalidPanel as problem:
+        refuse(str(problem))
 
 
 @panel_commands.command("test")

@@ -105,3 +105,12 @@ def test_a_refused_connection_is_not_called_a_timeout(
         panel.write_text(json.dumps({"judges": [dead | {"api_key_env": "TEST_KEY"}]}))
         done = command("panel", "test", home=tmp_path)
     assert "no connection (connection refused)" in done.stdout
+
+
+def test_a_metric_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("autoevals", reason="autoevals is not installed")
+    file = tmp_path / "panel.yaml"
+    file.write_text("judges: [{name: m, provider: python, evaluator: {package: autoevals, metric: Nonsense}}]")
+    done = command("panel", "list", "--panel", str(file), home=tmp_path)
+    assert done.returncode == 2
+    assert "judge m: autoevals has no metric Nonsense; it has: AnswerCorrectness" in done.stderr
