@@ -6,11 +6,13 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 
 @contextmanager
@@ -37,6 +39,14 @@ def server() -> Iterator[str]:
             _run(programs / "pg_ctl", "-D", data, "-m", "immediate", "stop", user=user)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def database(server_url: str) -> str:
+    """The URL of a new database of a server."""
+    name = f"tests_{uuid.uuid4().hex}"
+    with sa.create_engine(server_url, isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    return server_url.rsplit("/", 1)[0] + f"/{name}"
 
 
 def _programs() -> Path | None:
