@@ -20,7 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
-from evaluation_assets.core.llm.errors import LedgerError
+from evaluation_assets.core.llm.errors import DamagedLedger, LedgerError
 from evaluation_assets.core.llm.json_text import dumped, loads
 from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolUse
 from evaluation_assets.core.processes import Process
@@ -301,12 +301,17 @@ def _told(url: str | sa.URL) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, ImportError) as problem:
-        raise LedgerError(_what_to_do(url, problem)) from None
+        kind = DamagedLedger if any(words in str(problem) for words in _DAMAGED) else LedgerError
+        raise kind(_what_to_do(url, problem)) from None
 
+
+_DAMAGED = ("malformed", "not a database", "invalid page in block")
+"""What SQLite and PostgreSQL say of a damaged file."""
 
 _REMEDIES = (
     ("not a database", "it is no ledger: move the file away, or name another in EVALUATION_LEDGER_URL"),
-    ("malformed", "it is damaged: restore a copy, or move it away and pay for its replies again"),
+    ("malformed", "it is damaged: keep what can be read with `evaluation-assets ledger repair`, or restore a copy"),
+    ("invalid page in block", "it is damaged: restore a backup of the database"),
     ("disk is full", "the disk is full: free some space"),
     ("readonly", "it is read-only: make the file and its folder writable"),
     ("read-only", "it is read-only: make the file and its folder writable"),

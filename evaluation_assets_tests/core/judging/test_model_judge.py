@@ -26,6 +26,7 @@ from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.messages import Message, Request, ToolAnswer
 from evaluation_assets.core.llm.providers import bounded
 from evaluation_assets.core.trajectories.model import Tool
+from evaluation_assets_tests import small_disks
 from evaluation_assets_tests.conftest import SAMPLE, command
 from evaluation_assets_tests.judging_alone import CLIPS, HEAD, Endpoint, chains, endpoint, judge_at, verdicts, work
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
@@ -241,12 +242,8 @@ def test_googles_two_variables_are_read(monkeypatch: pytest.MonkeyPatch, variabl
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of eight megabytes."""
     folder = tmp_path / "disk"
-    folder.mkdir()
-    options = ["-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(["mount", *options], capture_output=True, check=False).returncode != 0:
-        pytest.skip("a small file system can be mounted by root alone")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with small_disks.small_disk(folder, "8m"):
+        yield folder
 
 
 def fill(folder: Path) -> Path:
