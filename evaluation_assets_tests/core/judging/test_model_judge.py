@@ -28,7 +28,17 @@ from evaluation_assets.core.llm.providers import bounded
 from evaluation_assets.core.trajectories.model import Tool
 from evaluation_assets_tests import small_disks
 from evaluation_assets_tests.conftest import SAMPLE, command
-from evaluation_assets_tests.judging_alone import CLIPS, HEAD, Endpoint, chains, endpoint, judge_at, verdicts, work
+from evaluation_assets_tests.judging_alone import (
+    CLIPS,
+    HEAD,
+    Answer,
+    Endpoint,
+    chains,
+    endpoint,
+    judge_at,
+    verdicts,
+    work,
+)
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
 FIRST_WAVE = 16
@@ -144,10 +154,17 @@ async def go_on_for_ever(made: Endpoint, writer: asyncio.StreamWriter) -> None:
         await made.send(writer, chunk)
 
 
+async def send_200_megabytes(made: Endpoint, writer: asyncio.StreamWriter) -> None:
+    await made.send(writer, HEAD + b"content-length: 200000000\r\n\r\n")
+    for _ in range(200):
+        await made.send(writer, b" " * 1_000_000)
+
+
+@pytest.mark.parametrize("answer", [go_on_for_ever, send_200_megabytes])
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
-def test_an_endless_reply_is_cut_off_and_not_asked_for_again(url: str, protocol: str) -> None:
+def test_an_endless_reply_is_cut_off_and_not_asked_for_again(url: str, protocol: str, answer: Answer) -> None:
     async def run() -> tuple[list[Verdict], Endpoint]:
-        async with endpoint(go_on_for_ever) as made:
+        async with endpoint(answer) as made:
             return await verdicts(judge_at(made.url, url, provider=f"{protocol}_compatible"), chains(1)), made
 
     found, made = asyncio.run(run())
