@@ -61,8 +61,10 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except Exception as problem:
             from evaluation_assets.core.configuration import InvalidConfiguration  # noqa: PLC0415  (pydantic)
+            from evaluation_assets.core.lake import DamagedTable  # noqa: PLC0415  (pyarrow)
 
-            said = str(problem) if isinstance(problem, InvalidConfiguration) else storage_problem(problem)
+            told = isinstance(problem, (DamagedTable, InvalidConfiguration))
+            said = str(problem) if told else storage_problem(problem)
             if said is None:
                 raise
             refuse(said)

@@ -25,6 +25,7 @@ COMMANDS = {
     "leaderboard": (f"{_HERE}.overview:leaderboard", "Rank agents and versions on the tasks that all of them did."),
     "open": (f"{_HERE}.opening:open_report", "Open the report of a drop in a browser."),
     "overview": (f"{_HERE}.overview:overview", "Show leaderboard, judge cards, pass rates, panels and drift."),
+    "ledger": (f"{_HERE}.ledger:ledger_commands", "Repair the ledger, the database of paid replies."),
     "panel": (f"{_HERE}.panel:panel_commands", "Manage the panel, the judges in use."),
     "plan": (f"{_HERE}.plan:plan", "Dry run of `evaluate` with a cost estimate."),
     "receive": (f"{_HERE}.receive:receive", "Receive traces from agents over OTLP/HTTP."),

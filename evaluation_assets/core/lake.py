@@ -1,5 +1,6 @@
 """Tables on disk: parquet files written whole and read as a stream, with the columns of their `Table`."""
 
+import errno
 import gc
 import shutil
 import tempfile
@@ -34,6 +35,13 @@ class SchemaMismatch(ValueError):
 
 class DamagedTable(ValueError):
     """A file of the lake that is no whole table; the message names it and says what to do."""
+
+
+class DiskFull(OSError):
+    """A disk without space; the message names the file or folder and says what to do."""
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}. Free some space and evaluate the drop again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +81,7 @@ class Stored:
         if not self.exists:
             return
         with self.path.open("rb") as source, self._named():
-            parquet = pq.ParquetFile(source, pre_buffer=False)
+            parquet = pq.ParquetFile(source, pre_buffer=False, page_checksum_verification=True)
             for group in range(parquet.num_row_groups):
                 yield from parquet.iter_batches(batch_size, row_groups=[group], columns=columns)
 
@@ -102,17 +110,16 @@ class Stored:
             return {}
         with self.path.open("rb") as source, self._named():
             noted = pq.ParquetFile(source).metadata.metadata or {}
-        return {key.decode(): value.decode() for key, value in noted.items() if key != b"ARROW:schema"}
+            return {key.decode(): value.decode() for key, value in noted.items() if key != b"ARROW:schema"}
 
     @contextmanager
     def _named(self) -> Iterator[None]:
         """Tell which file is damaged, which Arrow does not."""
         try:
             yield
-        except (pa.ArrowInvalid, OSError) as problem:
-            raise DamagedTable(
-                f"{self.path} is damaged: {problem}. Delete it and evaluate the drop again."
-            ) from problem
+        except (pa.ArrowInvalid, UnicodeDecodeError, OSError) as problem:
+            why = " ".join(str(problem).split()).rstrip(". ")
+            raise DamagedTable(f"{self.path} is damaged: {why}. Delete it and evaluate the drop again.") from problem
 
 
 def batched(rows: Iterable[Row], table: Table) -> Iterator[pa.RecordBatch]:
@@ -195,7 +202,9 @@ def write(path: UPath, stream: Stream) -> Written:
 
     def pour(sink: IO[bytes]) -> None:
         nonlocal rows
-        with pq.ParquetWriter(sink, stream.table.schema, compression="zstd", compression_level=1) as writer:
+        with pq.ParquetWriter(
+            sink, stream.table.schema, compression="zstd", compression_level=1, write_page_checksum=True
+        ) as writer:
             with ThreadPoolExecutor(1) as background:  # compression releases the GIL: it runs beside the reading
                 written = background.submit(int)
                 for group in _row_groups(stream):
@@ -246,23 +255,40 @@ def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
 
     Local files are renamed into place. For object stores the content is made in a local temporary file first: closing
     an upload commits it, also when the writer has failed.
+
+    Raises:
+        DiskFull: there is no space left; nothing of the new file is kept.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.protocol not in ("", "file", "local"):
         with tempfile.TemporaryFile() as whole:
-            write_to(whole)
+            with _named_when_full(tempfile.gettempdir()):
+                write_to(whole)
             whole.seek(0)
             with path.open("wb") as sink:
                 shutil.copyfileobj(whole, sink, 1 << 20)
         return
     staging = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        with staging.open("wb") as sink:
+        with _named_when_full(path), staging.open("wb") as sink:
             write_to(sink)
         staging.replace(path)
     except BaseException:
         staging.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _named_when_full(place: UPath | str) -> Iterator[None]:
+    """Tell which disk is full, which the system does not."""
+    try:
+        yield
+    except DiskFull:
+        raise
+    except OSError as problem:
+        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise DiskFull(problem.errno, "the disk is full", str(place)) from problem
 
 
 def publish_bytes(path: UPath, content: bytes) -> None:
@@ -313,8 +339,9 @@ class Spool:
         yield from pa.ipc.open_stream(self._file)
 
     def _flush(self) -> None:
-        for batch in batched(self._pending, self.table):
-            self._writer.write_batch(batch)
+        with _named_when_full(tempfile.gettempdir()):
+            for batch in batched(self._pending, self.table):
+                self._writer.write_batch(batch)
         self._pending, self._pending_bytes = [], 0
 
 

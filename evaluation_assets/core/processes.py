@@ -37,16 +37,21 @@ class Process:
         """The process as JSON."""
         return asdict(self)
 
-    def state(self) -> State:
+    def state(self, *, one_machine: bool = True) -> State:
         """Whether the process runs, as far as this machine can tell.
 
         A process of another machine or PID namespace (another container) cannot be seen from here. A machine that was
         started again since then has none of its old processes.
+
+        Args:
+            one_machine: Whether only processes of one machine can be asked about. Where several machines meet, one of
+                the same name is not taken for this one before its restart: names may be given twice or be cut, and
+                clones and containers of one image have the same machine id.
         """
         if self.host != _machine():
             return "unknown"
         if self.boot != _boot():
-            return "gone"
+            return "gone" if one_machine else "unknown"
         if self.namespace != _namespace():
             return "unknown"
         try:
@@ -68,8 +73,13 @@ def _boot() -> str:
 
 
 def _namespace() -> str:
+    """The PID namespace, and the time namespace, in which start times of processes are counted."""
+    return " ".join(_link(f"/proc/self/ns/{kind}") for kind in ("pid", "time")).strip()
+
+
+def _link(path: str) -> str:
     try:
-        return str(Path("/proc/self/ns/pid").readlink())
+        return str(Path(path).readlink())
     except OSError:
         return ""
 

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from evaluation_assets.core.counted import counted
-from evaluation_assets.core.lake import Stream
+from evaluation_assets.core.lake import DamagedTable, DiskFull, Stream
 from evaluation_assets.defs.ingest import PreprocessConfig
 from evaluation_assets.defs.lineage import located
 from evaluation_assets.defs.names import EVALUATE_DROP
@@ -16,6 +16,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import GateConfig
 from evaluation_assets.defs.reports import FilesConfig
+from evaluation_assets.defs.results import explained
 from evaluation_assets.resources.data_versions import DropRecords
 from evaluation_assets.resources.drop_context import DropContext
 from evaluation_assets.resources.drop_lock import alone
@@ -62,7 +63,7 @@ def drop_step(parts: Sequence[dg.AssetsDefinition]) -> dg.AssetsDefinition:
             if len(drops) > 1:
                 context.log.info(f"{drop} ({number} of {len(drops)})")
             try:
-                with alone(home.home, drop, context.log.info):
+                with alone(home.home, drop, context.log.info), explained(DamagedTable, DiskFull):
                     yield from _evaluated(chosen, DropContext(context, drop), config, home)
             except Exception as problem:
                 failures[drop] = problem

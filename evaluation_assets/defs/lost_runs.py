@@ -5,16 +5,19 @@ import dagster as dg
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.triggers.lost_runs import MAX_SILENT_LOOKS, from_cursor, is_lost, look_at, to_cursor
 from evaluation_assets.resources.heartbeat import heartbeat_of
+from evaluation_assets.resources.sqlite_storage import is_of_one_machine
 
 INTERVAL_SECONDS = 30
 
 
 def fail_gone_runs(instance: dg.DagsterInstance) -> list[str]:
     """Fail the runs that were at work in a process of this machine that no longer exists; their ids."""
+    one_machine = is_of_one_machine(instance)
     gone: list[str] = []
     for run in _started(instance):
         heart = heartbeat_of(instance, run.run_id)
-        if heart is not None and heart.process.state() == "gone" and _fail(instance, run, "its process was killed"):
+        is_gone = heart is not None and heart.process.state(one_machine=one_machine) == "gone"
+        if is_gone and _fail(instance, run, "its process was killed"):
             gone.append(run.run_id)
     return gone
 

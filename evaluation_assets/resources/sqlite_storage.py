@@ -39,6 +39,11 @@ def open_instance(folder: Path) -> dg.DagsterInstance:
     return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}}))
 
 
+def is_of_one_machine(instance: dg.DagsterInstance) -> bool:
+    """Whether the instance is in SQLite files; a database server may be shared by several machines."""
+    return isinstance(instance.event_log_storage, SqliteEventLogStorage)
+
+
 def remove_event_log(instance: dg.DagsterInstance, run_id: str) -> None:
     """Remove the file with the events of a deleted run. Dagster only empties it, and SQLite never makes it smaller."""
     storage = instance.event_log_storage

@@ -2,15 +2,19 @@
 
 import errno
 import os
+import random
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from evaluation_assets.cli.border import storage_problem
-from evaluation_assets_tests.conftest import SAMPLE
+from evaluation_assets.core.installation import Installation
+from evaluation_assets_tests.conftest import SAMPLE, call, command, record
+from evaluation_assets_tests.small_disks import enlarge, small_disk
 
 
 def evaluated_on(mount: str, place: Path) -> subprocess.CompletedProcess[str]:
@@ -35,6 +39,31 @@ def test_a_home_that_cannot_be_written_takes_one_line(tmp_path: Path, mount: str
     assert done.returncode == 2, done.stderr
     (line,) = [line for line in done.stderr.splitlines() if " s; " not in line]
     assert line.startswith("evaluation-assets: ") and said in line
+
+
+@pytest.mark.parametrize(("folder", "size"), [("lake", "600k"), ("reports", "100k")])
+def test_a_disk_that_gets_full_is_named_and_no_half_of_a_table_is_left(tmp_path: Path, folder: str, size: str) -> None:
+    """In the lake it is full while the drop is read, at the reports when everything has been judged."""
+    numbers = random.Random(1)
+    drop, home = tmp_path / "d.jsonl", Installation.at(str(tmp_path / "home"))
+    texts = (call(f"q{number}", " ".join(str(numbers.random()) for _ in range(200))) for number in range(300))
+    drop.write_bytes(b"".join(record(f"t{number}", f"{text}<answer>4</answer>") for number, text in enumerate(texts)))
+    place = tmp_path / "home" / folder
+    with small_disk(place, size):
+        full = command("evaluate", drop, "--quiet", home=tmp_path / "home")
+        assert full.returncode == 2, full.stderr
+        (line,) = full.stderr.splitlines()
+        assert line.startswith(f"d: {place}/") and line.endswith(
+            "the disk is full. Free some space and evaluate the drop again."
+        )
+        written = [path for path in (tmp_path / "home" / "lake").rglob("*") if path.is_file()]
+        assert [path for path in written if path.suffix != ".parquet"] == []
+        assert all(pq.read_table(path).num_columns for path in written), "tables are whole"
+        assert home.table("d", "clips").exists == (folder == "reports")
+        enlarge(place, "100m")
+        assert command("evaluate", drop, "--quiet", home=tmp_path / "home").returncode == 0
+        assert home.table("d", "preprocessed_trajectories").count == 300
+        assert (tmp_path / "home" / "reports" / "d" / "report.json").exists()
 
 
 @pytest.mark.parametrize(

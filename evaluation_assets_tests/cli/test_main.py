@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -83,6 +84,31 @@ def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: 
     ]
     assert "evaluation-assets formats" in lines[2]
     assert max(map(len, lines)) < 300
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_drop_that_is_changed_while_it_is_read_is_evaluated_in_its_new_state_alone(
+    tmp_path: Path, in_place: bool
+) -> None:
+    home = Installation.at(str(tmp_path))
+    drop = tmp_path / "drops" / "d.jsonl"
+    drop.parent.mkdir()
+    drop.write_bytes(b"".join(record(f"old{number}") for number in range(60_000)))
+    arguments = [sys.executable, "-m", "evaluation_assets.cli", "evaluate", str(drop), "--home", str(tmp_path)]
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as reading:
+        while not list(tmp_path.glob("lake/raw_trajectories/.d.parquet.*")):
+            assert reading.poll() is None
+            time.sleep(0.01)
+        new = drop if in_place else tmp_path / "new.jsonl"
+        new.write_bytes(b"".join(record(f"new{number}") for number in range(3)))
+        new.replace(drop)
+        _, said = reading.communicate(timeout=300)
+    assert reading.returncode == 2
+    assert "d: it was changed while it was read; evaluate it again once it is complete" in said
+    assert not home.table("d", "raw_trajectories").exists
+    assert not list((tmp_path / "lake" / "raw_trajectories").iterdir()), "no half-written table"
+    assert command("evaluate", drop, home=tmp_path).returncode == 0
+    assert [row["task_id"] for row in home.table("d", "raw_trajectories").rows()] == ["new0", "new1", "new2"]
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,16 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import yaml
+from upath import UPath
 
 import evaluation_assets
+from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging import progress
 from evaluation_assets.core.judging.model_judge import ModelJudge
-from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, panel_of
+from evaluation_assets.core.judging.panel import InvalidPanel, judges_of, load_panel, panel_of
+from evaluation_assets.definitions import build_definitions
+from evaluation_assets.defs.names import EVALUATE
+from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import KEY, call, record
 from evaluation_assets_tests.model_judging import CLIPS, Judged, drop_of, installed, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
@@ -506,6 +511,34 @@ def test_two_processes_on_the_same_drop_never_pay_twice(tmp_path: Path, monkeypa
         asked = Counter(request.sha256 for request in server.requests(bodies=False))
     assert set(asked.values()) == {1}
     assert len(asked) == 20 * (CLIPS + 1 + 2)
+
+
+def test_the_command_beside_a_run_of_the_sensor_waits_and_pays_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    at = Installation.at(str(tmp_path / "home"))
+    with model_server(latency=0.2) as server:
+        at.drops.mkdir(parents=True)
+        drop = Path(at.drops.path) / "d.jsonl"
+        drop.write_bytes(drop_of(10))
+        panel = tmp_path / "panel.yaml"
+        panel.write_text(json.dumps({"judges": [judge(server, max_concurrency=2)]}))
+        with instance_of(at) as instance:
+            command = run_in_a_process(tmp_path / "home", drop, panel)
+            while not server.requests(bodies=False):
+                assert command.poll() is None
+                time.sleep(0.05)
+            job = build_definitions(at, load_panel(UPath(panel))).resolve_job_def(EVALUATE)
+            result = job.execute_in_process(instance=instance, partition_key="d")
+            assert result.success
+            assert "d: waiting for another run of this drop" in [
+                entry.user_message for entry in instance.all_logs(result.run_id)
+            ]
+            assert command.wait(60) == 0, "it was done before the other began"
+        asked = Counter(request.sha256 for request in server.requests(bodies=False))
+    assert set(asked.values()) == {1}
+    assert len(asked) == 10 * (CLIPS + 1 + 2)
 
 
 def cli(*arguments: str | Path, answers: str = "") -> subprocess.CompletedProcess[str]:

@@ -70,7 +70,8 @@ class Copy:
                 if file.path.removeprefix(self._drops.path).strip("/") not in self._files:
                     file.unlink()
         self._copy_sidecar(None if taken is None else taken.sidecar_file)
-        note = {"source": str(self._source), "content": self._content}
+        copied = {place: self._drops / place for place in self._files}
+        note = {"source": str(self._source), "content": _content(copied)}  # the source may have changed meanwhile
         publish_bytes(self._note, json.dumps(note).encode())
 
     def _content_of(self, taken: Drop) -> str:

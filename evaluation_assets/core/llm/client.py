@@ -13,7 +13,7 @@ from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.budget import Budget, most_of
 from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
-from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
+from evaluation_assets.core.llm.errors import DamagedLedger, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.negotiation import Negotiation
@@ -287,8 +287,8 @@ class Client:
                 async with asyncio.timeout(seconds):
                     reply = await self._provider.complete(request, dialect)
             except TimeoutError:
-                message = f"no complete answer within {seconds:.3g} s"
-                raise ProviderError("timeout", message, retryable=True, endpoint_failed=True) from None
+                said = f"no complete answer within {seconds:.3g} s"
+                raise ProviderError("timeout", said, retryable=True, endpoint_failed=True) from None
         except ProviderError as problem:
             self._learn(problem, sent, started)
             raise
@@ -301,17 +301,15 @@ class Client:
 
     def _learn(self, problem: ProviderError, sent: float, started: float) -> None:
         now = asyncio.get_running_loop().time()
-        refused = problem.kind == "rate_limit"
-        if refused:
+        if refused := problem.kind == "rate_limit":
             self._limit.pushed_back(started, self._backoff.capped(problem.retry_after))
-        if not refused and not problem.endpoint_failed:
+        elif not problem.endpoint_failed:
             self.circuit.answered(now)
             return
         self.circuit.failed(sent, now, refused=refused)
         if self.circuit.is_open:
-            where = self._settings.endpoint
-            todo = "check that it runs and can be reached, then re-run; paid replies are kept"
-            self._stop(Stopped("unavailable", f"the endpoint {where} does not answer ({problem}); {todo}"))
+            todo = "does not answer ({}); check that it runs and can be reached, then re-run; paid replies are kept"
+            self._stop(Stopped("unavailable", f"the endpoint {self._settings.endpoint} {todo.format(problem)}"))
 
     def _commit(self, key: str, reply: Reply, latency_ms: float, attempt: int) -> Entry:
         """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
@@ -342,6 +340,8 @@ class Client:
         return self._saving
 
     async def _until_it_can_be_written(self, problem: LedgerError) -> None:
+        if isinstance(problem, DamagedLedger):
+            self._stop(Stopped("ledger", str(problem)))
         self._check_stopped()
         await asyncio.wait([self._start_saving(problem)])
         self._check_stopped()
@@ -355,7 +355,7 @@ class Client:
                 self._ledger.check()
                 self._save()
             except LedgerError as problem:
-                if deadline.left <= 0:
+                if deadline.left <= 0 or isinstance(problem, DamagedLedger):
                     self._stop(Stopped("ledger", str(problem)))
                     return
             else:

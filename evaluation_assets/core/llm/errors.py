@@ -56,3 +56,7 @@ class Stopped(Exception):
 
 class LedgerError(Exception):
     """The ledger cannot be read or written; the message says which one and what to do, without a password."""
+
+
+class DamagedLedger(LedgerError):
+    """A part of the ledger cannot be read, now or later."""

@@ -9,7 +9,6 @@ import hashlib
 import json
 import logging
 import secrets
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
-from evaluation_assets.core.llm.errors import LedgerError
+from evaluation_assets.core.llm.errors import DamagedLedger, LedgerError
 from evaluation_assets.core.llm.json_text import dumped, loads
 from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolUse
 from evaluation_assets.core.processes import Process
@@ -91,7 +90,6 @@ _NEXT_NUMBER = (
     .where(_REPLIES.c.key == sa.bindparam("asked"))
     .scalar_subquery()
 )
-_INSERT = sa.insert(_REPLIES).values(number=_NEXT_NUMBER).returning(_REPLIES.c.number)
 _RELEASE = sa.text("DELETE FROM leases WHERE key = :key AND worker = :worker")
 _SETTLE = sa.text("DELETE FROM leases WHERE key = :key")
 _ANSWERED = sa.text("DELETE FROM batch_items WHERE key = :key")
@@ -120,10 +118,6 @@ def question_key(question: Mapping[str, Any]) -> str:
     return hashlib.sha256(dumped(question, sort_keys=True)).hexdigest()
 
 
-def _is_gone(process: str) -> bool:
-    return Process.from_dict(json.loads(process)).state() == "gone"
-
-
 class Ledger:
     """One database of replies, and one worker at it. Safe to use from several processes; calls take well under a
     millisecond.
@@ -148,6 +142,11 @@ class Ledger:
             f"INSERT INTO leases (key, worker, process, expires_at) VALUES ({values}) "  # noqa: S608
             "ON CONFLICT (key) DO UPDATE SET worker = excluded.worker, process = excluded.process, "
             f"expires_at = excluded.expires_at WHERE leases.expires_at < {now}"
+        )
+        self._insert = (
+            sa.insert(_REPLIES)
+            .values(number=_NEXT_NUMBER, created_at=sa.literal_column(now))
+            .returning(_REPLIES.c.number)
         )
         self._renew = sa.text(f"UPDATE leases SET expires_at = {now} + :lease_s WHERE key = :key AND worker = :worker")  # noqa: S608
         self._holder = sa.text(f"SELECT worker, process FROM leases WHERE key = :key AND expires_at >= {now}")  # noqa: S608
@@ -212,7 +211,8 @@ class Ledger:
     def claim(self, key: str) -> bool:
         """Whether this worker may pay for a question now: nobody else does, or has stopped doing so.
 
-        A claim lasts for `lease_s` seconds and may be renewed; it ends at once when its process is known to be gone.
+        A claim lasts for `lease_s` seconds of the database's clock and may be renewed; it ends at once when its process
+        is known to be gone, which can be seen on its own machine alone.
         """
         values = {"key": key, **self._lease}
         with self.transaction() as connection:
@@ -220,7 +220,7 @@ class Ledger:
                 return True
             holder = connection.execute(self._holder, {"key": key}).first()
             if holder is not None:
-                if not _is_gone(holder.process):
+                if not self._is_gone(holder.process):
                     return False
                 connection.execute(_RELEASE, {"key": key, "worker": holder.worker})
             return connection.execute(self._claim, values).rowcount == 1
@@ -234,7 +234,11 @@ class Ledger:
         """Whether somebody has claimed a question and is still there."""
         with _told(self._url), self._engine.connect() as connection:
             holder = connection.execute(self._holder, {"key": key}).first()
-        return holder is not None and not _is_gone(holder.process)
+        return holder is not None and not self._is_gone(holder.process)
+
+    def _is_gone(self, process: str) -> bool:
+        """An SQLite file belongs to one machine; at PostgreSQL another one may have the same name."""
+        return Process.from_dict(json.loads(process)).state(one_machine=self.dialect == "sqlite") == "gone"
 
     def release(self, key: str) -> None:
         """Give a claim back without a reply."""
@@ -261,9 +265,8 @@ class Ledger:
         """Store a reply for good, and give its claim back."""
         values: dict[str, Any] = {"key": key, "asked": key, "run": run, "provider": provider, "model": model}
         values |= {"reply": _packed(reply), "cost_usd": cost_usd, "latency_ms": latency_ms, "attempts": attempts}
-        values |= {"created_at": time.time()}
         with self.transaction() as connection:
-            number = connection.execute(_INSERT, values).scalar_one()
+            number = connection.execute(self._insert, values).scalar_one()
             connection.execute(_SETTLE, {"key": key})
             connection.execute(_ANSWERED, {"key": key})
         return Entry(reply=reply, run=run, number=number, cost_usd=cost_usd, latency_ms=latency_ms, attempts=attempts)
@@ -298,12 +301,17 @@ def _told(url: str | sa.URL) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, ImportError) as problem:
-        raise LedgerError(_what_to_do(url, problem)) from None
+        kind = DamagedLedger if any(words in str(problem) for words in _DAMAGED) else LedgerError
+        raise kind(_what_to_do(url, problem)) from None
 
+
+_DAMAGED = ("malformed", "not a database", "invalid page in block")
+"""What SQLite and PostgreSQL say of a damaged file."""
 
 _REMEDIES = (
     ("not a database", "it is no ledger: move the file away, or name another in EVALUATION_LEDGER_URL"),
-    ("malformed", "it is damaged: restore a copy, or move it away and pay for its replies again"),
+    ("malformed", "it is damaged: keep what can be read with `evaluation-assets ledger repair`, or restore a copy"),
+    ("invalid page in block", "it is damaged: restore a backup of the database"),
     ("disk is full", "the disk is full: free some space"),
     ("readonly", "it is read-only: make the file and its folder writable"),
     ("read-only", "it is read-only: make the file and its folder writable"),

@@ -1,5 +1,6 @@
 """Canary verdicts: what every model judge says about clips that never change, when its verdicts are paid for."""
 
+import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,12 +12,14 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_row
-from evaluation_assets.core.lake import Spool, Stored
+from evaluation_assets.core.lake import DamagedTable, Spool, Stored
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.tables import CANARY_VERDICTS
 from evaluation_assets.core.trajectories.trajectory_rows import Row
+
+_log = logging.getLogger(__name__)
 
 
 def canary_judges(judges: Sequence[Judge]) -> list[Judge]:
@@ -64,9 +67,8 @@ class CanaryRun:
             yield done
 
     async def _ask(self, judge: Judge, own: Sequence[Stored], earlier: Stored) -> CanaryTable:
-        noted, version = CanaryFacts.of(earlier), asked_version(judge, self._rubrics)
-        # Another judge may have had the name meanwhile.
-        before = list(earlier.rows()) if noted.asked_of in (None, version) else []
+        version = asked_version(judge, self._rubrics)
+        noted, before = _kept(earlier, version)
         occasion = occasion_of(_provenance(own))
         found = before
         unheard = len(canary_scores(before)) < canaries_asked(before) / 2
@@ -85,6 +87,17 @@ class CanaryRun:
         at = noted.occasion if found is before else occasion or noted.occasion
         facts = CanaryFacts(occasion=at, asked_of=version)
         return CanaryTable(judge, spool, tally, facts, asked=canaries_asked(found), scored=len(canary_scores(found)))
+
+
+def _kept(earlier: Stored, version: str) -> tuple[CanaryFacts, list[Row]]:
+    """The stored canary verdicts. Without them the judge is asked anew, as after a change of the judge."""
+    try:
+        noted = CanaryFacts.of(earlier)
+        # Another judge may have had the name meanwhile.
+        return noted, list(earlier.rows()) if noted.asked_of in (None, version) else []
+    except DamagedTable:
+        _log.warning("%s is damaged: canary clips are judged anew", earlier.path)
+        return CanaryFacts(), []
 
 
 def asked_version(judge: Judge, rubrics: Rubrics) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.facts import DropFacts
-from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.formats.registry import format_of
 from evaluation_assets.core.formats.rejection_rows import unreadable_row
@@ -46,13 +46,28 @@ class ReadDrop:
         """Rows of `raw_trajectories`.
 
         Raises:
-            UnreadableDrop: a file turns out damaged half way.
+            UnreadableDrop: a file turns out damaged half way, or was changed while it was read: its first records would
+                be of the old content, and its last ones of the new.
         """
-        for item in self._items:
-            if isinstance(item, Rejection):
-                self._unreadable.add(unreadable_row(self._drop.key, item))
-            else:
-                yield trajectory_row(self._drop.key, item)
+        try:
+            for item in self._items:
+                if isinstance(item, Rejection):
+                    self._unreadable.add(unreadable_row(self._drop.key, item))
+                else:
+                    yield trajectory_row(self._drop.key, item)
+        except UnreadableDrop:
+            self._check_unchanged()
+            raise
+        self._check_unchanged()
+
+    def _check_unchanged(self) -> None:
+        """A file that was only touched is as it was."""
+        try:
+            is_unchanged = self._drop.stamp() == self._stamp or self._drop.content_hash() == self.content
+        except FileNotFoundError:
+            is_unchanged = False
+        if not is_unchanged:
+            raise UnreadableDrop("it was changed while it was read; evaluate it again once it is complete")
 
     @property
     def reading(self) -> ImportSummary:

@@ -13,6 +13,7 @@ from evaluation_assets.cli.main import main
 from evaluation_assets.core.drop_files import DIRECTORY_SIDECAR
 from evaluation_assets.core.drops import InvalidDrop
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.copies import Copy
 from evaluation_assets.core.intake.drops import annotate, inspect, take_in
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets_tests.conftest import command, record
@@ -140,6 +141,18 @@ def test_the_same_content_needs_no_word(tmp_path: Path, home: Installation) -> N
     stamp = drop.stamp()
     (again,) = take_in(home, [tmp_path / "b" / "runs.jsonl"], one_drop=False)
     assert again.stamp() == stamp
+
+
+def test_a_file_that_changes_while_it_is_copied_is_an_update_the_next_time(tmp_path: Path, home: Installation) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_bytes(record("first"))
+    (drop,) = inspect([file])
+    copy = Copy(drop, "d", home.drops)
+    file.write_bytes(record("second"))
+    copy.make(None)
+    file.write_bytes(record("third"))
+    (taken,) = take_in(home, [file], one_drop=False)
+    assert taken.files[0].read_bytes() == record("third")
 
 
 def test_a_folder_as_one_drop_replaces_what_another_held(tmp_path: Path, home: Installation) -> None:

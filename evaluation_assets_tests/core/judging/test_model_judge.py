@@ -26,8 +26,19 @@ from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.messages import Message, Request, ToolAnswer
 from evaluation_assets.core.llm.providers import bounded
 from evaluation_assets.core.trajectories.model import Tool
+from evaluation_assets_tests import small_disks
 from evaluation_assets_tests.conftest import SAMPLE, command
-from evaluation_assets_tests.judging_alone import CLIPS, HEAD, Endpoint, chains, endpoint, judge_at, verdicts, work
+from evaluation_assets_tests.judging_alone import (
+    CLIPS,
+    HEAD,
+    Answer,
+    Endpoint,
+    chains,
+    endpoint,
+    judge_at,
+    verdicts,
+    work,
+)
 from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 
 FIRST_WAVE = 16
@@ -143,10 +154,17 @@ async def go_on_for_ever(made: Endpoint, writer: asyncio.StreamWriter) -> None:
         await made.send(writer, chunk)
 
 
+async def send_200_megabytes(made: Endpoint, writer: asyncio.StreamWriter) -> None:
+    await made.send(writer, HEAD + b"content-length: 200000000\r\n\r\n")
+    for _ in range(200):
+        await made.send(writer, b" " * 1_000_000)
+
+
+@pytest.mark.parametrize("answer", [go_on_for_ever, send_200_megabytes])
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
-def test_an_endless_reply_is_cut_off_and_not_asked_for_again(url: str, protocol: str) -> None:
+def test_an_endless_reply_is_cut_off_and_not_asked_for_again(url: str, protocol: str, answer: Answer) -> None:
     async def run() -> tuple[list[Verdict], Endpoint]:
-        async with endpoint(go_on_for_ever) as made:
+        async with endpoint(answer) as made:
             return await verdicts(judge_at(made.url, url, provider=f"{protocol}_compatible"), chains(1)), made
 
     found, made = asyncio.run(run())
@@ -241,12 +259,8 @@ def test_googles_two_variables_are_read(monkeypatch: pytest.MonkeyPatch, variabl
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of eight megabytes."""
     folder = tmp_path / "disk"
-    folder.mkdir()
-    options = ["-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(["mount", *options], capture_output=True, check=False).returncode != 0:
-        pytest.skip("a small file system can be mounted by root alone")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    with small_disks.small_disk(folder, "8m"):
+        yield folder
 
 
 def fill(folder: Path) -> Path:

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,6 @@ from pathlib import Path
 import orjson
 import pyarrow as pa
 import pytest
-import sqlalchemy as sa
 
 from evaluation_assets.core.llm.ledger import Ledger, question_key
 from evaluation_assets.core.llm.messages import Reply, TokenUsage
@@ -33,11 +31,7 @@ def postgres_url() -> Iterator[str]:
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return sqlite_url(tmp_path)
-    server = request.getfixturevalue("postgres_url")
-    name = f"ledger_{uuid.uuid4().hex}"
-    with sa.create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-    return server.rsplit("/", 1)[0] + f"/{name}"
+    return postgres.database(request.getfixturevalue("postgres_url"))
 
 
 def sqlite_url(folder: Path) -> str:
