@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.drops import Drop
+from evaluation_assets.core.drops import Drop, InvalidDrop, find
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.formats.base import Rejection, UnreadableDrop
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
@@ -63,8 +63,9 @@ class ReadDrop:
     def _check_unchanged(self) -> None:
         """A file that was only touched is as it was."""
         try:
-            is_unchanged = self._drop.stamp() == self._stamp or self._drop.content_hash() == self.content
-        except FileNotFoundError:
+            now = find(self._drop.root, self._drop.key) if self._drop.marks else self._drop
+            is_unchanged = now.stamp() == self._stamp or now.content_hash() == self.content
+        except (FileNotFoundError, InvalidDrop):
             is_unchanged = False
         if not is_unchanged:
             raise UnreadableDrop("it was changed while it was read; evaluate it again once it is complete")
