@@ -2,15 +2,21 @@
 
 import os
 import pwd
+import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
+
+_START_SECONDS = 30.0
 
 
 @contextmanager
@@ -55,8 +61,39 @@ def _other_user() -> str:
 
 
 def _run(*command: str | Path, user: str | None) -> None:
-    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    assert _is_done(*command, user=user), f"{command[0]} failed"
+
+
+def _is_done(*command: str | Path, user: str | None, quiet: bool = False) -> bool:
     done = subprocess.run(
-        [str(part) for part in command], user=user, cwd="/", env=environment, stdout=subprocess.DEVNULL, check=False
+        [str(part) for part in command],
+        user=user,
+        cwd="/",
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL if quiet else None,
+        check=False,
     )
-    assert done.returncode == 0, f"{command[0]} failed"
+    return done.returncode == 0
+
+
+def kill(url: str) -> Path:
+    """Kill a server that `server` started, as a power cut does; its data folder, to start it again."""
+    with sa.create_engine(url, poolclass=sa.NullPool).connect() as connection:
+        data = Path(connection.execute(sa.text("SHOW data_directory")).scalar_one())
+    os.kill(int((data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+    return data
+
+
+def start_again(data: Path) -> None:
+    """Start a killed server at its old address, once its processes have noticed that it is gone."""
+    programs = _programs()
+    assert programs is not None
+    _, *options = shlex.split((data / "postmaster.opts").read_text())
+    user = _other_user() if os.geteuid() == 0 else None
+    kept = shlex.join(options[2:])  # without -D and its value
+    end = time.monotonic() + _START_SECONDS
+    start = (programs / "pg_ctl", "-D", data, "-w", "-l", data.parent / "log", "-o", kept, "start")
+    while not _is_done(*start, user=user, quiet=True):
+        assert time.monotonic() < end, (data.parent / "log").read_text()[-500:]
+        time.sleep(0.2)
