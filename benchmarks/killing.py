@@ -1,10 +1,10 @@
 """Whether drops are evaluated, and paid for once, while processes of an installation on several machines are killed.
 
-    python -m benchmarks.killing [--seeds 20] [--first 1] [--kills 2]
+    python -m benchmarks.killing [--seeds 20] [--first 1] [--kills 2] [--hosts]
 
 Two Celery workers evaluate a few drops at a time. At random moments, one of these is killed with SIGKILL and started
 again after up to five seconds: the process of a run, a worker with all its processes, Redis, PostgreSQL (Dagster's
-storage and the ledger). Other processes that end are started again too, as the compose file does. Each seed then checks:
+storage and the ledger). Other processes that end are started again too, as the compose file does. Checked per seed:
 
 - All runs end, and every drop is evaluated. A drop that Dagster does not retry is started again once by hand.
 - No question has two replies in the ledger.
@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import dagster as dg
 import sqlalchemy as sa
@@ -154,7 +155,9 @@ class Killing:
         """The processes that evaluate these drops now."""
         started = [run for run in self._runs(drops) if run.status == dg.DagsterRunStatus.STARTED]
         hearts = [heartbeat_of(self.instance, run.run_id) for run in started]
-        return [heart.process.pid for heart in hearts if heart is not None and heart.process.state() == "running"]
+        return [
+            heart.process.pid for heart in hearts if heart is not None and Path(f"/proc/{heart.process.pid}").exists()
+        ]
 
     def _all_ended(self, drops: Sequence[str]) -> bool:
         """Whether each drop has a run, all runs have ended, and none that failed is about to be retried."""
@@ -209,6 +212,11 @@ def main() -> None:
     arguments.add_argument("--seeds", type=int, default=20, help="how many seeds")
     arguments.add_argument("--first", type=int, default=1, help="the first seed")
     arguments.add_argument("--kills", type=int, default=2, help="kills per seed")
+    arguments.add_argument(
+        "--hosts",
+        action="store_true",
+        help="give each worker a host name of its own: dead processes are noticed by missing heartbeats only",
+    )
     given = arguments.parse_args()
     seeds: list[Seed] = []
     with (
@@ -216,8 +224,8 @@ def main() -> None:
         machines({"judges": [judge(server, max_concurrency=IN_FLIGHT)]}) as at,
         at.instance() as instance,
     ):
-        at.add_worker()
-        at.add_worker()
+        for host in ("one", "two"):
+            at.add_worker(host=host if given.hosts else None)
         killing = Killing(at, instance, server)
         for number in range(given.first, given.first + given.seeds):
             seeds.append(killing.seed(number, given.kills))

@@ -115,11 +115,13 @@ class Machines:
         """The Dagster instance that all machines share."""
         return dg.DagsterInstance.from_config(self.environment["DAGSTER_HOME"])
 
-    def add_worker(self, concurrency: int = 1) -> Service:
-        """Start a worker with a name of its own."""
+    def add_worker(self, concurrency: int = 1, host: str | None = None) -> Service:
+        """Start a worker with a name of its own, and with a host name if one is given (needs privileges)."""
         name = f"worker{len(self.workers) + 1}"
         command = [sys.executable, "-m", "celery", "-A", "evaluation_assets.runs.celery_app", "worker", "-Q", "dagster"]
         command += ["--concurrency", str(concurrency), "-n", f"{name}@%h", "--loglevel", "INFO"]
+        if host is not None:
+            command = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', host, *command]
         worker = Service(name, command, self.environment, self.folder)
         worker.start()
         self.workers.append(worker)
