@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import dagster as dg
-import sqlalchemy as sa
 
 from evaluation_assets.resources.heartbeat import heartbeat_of
 from evaluation_assets_tests import postgres
@@ -84,7 +83,7 @@ class Killing:
     def seed(self, number: int, kills: int) -> Seed:
         """Evaluate new drops while processes are killed."""
         result, chance, begun = Seed(number), random.Random(number), time.monotonic()
-        stored, answered = self._stored()[0], self._answered()
+        stored, answered = self.at.stored()[0], self._answered()
         drops = [f"seed{number}/d{index}" for index in range(DROPS)]
         for drop in drops:
             self.at.drop(drop, drop_of(TRAJECTORIES, drop))
@@ -170,18 +169,11 @@ class Killing:
     def _succeeded(self, drop: str) -> bool:
         return any(run.status == dg.DagsterRunStatus.SUCCESS for run in self._runs([drop]))
 
-    def _stored(self) -> tuple[int, int]:
-        with self.at.ledger.connect() as connection:
-            if not sa.inspect(connection).has_table("replies"):
-                return 0, 0
-            replies, questions = connection.execute(sa.text("SELECT count(*), count(DISTINCT key) FROM replies")).one()
-        return replies, questions
-
     def _answered(self) -> int:
         return sum(asked.status == 200 for asked in self.server.requests(bodies=False))
 
     def _check(self, result: Seed, drops: Sequence[str], stored: int, answered: int) -> None:
-        replies, questions = self._stored()
+        replies, questions = self.at.stored()
         result.questions = replies - stored
         result.asked_again = self._answered() - answered - result.questions
         if replies != questions:

@@ -106,10 +106,14 @@ class Machines:
         """The installation on the S3 server."""
         return Installation.from_environment()
 
-    @property
-    def ledger(self) -> sa.Engine:
-        """The database of paid replies."""
-        return sa.create_engine(self.environment["EVALUATION_LEDGER_URL"], poolclass=sa.NullPool)
+    def stored(self) -> tuple[int, int]:
+        """Replies in the ledger, and the questions that they answer."""
+        engine = sa.create_engine(self.environment["EVALUATION_LEDGER_URL"], poolclass=sa.NullPool)
+        with engine.connect() as connection:
+            if not sa.inspect(connection).has_table("replies"):  # until the first run
+                return 0, 0
+            replies, questions = connection.execute(sa.text("SELECT count(*), count(DISTINCT key) FROM replies")).one()
+        return replies, questions
 
     def instance(self) -> dg.DagsterInstance:
         """The Dagster instance that all machines share."""

@@ -5,11 +5,11 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import dagster as dg
 import orjson
 import pytest
-import sqlalchemy as sa
 
 from evaluation_assets.resources.heartbeat import heartbeat_of
 from evaluation_assets_tests.many_machines import Machines, Service, machines
@@ -29,6 +29,11 @@ class Installed:
     instance: dg.DagsterInstance
     server: ModelServer
 
+    def need_workers(self) -> None:
+        """Have two workers, with new ones in place of those that ended."""
+        while sum(worker.running.poll() is None for worker in self.at.workers) < 2:
+            self.at.add_worker()
+
     def runs(self, drop: str) -> list[dg.DagsterRun]:
         return list(self.instance.get_runs(dg.RunsFilter(tags={"dagster/partition": drop})))
 
@@ -47,12 +52,6 @@ class Installed:
             return None
 
         return wait_for(found, 120)
-
-    def stored(self) -> tuple[int, int]:
-        """Replies in the ledger, and the questions that they answer."""
-        with self.at.ledger.connect() as connection:
-            replies, questions = connection.execute(sa.text("SELECT count(*), count(DISTINCT key) FROM replies")).one()
-        return replies, questions
 
     def answered(self) -> int:
         """Requests that the model has answered."""
@@ -74,8 +73,7 @@ def installed() -> Iterator[Installed]:
 
 def test_two_workers_evaluate_all_drops_and_pay_for_each_question_once(installed: Installed) -> None:
     at = installed.at
-    at.add_worker()
-    at.add_worker()
+    installed.need_workers()
     drops = [f"suite/d{number}" for number in range(DROPS)]
     for number, drop in enumerate(drops):
         at.drop(drop, drop_of(1, f"drop {number}"))
@@ -87,29 +85,49 @@ def test_two_workers_evaluate_all_drops_and_pay_for_each_question_once(installed
         report = orjson.loads((at.home.reports(drop) / "report.json").read_bytes())
         assert report["drop"] == drop
         assert installed.outcomes(drop).keys() == {"scored"}
-    replies, questions = installed.stored()
+    replies, questions = installed.at.stored()
     assert replies == questions == installed.answered() == len(installed.server.requests(bodies=False))
     assert questions >= DROPS * len(installed.outcomes(drops[0]))
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["the process of the run", "the whole worker"])
-def test_a_run_whose_worker_is_killed_is_repeated_and_pays_for_nothing_twice(installed: Installed, whole: bool) -> None:
-    at, drop = installed.at, f"killed{whole:d}"
-    while sum(worker.running.poll() is None for worker in at.workers) < 2:
-        at.add_worker()
-    before, stored = installed.answered(), installed.stored()[0]
-    at.drop(drop, drop_of(5, drop))
-    worker, process = installed.at_work(drop)
+def test_a_worker_that_is_told_to_end_finishes_its_run(installed: Installed) -> None:
+    installed.need_workers()
+    installed.at.drop("last", drop_of(3, "last"))
+    worker, _ = installed.at_work("last")
+    worker.running.terminate()
+    assert worker.running.wait(300) == 0
+    assert [run.status.value for run in installed.runs("last")] == ["SUCCESS"]
+
+
+def test_a_run_that_is_terminated_in_the_ui_ends_as_canceled_and_is_not_repeated(installed: Installed) -> None:
+    installed.need_workers()
+    installed.at.drop("unwanted", drop_of(20, "unwanted"))
+    _, process = installed.at_work("unwanted")
+    (run,) = installed.runs("unwanted")
+    installed.instance.report_run_canceling(run)
+    assert installed.instance.run_launcher.terminate(run.run_id)
+    wait_for(lambda: not Path(f"/proc/{process}").exists() or None, 60)
+    wait_for(lambda: installed.runs("unwanted")[0].is_finished or None, 300)
+    assert [run.status.value for run in installed.runs("unwanted")] == ["CANCELED"]
+
+
+def test_runs_whose_process_or_worker_is_killed_are_repeated_and_pay_for_nothing_twice(installed: Installed) -> None:
+    installed.need_workers()
+    before, stored = installed.answered(), installed.at.stored()[0]
+    drops = ["process", "worker"]
+    for drop in drops:
+        installed.at.drop(drop, drop_of(8, drop))
+    at_work = {drop: installed.at_work(drop) for drop in drops}
+    assert at_work["process"][0] is not at_work["worker"][0]
     wait_for(lambda: installed.answered() - before > 10 or None, 120)
-    assert not installed.evaluated(drop)
-    if whole:
-        worker.kill()
-    else:
-        os.kill(process, signal.SIGKILL)
-    wait_for(lambda: installed.evaluated(drop), 300)
-    assert sorted(run.status.value for run in installed.runs(drop)) == ["FAILURE", "SUCCESS"]
-    replies, questions = installed.stored()
+    os.kill(at_work["process"][1], signal.SIGKILL)
+    at_work["worker"][0].kill()
+    assert not any(installed.evaluated(drop) for drop in drops)
+    for drop in drops:
+        wait_for(lambda drop=drop: installed.evaluated(drop), 400)
+        assert sorted(run.status.value for run in installed.runs(drop)) == ["FAILURE", "SUCCESS"]
+        assert installed.outcomes(drop).keys() == {"scored"}
+    replies, questions = installed.at.stored()
     assert replies == questions
     asked_again = installed.answered() - before - (replies - stored)
-    assert 0 <= asked_again <= IN_FLIGHT, "only what was in flight at the kill is asked again"
-    assert installed.outcomes(drop).keys() == {"scored"}
+    assert 0 <= asked_again <= IN_FLIGHT * len(drops), "only what was in flight at a kill is asked again"

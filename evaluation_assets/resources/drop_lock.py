@@ -17,8 +17,8 @@ _KEEPALIVE = ("tcp_keepalives_idle = 30", "tcp_keepalives_interval = 10", "tcp_k
 def alone(home: Installation, drop: str, say: Callable[[str], object]) -> Iterator[None]:
     """Wait until no other run is at work on the drop. A killed process holds nothing.
 
-    Runs of this machine exclude each other by a file, and with a ledger in PostgreSQL those of all machines do by a lock
-    there, which lasts as long as its connection. Dagster's own limit counts runs by the tag of their one partition,
+    A file excludes runs of this machine. With a ledger in PostgreSQL, a lock there excludes those of all machines; it
+    lasts as long as its connection. Dagster's own limit counts runs by the tag of their one partition,
     which a run of many drops does not have.
     """
 
