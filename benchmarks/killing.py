@@ -88,7 +88,7 @@ class Killing:
         for drop in drops:
             self.at.drop(drop, drop_of(TRAJECTORIES, drop))
         for _ in range(kills):
-            self._wait(drops, lambda: bool(self._at_work(drops)))
+            self._wait(drops, lambda: bool(self._at_work(drops)) or self._all_ended(drops))
             self._wait(drops, _after(chance.uniform(0, 15)))
             self._kill(chance, drops, result)
         self._wait(drops, lambda: self._all_ended(drops))
@@ -163,7 +163,9 @@ class Killing:
         runs = self._runs(drops)
         begun = {run.tags["dagster/partition"] for run in runs}
         retried = {run.parent_run_id for run in runs}
-        due = [run for run in runs if run.tags.get("dagster/will_retry") == "true" and run.run_id not in retried]
+        # Dagster writes the tag after the run has failed.
+        failed = [run for run in runs if run.status == dg.DagsterRunStatus.FAILURE and run.run_id not in retried]
+        due = [run for run in failed if run.tags.get("dagster/will_retry") != "false"]
         return begun == set(drops) and all(run.is_finished for run in runs) and not due
 
     def _succeeded(self, drop: str) -> bool:
