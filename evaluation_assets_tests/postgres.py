@@ -109,8 +109,11 @@ def _other_user() -> str:
 
 
 def _run(*command: str | Path, user: str | None) -> None:
-    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
-    done = subprocess.run(
-        [str(part) for part in command], user=user, cwd="/", env=environment, stdout=subprocess.DEVNULL, check=False
+    subprocess.run(
+        [str(part) for part in command],
+        user=user,
+        cwd="/",
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+        stdout=subprocess.DEVNULL,
+        check=True,
     )
-    assert done.returncode == 0, f"{command[0]} failed"

@@ -1,0 +1,54 @@
+"""Runs of the same drop on several machines, each with folders of its own, and one ledger in PostgreSQL."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluation_assets_tests import postgres
+
+ROOT = Path(__file__).parents[2]
+RUN = """
+import sys
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.resources.drop_lock import alone
+with alone(Installation.at("memory://shared"), sys.argv[1], lambda said: print(said, flush=True)):
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def ledger() -> Iterator[str]:
+    with postgres.server() as url:
+        yield url
+
+
+def machine(folder: Path, drop: str, ledger: str) -> subprocess.Popen[str]:
+    """A run on a machine whose files are in a folder of its own."""
+    folder.mkdir()
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, drop],
+        cwd=folder,
+        env=os.environ | {"EVALUATION_LEDGER_URL": ledger, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def said(run: subprocess.Popen[str]) -> str:
+    assert run.stdout is not None
+    return run.stdout.readline().strip()
+
+
+def test_a_run_waits_for_one_on_another_machine_until_that_is_killed(tmp_path: Path, ledger: str) -> None:
+    with machine(tmp_path / "one", "a", ledger) as first, machine(tmp_path / "other", "b", ledger) as another_drop:
+        assert said(first) == said(another_drop) == "begun"
+        with machine(tmp_path / "two", "a", ledger) as second:
+            assert said(second) == "a: waiting for another run of this drop"
+            first.kill()
+            assert said(second) == "begun"
