@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +27,7 @@ QUESTIONS = CLIPS + 1 + 2
 PAGE = 4096
 
 
-def panel(folder: Path, server: ModelServer, **more: object) -> Path:
+def panel(folder: Path, server: ModelServer, **more: Any) -> Path:
     file = folder / "panel.yaml"
     file.write_text(json.dumps({"judges": [judge(server, **more)]}))
     return file

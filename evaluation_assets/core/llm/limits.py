@@ -51,7 +51,7 @@ class AdaptiveLimit:
         self._waiting: list[tuple[int, int, int, asyncio.Future[float], asyncio.Event | None]] = []
         self._order = itertools.count()
         self._timer: asyncio.TimerHandle | None = None
-        self._doubling: asyncio.TimerHandle | None = None
+        self._is_doubling = False
 
     def at_most(self, most: int) -> None:
         """Hold no more slots than this, from now on."""
@@ -68,8 +68,9 @@ class AdaptiveLimit:
             ended: The event of a client, set when it sends nothing any more; see `end`.
         """
         loop = asyncio.get_running_loop()
-        if self._doubling is None:
-            self._doubling = loop.call_later(_SILENCE_S, self._double)
+        if not self._is_doubling:
+            self._is_doubling = True
+            loop.call_later(_SILENCE_S, self._double)
         turn: asyncio.Future[float] = loop.create_future()
         heapq.heappush(self._waiting, (-left, next(self._order), tokens, turn, ended))
         if ended is not None and ended.is_set():
@@ -103,6 +104,13 @@ class AdaptiveLimit:
             if event is ended and not turn.done():
                 self.in_flight += 1
                 turn.set_result(now)
+
+    def rest(self) -> None:
+        """Nobody waits any more: keep what was learned, and nothing that refers to the event loop."""
+        self._waiting.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def took(self, more_tokens: int) -> None:
         """A request took so many tokens more than were expected, or fewer when negative."""
@@ -145,7 +153,7 @@ class AdaptiveLimit:
     def _double(self) -> None:
         if self._refused_at is None and self.limit < self.most:
             self.limit = min(self.most, 2 * self.limit)
-            self._doubling = asyncio.get_running_loop().call_later(_SILENCE_S, self._double)
+            asyncio.get_running_loop().call_later(_SILENCE_S, self._double)
             self._hand_out()
 
     def _spread(self, now: float) -> None:

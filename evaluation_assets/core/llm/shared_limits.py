@@ -87,6 +87,8 @@ class SharedLimit:
     def leave(self) -> None:
         """Make no more reservations in this client's ledger."""
         self._shared.ledgers.remove(self._ledger)
+        if not self._shared.ledgers:  # an entry that refers to its loop would keep both for ever
+            self._shared.limit.rest()
 
     def _tighten(self, own: Limited) -> None:
         shared, limit = self._shared, self._shared.limit

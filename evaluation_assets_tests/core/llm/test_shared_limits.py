@@ -1,7 +1,9 @@
 """Limits that belong to an endpoint: shared by its clients, and through the ledger by all processes."""
 
 import asyncio
+import gc
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +84,31 @@ def test_clients_of_one_endpoint_share_slots_and_paces(tmp_path: Path) -> None:
             each.leave()
 
     asyncio.run(work())
+    ledger.close()
+
+
+def test_the_limit_of_an_event_loop_goes_with_it(tmp_path: Path) -> None:
+    """Its timers refer to the loop and to the run that the loop worked for."""
+    ledger = Ledger(f"sqlite:///{tmp_path / 'ledger.sqlite'}")
+
+    async def work() -> weakref.ref[asyncio.AbstractEventLoop]:
+        joined = SharedLimit(endpoint_of(model(max_concurrency=1, requests_per_minute=1))[0], ledger)
+        async with joined.limit.slot(0):
+            pass
+
+        async def wait() -> None:
+            async with joined.limit.slot(0):
+                pass
+
+        waiting = asyncio.create_task(wait())
+        await asyncio.sleep(0.3)
+        waiting.cancel()
+        joined.leave()
+        return weakref.ref(asyncio.get_running_loop())
+
+    loop = asyncio.run(work())
+    gc.collect()
+    assert loop() is None
     ledger.close()
 
 
