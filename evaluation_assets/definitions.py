@@ -28,6 +28,7 @@ from evaluation_assets.defs import (
     sessions,
     tool_use,
 )
+from evaluation_assets.defs.big_drops import judge_part_job, parts_of_big_drops
 from evaluation_assets.defs.canaries import canary_assets
 from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.drop_step import drop_step
@@ -93,6 +94,7 @@ def build_definitions(
         reports.REPORT_VERSION,
         *([] if panel.report_redaction is None else [panel.report_redaction.model_dump_json()]),
     )
+    levels = judging_assets(judges, rubrics, cascading)
     urls = {"lake_url": str(home.lake)}
     return dg.Definitions(
         assets=readable(
@@ -103,7 +105,7 @@ def build_definitions(
                         ingest.preprocess,
                         ingest.clips,
                         reports.preprocessed_files,
-                        *judging_assets(judges, rubrics, cascading),
+                        *levels,
                         *canary_assets(judges, rubrics, settings.canaries),
                         *scores.scores_assets(judges, rubrics, panel.quorum),
                         tool_use.tool_use_results(settings.gate.min_pass_rates),
@@ -121,7 +123,9 @@ def build_definitions(
                         *delivery_assets(sinks, judges, rubrics, panel.quorum, settings),
                         checks.report_checks(judges, rules),
                         gate_check(settings),
-                    ]
+                    ],
+                    levels,
+                    settings.big_drops.clips_per_part,
                 ),
                 *located(
                     [
@@ -139,6 +143,7 @@ def build_definitions(
             evaluate_job,
             preprocess_job,
             rescore_job,
+            judge_part_job(levels),
             gate_job,
             promote_job,
             overview_job,
@@ -148,6 +153,7 @@ def build_definitions(
         ],
         sensors=[
             new_drops,
+            parts_of_big_drops,
             *source_sensors(load_sources(home.sources_file)),
             lost_runs,
             failure_sensor(settings.notifications),

@@ -1,4 +1,4 @@
-"""The sections of gate.yaml about what happens by itself and for whom: schedules, nightly agents, notices, owners."""
+"""The sections of gate.yaml about how and when runs happen: schedules, nightly agents, notices, owners, big drops."""
 
 import re
 from typing import Annotated
@@ -76,3 +76,13 @@ class LineageSettings(Section):
     """
 
     owners: tuple[Annotated[str, AfterValidator(_owner)], ...] = ()
+
+
+class BigDropSettings(Section):
+    """How big drops are judged: in parts, which other runs take over where workers are free.
+
+    Attributes:
+        clips_per_part: Most clips of a part; a trajectory is never divided. Drops with fewer clips are not divided.
+    """
+
+    clips_per_part: int = Field(default=50_000, ge=1)

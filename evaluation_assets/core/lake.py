@@ -345,6 +345,24 @@ class Spool:
         self._pending, self._pending_bytes = [], 0
 
 
+class Joined:
+    """Stored tables one after the other. Like a spool, it is open while it is read."""
+
+    def __init__(self, tables: Sequence[Stored]) -> None:
+        self._tables = tables
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held open."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All rows in the order of the tables."""
+        for stored in self._tables:
+            yield from stored.batches()
+
+
 def grouped(
     rows: Iterable[dict[str, Any]], column: str = "trajectory_id"
 ) -> Iterator[tuple[Any, list[dict[str, Any]]]]:

@@ -3,6 +3,7 @@
 from upath import UPath
 
 from evaluation_assets.core.automation import (
+    BigDropSettings,
     LineageSettings,
     NightlyRunSettings,
     NotificationSettings,
@@ -32,6 +33,7 @@ class Settings(Section):
         nightly_suites: How agents are run on suites at night.
         notifications: Where failures and regressions are posted.
         lineage: What the UI shows of every asset.
+        big_drops: How big drops are divided among runs.
     """
 
     gate: GateSettings = GateSettings()
@@ -43,6 +45,7 @@ class Settings(Section):
     nightly_suites: NightlyRunSettings = NightlyRunSettings()
     notifications: NotificationSettings = NotificationSettings()
     lineage: LineageSettings = LineageSettings()
+    big_drops: BigDropSettings = BigDropSettings()
 
 
 def load_settings(file: UPath) -> Settings:

@@ -1,14 +1,12 @@
 """All assets of a drop as one step, of one drop or of many: each step costs a start and events of its own."""
 
-import asyncio
-import inspect
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.lake import DamagedTable, DiskFull, Stream
+from evaluation_assets.defs.big_drops import judge_in_parts
 from evaluation_assets.defs.ingest import PreprocessConfig
 from evaluation_assets.defs.lineage import located
 from evaluation_assets.defs.names import EVALUATE_DROP
@@ -17,6 +15,7 @@ from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.regression import GateConfig
 from evaluation_assets.defs.reports import FilesConfig
 from evaluation_assets.defs.results import explained
+from evaluation_assets.defs.step_functions import results
 from evaluation_assets.resources.data_versions import DropRecords
 from evaluation_assets.resources.drop_context import DropContext
 from evaluation_assets.resources.drop_lock import alone
@@ -36,35 +35,51 @@ class DropConfig(PreprocessConfig, JudgingConfig, FilesConfig, GateConfig):
     """Settings of an evaluation: preprocessing, budget, split files, and the baseline of the gate."""
 
 
-def drop_step(parts: Sequence[dg.AssetsDefinition]) -> dg.AssetsDefinition:
-    """A subsettable step that materialises the assets of all parts, in this order, and evaluates their checks.
+def drop_step(
+    steps: Sequence[dg.AssetsDefinition], levels: Sequence[dg.AssetsDefinition], clips_per_part: int
+) -> dg.AssetsDefinition:
+    """A subsettable step that materialises the assets of all steps, in this order, and evaluates their checks.
 
-    Parts are assets and checks as they would be as steps of their own: functions of `context`, `home` and, for those
-    that have settings, `config`. A part of which nothing is selected does not run. Tables are written as soon as they
-    are yielded, so that later parts and checks can read them.
+    They are as they would be if Dagster ran them: functions of `context`, `home` and, for those that have settings,
+    `config`. A step of which nothing is selected does not run. Tables are written as soon as they are yielded, so that
+    later steps and checks can read them. `levels` are the steps that judge; drops of more than `clips_per_part` clips
+    are judged in parts.
 
     A drop that fails does not keep the others of its run from being evaluated. What was materialised is therefore
     reported drop by drop, and not as outputs of the step, which would stand for all drops or none.
     """
+
+    def evaluated(
+        context: DropContext, chosen: Sequence[dg.AssetsDefinition], config: DropConfig, home: HomeResource
+    ) -> Iterator[Event]:
+        records, first_level = DropRecords(context), next((step for step in chosen if step in levels), None)
+        try:
+            for step in chosen:
+                if step is first_level:
+                    context.parts = judge_in_parts(levels, context, config, home, clips_per_part)
+                yield from _materialized(step, context, records, config, home)
+        finally:
+            if context.parts is not None:
+                context.parts.remove()
 
     @dg.multi_asset(
         name=EVALUATE_DROP,
         partitions_def=DROPS,
         can_subset=True,
         backfill_policy=dg.BackfillPolicy.multi_run(DROPS_PER_RUN),
-        specs=[spec.replace_attributes(skippable=True) for part in parts for spec in _specs(part)],
-        check_specs=[_without_deps(spec) for part in parts for spec in part.check_specs],
+        specs=[spec.replace_attributes(skippable=True) for step in steps for spec in _specs(step)],
+        check_specs=[_without_deps(spec) for step in steps for spec in step.check_specs],
     )
     def evaluate_drop(context: dg.AssetExecutionContext, config: DropConfig, home: HomeResource) -> Iterator[Event]:
         drops, failures = context.partition_keys, dict[str, Exception]()
-        chosen = [part for part in parts if _is_chosen(part, context)]
+        chosen = [step for step in steps if _is_chosen(step, context)]
         context.log.addFilter(lambda record: _MISSED not in record.getMessage())
         for number, drop in enumerate(drops, 1):
             if len(drops) > 1:
                 context.log.info(f"{drop} ({number} of {len(drops)})")
             try:
                 with alone(home.home, drop, context.log.info), explained(DamagedTable, DiskFull):
-                    yield from _evaluated(chosen, DropContext(context, drop), config, home)
+                    yield from evaluated(DropContext(context, drop), chosen, config, home)
             except Exception as problem:
                 failures[drop] = problem
                 if len(drops) > 1:
@@ -81,11 +96,11 @@ def drop_step(parts: Sequence[dg.AssetsDefinition]) -> dg.AssetsDefinition:
     return evaluate_drop
 
 
-def _specs(part: dg.AssetsDefinition) -> list[dg.AssetSpec]:
-    """The assets of a part, each with the place of its own code: that of the step would say nothing."""
-    if isinstance(part, dg.AssetChecksDefinition):
+def _specs(step: dg.AssetsDefinition) -> list[dg.AssetSpec]:
+    """The assets of a step, each with the place of its own code: that of the step would say nothing."""
+    if isinstance(step, dg.AssetChecksDefinition):
         return []
-    return [spec for each in located([part]) for spec in each.specs]
+    return [spec for each in located([step]) for spec in each.specs]
 
 
 def _without_deps(spec: dg.AssetCheckSpec) -> dg.AssetCheckSpec:
@@ -99,64 +114,34 @@ def _without_deps(spec: dg.AssetCheckSpec) -> dg.AssetCheckSpec:
     )
 
 
-def _is_chosen(part: dg.AssetsDefinition, context: dg.AssetExecutionContext) -> bool:
-    if isinstance(part, dg.AssetChecksDefinition):
-        return bool(part.check_keys & context.selected_asset_check_keys)
-    return bool(part.keys & context.selected_asset_keys)
+def _is_chosen(step: dg.AssetsDefinition, context: dg.AssetExecutionContext) -> bool:
+    if isinstance(step, dg.AssetChecksDefinition):
+        return bool(step.check_keys & context.selected_asset_check_keys)
+    return bool(step.keys & context.selected_asset_keys)
 
 
-def _evaluated(
-    parts: Sequence[dg.AssetsDefinition], context: DropContext, config: DropConfig, home: HomeResource
+def _materialized(
+    step: dg.AssetsDefinition, context: DropContext, records: DropRecords, config: DropConfig, home: HomeResource
 ) -> Iterator[Event]:
-    """Run the parts for one drop."""
-    drop, records = context.partition_key, DropRecords(context)
-    for part in parts:
-        for each in _results(part, context, config, home):
-            if isinstance(each, dg.AssetCheckResult):
-                check = _check_key(part, each)
-                if check in context.selected_asset_check_keys:
-                    yield records.evaluated(check, each)
-                continue
-            key = (
-                part.keys_by_output_name[each.output_name]
-                if isinstance(each, dg.Output)
-                else each.asset_key or part.key
-            )
-            metadata = dict(each.metadata or {})
-            if isinstance(each.value, Stream):
-                metadata |= write_table(home.home, key, drop, each.value)
-            if key in context.selected_asset_keys:
-                yield records.materialized(key, metadata, each.data_version)
+    """Run a step for one drop, and write its tables."""
+    drop = context.partition_key
+    for each in results(step, context, config, home):
+        if isinstance(each, dg.AssetCheckResult):
+            check = _check_key(step, each)
+            if check in context.selected_asset_check_keys:
+                yield records.evaluated(check, each)
+            continue
+        key = step.keys_by_output_name[each.output_name] if isinstance(each, dg.Output) else each.asset_key or step.key
+        metadata = dict(each.metadata or {})
+        if isinstance(each.value, Stream):
+            metadata |= write_table(home.home, key, drop, each.value)
+        if key in context.selected_asset_keys:
+            yield records.materialized(key, metadata, each.data_version)
 
 
-def _check_key(part: dg.AssetsDefinition, result: dg.AssetCheckResult) -> dg.AssetCheckKey:
-    """The check of a result, which need not name the only one of its part."""
+def _check_key(step: dg.AssetsDefinition, result: dg.AssetCheckResult) -> dg.AssetCheckKey:
+    """The check of a result, which need not name the only one of its step."""
     if result.check_name is None:
-        (only,) = part.check_keys
+        (only,) = step.check_keys
         return only
-    return dg.AssetCheckKey(dg.AssetKey.from_coercible(result.asset_key or part.key), result.check_name)
-
-
-def _results(part: dg.AssetsDefinition, context: DropContext, config: DropConfig, home: HomeResource) -> Iterator[Any]:
-    """What the function of a part yields or returns; the functions of parts without settings take no config."""
-    available = {"context": context, "config": config, "home": home}
-    function = _function(part)
-    produced = function(**{name: available[name] for name in inspect.signature(function).parameters})
-    if isinstance(produced, AsyncIterator):
-        return _awaited(produced)
-    return produced if isinstance(produced, Iterator) else iter([produced])
-
-
-def _awaited(produced: AsyncIterator[Any]) -> Iterator[Any]:
-    with asyncio.Runner() as runner:
-        while (each := runner.run(_next(produced))) is not None:
-            yield each
-
-
-async def _next(produced: AsyncIterator[Any]) -> Any:
-    return await anext(produced, None)
-
-
-def _function(part: dg.AssetsDefinition) -> Callable[..., Any]:
-    decorated: Any = part.op.compute_fn
-    return decorated.decorated_fn
+    return dg.AssetCheckKey(dg.AssetKey.from_coercible(result.asset_key or step.key), result.check_name)

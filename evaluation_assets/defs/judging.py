@@ -14,6 +14,7 @@ from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESS
 from evaluation_assets.defs.cascading import Cascading
 from evaluation_assets.defs.names import COVERAGE, TEXT_SEEN
 from evaluation_assets.defs.per_judge import JudgingConfig, chosen_judges, judges_step, outputs
+from evaluation_assets.resources.drop_context import parts_of
 from evaluation_assets.resources.installation import HomeResource
 
 CHECKS = {
@@ -77,9 +78,12 @@ def _level(
             return judge.selection.chains(chains_of(*home.tables(drop, *ingested), *below, rubrics))
 
         chosen = chosen_judges(context, table, judges)
-        gates = cascading.gates(home.home, drop, table, chosen, context.log.warning)
-        run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info, gates)
-        done = run.judge(chosen, chains)
+        if (parts := parts_of(context)) is not None:
+            done = parts.judged(table, chosen)
+        else:
+            gates = cascading.gates(home.home, drop, table, chosen, context.log.warning)
+            run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info, gates)
+            done = run.judge(chosen, chains)
         async for output in outputs(
             done, table, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}
         ):

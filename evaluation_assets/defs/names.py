@@ -2,6 +2,7 @@
 
 EVALUATE = "evaluate"
 RESCORE = "rescore"
+JUDGE_PART = "judge_part"
 PREPROCESS_ONLY = "preprocess_only"
 GATE = "gate"
 PROMOTE_BASELINE = "promote_baseline"
@@ -12,6 +13,9 @@ PRUNE_HISTORY = "prune_history"
 
 EVALUATE_DROP = "evaluate_drop"
 """The step of all assets of a drop, and the name of the op that its configuration goes to."""
+
+PART = "part"
+"""The op of `judge_part`, to which its configuration goes; Dagster allows it no name of a job."""
 
 WELL_READ = "well_read"
 RECORDS_ADD_UP = "records_add_up"

@@ -1,8 +1,8 @@
-"""One run at a time for a drop: two would write the same tables, each with rows of its own."""
+"""One run at a time for a drop or a part of one: two would write the same tables, each with rows of its own."""
 
 import fcntl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import sqlalchemy as sa
 
@@ -11,6 +11,10 @@ from evaluation_assets.core.trajectories.identity import digest
 
 _KEEPALIVE = ("tcp_keepalives_idle = 30", "tcp_keepalives_interval = 10", "tcp_keepalives_count = 3")
 """The database server notices within a minute that a machine is gone, and not after hours as by default."""
+
+
+class _Taken(Exception):
+    """Another run is at work."""
 
 
 @contextmanager
@@ -28,6 +32,24 @@ def alone(home: Installation, drop: str, say: Callable[[str], object]) -> Iterat
 
     with _on_this_machine(home, drop, wait), _on_all_machines(home, drop, wait):
         yield
+
+
+@contextmanager
+def claimed(home: Installation, name: str) -> Iterator[bool]:
+    """Whether this run alone is at work on a part of a drop, from now on; without waiting for another."""
+
+    def give_up(_: Callable[[], object]) -> None:
+        raise _Taken
+
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(_on_this_machine(home, name, give_up))
+            stack.enter_context(_on_all_machines(home, name, give_up))
+        except _Taken:
+            stack.close()
+            yield False
+            return
+        yield True
 
 
 @contextmanager

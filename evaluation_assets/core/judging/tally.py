@@ -5,6 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+COUNTED = (
+    "outcome",
+    "error_kind",
+    "share_seen",
+    "cost_usd",
+    "from_ledger",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+)
+"""The columns that are counted."""
+
 
 @dataclass(slots=True)
 class Tally:

@@ -15,7 +15,7 @@ from evaluation_assets.core.judging.progress import Judged
 from evaluation_assets.core.judging.subjects import Chain
 from evaluation_assets.core.judging.tally import Tally
 from evaluation_assets.core.judging.verdict_rows import verdict_rows
-from evaluation_assets.core.lake import Spool
+from evaluation_assets.core.lake import Joined, Spool
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.pipeline.stage_gates import StageGate
 from evaluation_assets.core.tables import Table
@@ -29,7 +29,7 @@ class JudgedTable:
     """One judge's rows of a verdict table, what they count to, and facts to keep with them. `verdicts` is open."""
 
     judge: Judge
-    verdicts: Spool
+    verdicts: Spool | Joined
     tally: Tally
     facts: Facts = field(default_factory=Facts)
 
@@ -84,10 +84,16 @@ class PanelRun:
         if gate is not None and gate.count_spared:
             self._log(f"{judge.name}: not asked about {gate.count_spared} subjects that an earlier stage accepted")
         judged.end()
-        noted: dict[str, Any] = {} if gate is None or not gate.waits else {"cascade": gate.fingerprint}
-        if tally.redacted:
-            noted["redacted"] = dict(sorted(tally.redacted.items()))
-        return JudgedTable(judge, spool, tally, VerdictFacts(**noted))
+        cascade = "" if gate is None or not gate.waits else gate.fingerprint
+        return JudgedTable(judge, spool, tally, noted_facts(cascade, tally))
+
+
+def noted_facts(cascade: str, tally: Tally) -> VerdictFacts:
+    """What is kept with a judge's verdicts, as far as there is something to keep."""
+    noted: dict[str, Any] = {"cascade": cascade} if cascade else {}
+    if tally.redacted:
+        noted["redacted"] = dict(sorted(tally.redacted.items()))
+    return VerdictFacts(**noted)
 
 
 @contextmanager
