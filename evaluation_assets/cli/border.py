@@ -1,5 +1,6 @@
 """The group of all commands: each is imported when it runs, and storage errors are one line instead of a traceback."""
 
+import atexit
 import errno
 import gc
 import sqlite3
@@ -57,6 +58,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         gc.set_threshold(_COLLECTED_EVERY, *gc.get_threshold()[1:])
+        atexit.register(gc.freeze)  # else Python's end takes a second: it looks for cycles among all objects
         try:
             return super().invoke(ctx)
         except Exception as problem:
