@@ -7,8 +7,10 @@ most texts do not: looking for these first is much cheaper, and changes no resul
 import importlib
 import re
 from collections.abc import Iterable, Sequence
-from itertools import compress, product
+from itertools import product
 from typing import Any
+
+from ahocorasick_rs import AhoCorasick
 
 _parser: Any = importlib.import_module("re._parser")
 """Python's own parser of patterns; it has no public name."""
@@ -31,23 +33,28 @@ class PatternSet:
 
     def __init__(self, patterns: Sequence[str], flags: re.RegexFlag = re.NOFLAG) -> None:
         self._patterns = [re.compile(pattern, flags) for pattern in patterns]
-        # Every text contains the empty one: patterns that require no other are always tried.
-        needed = [required_texts(pattern) or _EMPTY for pattern in patterns]
+        needed = [required_texts(pattern) for pattern in patterns]
+        self._always = {number for number, texts in enumerate(needed) if not texts}
         pairs = [(text, number) for number, texts in enumerate(needed) for text in texts]
-        self._needed = [text for text, _ in pairs]
         self._numbers = [number for _, number in pairs]
-        self._distinct = list(dict.fromkeys(self._needed))
+        self._needed = AhoCorasick([text for text, _ in pairs])
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first match in a text; where several patterns match at the same place, that of the first one."""
-        contained = map(folded_case(text).__contains__, self._needed)
-        possible = set(compress(self._numbers, contained))
+        contained = self._needed.find_matches_as_indexes(_searchable(text), overlapping=True)
+        possible = self._always.union(self._numbers[place] for place, _, _ in contained)
         found = [match for number in sorted(possible) if (match := self._patterns[number].search(text)) is not None]
         return min(found, key=re.Match.start, default=None)
 
     def may_match(self, text: str) -> bool:
         """Whether a text contains what one of the patterns requires; if not, none matches any part of it."""
-        return any(map(folded_case(text).__contains__, self._distinct))
+        return bool(self._always or self._needed.find_matches_as_indexes(_searchable(text)))
+
+
+def _searchable(text: str) -> str:
+    """A text with folded case, with something else in place of halves of characters, which patterns never require."""
+    folded = folded_case(text)
+    return folded if folded.isascii() else folded.encode("utf-8", "replace").decode()
 
 
 def folded_case(text: str) -> str:

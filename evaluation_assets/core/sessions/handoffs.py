@@ -148,8 +148,5 @@ def _as_written(text: str) -> set[str]:
     """What `_PARTICULAR` finds in a text, a word with white space around it only once: most of them have none."""
     if "“" in text or "「" in text:  # addresses may contain these, and whether they do decides what is quoted
         return {found.group(1) or found.group() for found in _PARTICULAR.finditer(text)}
-    found = set[str](_QUOTED.findall(text))
-    for word in set(_QUOTED.sub(" ", text).split()):
-        if _MAY_BE_PARTICULAR.search(word):
-            found.update(_UNQUOTED.findall(word))
-    return found
+    words = filter(_MAY_BE_PARTICULAR.search, set(_QUOTED.sub(" ", text).split()))
+    return {*_QUOTED.findall(text), *_UNQUOTED.findall(" ".join(words))}

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import product
 from operator import itemgetter
 from string import ascii_lowercase, digits
 
@@ -20,6 +21,9 @@ _STOP = frozenset(
     did done each get got more most other some such only very about after before between over under please http https
     www com org html
     """.split()
+)
+_SHORT_OR_STOP = _STOP.union(
+    "".join(letters) for size in range(1, _SHORTEST) for letters in product(ascii_lowercase, repeat=size)
 )
 _USED = 0.2
 """Share of a text's words from which it is written in their script, and not just names something in it."""
@@ -62,12 +66,16 @@ def _words_in_any(lower: str) -> set[str]:
 
 def _words_in_ascii(lower: str) -> set[str]:
     """The same of a text in ASCII: splitting it at all other characters looks at a word that is repeated only once."""
-    characters = lower.encode()
-    found = {word for word in set(characters.translate(_LETTERS).decode().split()) if len(word) >= _SHORTEST}
-    found -= _STOP
-    for number in set(characters.translate(_FIGURES).decode().split()):
-        found.update([number] if number.isdigit() else _NUMBER.findall(number))
+    found = set(lower.encode().translate(_LETTERS).decode().split()) - _SHORT_OR_STOP
+    found.update(numbers(lower))
     return found
+
+
+def numbers(text: str) -> set[str]:
+    """Numbers as they are written, with their dots and commas."""
+    if text.isascii():
+        text = " ".join(set(text.encode().translate(_FIGURES).decode().split()))
+    return set(_NUMBER.findall(text))
 
 
 def share(part: frozenset[str], whole: frozenset[str]) -> float | None:
@@ -89,8 +97,11 @@ _SCRIPTS = _ScriptsOfCharacters()
 _FIRST = itemgetter(0)
 
 
-def count_scripts(of: Iterable[str]) -> dict[str, int]:
+def count_scripts(of: AbstractSet[str]) -> dict[str, int]:
     """How many words are in each script. East Asian scripts, which are written together, are one; numbers have none."""
+    if "".join(of).isascii():
+        latin = sum(map(str.isalpha, of))
+        return {"latin": latin} if latin else {}
     found: dict[str, int] = {}
     for first, count in Counter(map(_FIRST, of)).items():
         if (script := _SCRIPTS[first]) is not None:

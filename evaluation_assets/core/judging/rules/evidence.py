@@ -18,13 +18,13 @@ from evaluation_assets.core.trajectories.words import (
     are_comparable,
     are_written_in,
     comparable_share,
+    numbers,
     share_of_known,
     words,
 )
 
 _HOST = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})", re.IGNORECASE)
 _URL = re.compile(r"https?://[^\s\"'<>)\]}]+", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CORRECTION = re.compile(
     r"\b(?:mistake|wrong|incorrect|unrealistic|error|fail\w*|invalid|instead|retry|try again"
     r"|correct(?:ed)? (?:the|this))\b"
@@ -358,7 +358,7 @@ def is_cut_off(trajectory: Trajectory) -> bool:
 
 
 def _figures(text: str) -> frozenset[str]:
-    return frozenset(number.replace(",", "") for number in _NUMBER.findall(unicodedata.normalize("NFKC", text)))
+    return frozenset(number.replace(",", "") for number in numbers(unicodedata.normalize("NFKC", text)))
 
 
 def _tool_of(step: Step) -> str | None:
