@@ -1,5 +1,6 @@
 """Two Celery workers, Redis, PostgreSQL and S3: drops are evaluated, and paid for once, also when workers die."""
 
+import json
 import os
 import signal
 from collections import Counter
@@ -13,12 +14,13 @@ import pytest
 
 from evaluation_assets.resources.heartbeat import heartbeat_of
 from evaluation_assets_tests.many_machines import Machines, Service, machines
-from evaluation_assets_tests.model_judging import drop_of, judge
+from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, model_server
 from evaluation_assets_tests.test_ui import wait_for
 
 IN_FLIGHT = 2
 DROPS = 4
+CLIPS_PER_PART = 60
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ def installed() -> Iterator[Installed]:
     with model_server(latency=0.3) as server:
         panel = {"judges": [judge(server, max_concurrency=IN_FLIGHT)]}
         with machines(panel) as at, at.instance() as instance:
+            at.home.gate_file.write_text(json.dumps({"big_drops": {"clips_per_part": CLIPS_PER_PART}}))
             yield Installed(at, instance, server)
 
 
@@ -131,3 +134,29 @@ def test_runs_whose_process_or_worker_is_killed_are_repeated_and_pay_for_nothing
     assert replies == questions
     asked_again = installed.answered() - before - (replies - stored)
     assert 0 <= asked_again <= IN_FLIGHT * len(drops), "only what was in flight at a kill is asked again"
+
+
+def test_two_workers_share_a_big_drop_also_when_one_is_killed(installed: Installed) -> None:
+    installed.need_workers()
+    before, stored = installed.answered(), installed.at.stored()[0]
+    trajectories = 2 * CLIPS_PER_PART // CLIPS
+    installed.at.drop("big", drop_of(trajectories, "big"))
+    worker, _ = installed.at_work("big")
+
+    (helper,) = [each for each in installed.at.workers if each is not worker and each.running.poll() is None]
+
+    def is_helping() -> bool | None:
+        runs = installed.instance.get_runs(dg.RunsFilter(tags={"evaluation/drop": "big"}))
+        return any(heartbeat_of(installed.instance, run.run_id) is not None for run in runs) or None
+
+    wait_for(is_helping, 120)
+    at_work = installed.answered()
+    wait_for(lambda: installed.answered() - at_work > 20 or None, 120)
+    helper.kill()
+    wait_for(lambda: installed.evaluated("big"), 400)
+    assert [run.status.value for run in installed.runs("big")] == ["SUCCESS"]
+    assert installed.outcomes("big").keys() == {"scored"}
+    assert sum(1 for _ in installed.at.home.table("big", "clip_verdicts", "one").rows()) == trajectories * CLIPS
+    replies, questions = installed.at.stored()
+    assert replies == questions
+    assert 0 <= installed.answered() - before - (replies - stored) <= IN_FLIGHT
