@@ -14,7 +14,7 @@ ui: .venv/.base  ## start the Dagster UI and daemon, which evaluates new files i
 	$(BIN)/evaluation-assets ui --home $(HOME_DIR)
 
 test: .venv/.dev  ## run all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-stores: .venv/.dev  ## run the tests on real servers of trace stores, installed below ~/.cache/evaluation-assets
 	$(BIN)/python -m evaluation_assets_tests.trace_servers

@@ -1,8 +1,16 @@
-"""What many small drops cost, evaluated a hundred a run as a backfill does: `python -m benchmarks.scale [DROPS ...]`.
+"""What many small drops cost, and one big one.
+
+    python -m benchmarks.scale [DROPS ...]
+    python -m benchmarks.scale --trajectories 10000 [--helpers 1] [--clips-per-part 50000]
+
+The first evaluates drops of one record, a hundred a run as a backfill does.
 
 For each number of drops, in an installation of its own: wall and CPU seconds a drop, peak memory, events, and bytes of
 Dagster's storage, of the lake and of the reports a drop; then the seconds of a tick of the sensor that knows all drops,
 of the question which are stale, and of one query over a table of all drops. Compare figures of the same call only.
+
+The second evaluates one drop of so many trajectories with the embedded judge: wall seconds, peak memory of the run, and
+bytes of lake and reports a trajectory. Helpers are processes that take over parts, as runs on other workers do.
 """
 
 import argparse
@@ -17,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import orjson
 import pyarrow.dataset as ds
 
 from evaluation_assets.cli.previews import silence_previews
@@ -24,10 +33,11 @@ from evaluation_assets.core.drops import scan
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.pipeline.parts import announced
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.freshness import is_stale
-from evaluation_assets.defs.names import EVALUATE
+from evaluation_assets.defs.names import EVALUATE, JUDGE_PART, PART
 from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.runs.jobs import instance_of
@@ -79,6 +89,57 @@ def measure(count: int, folder: Path) -> None:
     print(f"  count the rows of one table: {_seconds(scores.count_rows):.2f} s")
 
 
+def measure_big(count: int, helpers: int, clips_per_part: int, folder: Path) -> None:
+    """Evaluate one drop of so many trajectories, and print what it cost."""
+    root = folder / "home"
+    (root / "drops").mkdir(parents=True)
+    home = Installation.at(str(root))
+    prepare(home)
+    (root / "gate.yaml").write_text(f"big_drops: {{clips_per_part: {clips_per_part}}}\n")
+    records = [orjson.loads(line) for line in SAMPLE.read_bytes().splitlines()]
+    with (root / "drops" / "big.jsonl").open("wb") as file:
+        for number in range(count):
+            record = records[number % len(records)] | {"task_id": f"task {number}"}
+            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    command = [sys.executable, "-m", "benchmarks.scale", "--helps", str(root)]
+    others = [subprocess.Popen(command, env=os.environ) for _ in range(helpers)]
+    definitions = build_definitions(home, Panel(), RunProgress(quiet=True, verbose=False).loggers())
+    with instance_of(home) as instance:
+        add_partitions(instance, DROPS, ["big"])
+        started, cpu = time.monotonic(), time.process_time()
+        result = definitions.resolve_job_def(EVALUATE).execute_in_process(
+            instance=instance, partition_key="big", run_config={"loggers": {"console": {}}}
+        )
+        wall, cpu = time.monotonic() - started, time.process_time() - cpu
+        parts = [
+            entry.user_message for entry in instance.all_logs(result.run_id) if entry.user_message.startswith("part ")
+        ]
+    for other in others:
+        other.kill()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{count:,} trajectories, {helpers} helpers, {clips_per_part:,} clips a part: {wall:.0f} s, {cpu:.0f} s CPU"
+    )
+    print(
+        f"  {len(parts)} parts judged by the run itself; peak {peak:.0f} MiB; kB a trajectory: {_stored(root, count)}"
+    )
+
+
+def help_judging(root: Path) -> None:
+    """Take over parts of all drops of an installation until the process is killed."""
+    home = Installation.at(str(root))
+    job = build_definitions(home, Panel(), RunProgress(quiet=True, verbose=False).loggers()).resolve_job_def(JUDGE_PART)
+    with instance_of(home) as instance:
+        while True:
+            for said in announced(home):
+                for number in range(said.count, 1, -1):
+                    config = {"drop": said.drop, "run": said.run, "part": number}
+                    job.execute_in_process(
+                        instance=instance, run_config={"loggers": {"console": {}}, "ops": {PART: {"config": config}}}
+                    )
+            time.sleep(0.5)
+
+
 def _stored(root: Path, count: int) -> str:
     sizes = {
         part: sum(file.stat().st_size for file in (root / part).rglob("*") if file.is_file())
@@ -96,8 +157,20 @@ def _seconds(work: Callable[[], object]) -> float:
 def main() -> None:
     arguments = argparse.ArgumentParser(description="Measure what many small drops cost.")
     arguments.add_argument("drops", nargs="*", type=int, default=[100, 1000])
+    arguments.add_argument("--trajectories", type=int, help="evaluate one drop of so many trajectories instead")
+    arguments.add_argument("--helpers", type=int, default=0)
+    arguments.add_argument("--clips-per-part", type=int, default=50_000)
     arguments.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    arguments.add_argument("--helps", type=Path, help=argparse.SUPPRESS)
     given = arguments.parse_args()
+    if given.helps is not None:
+        silence_previews()
+        help_judging(given.helps)
+    if given.trajectories is not None:
+        silence_previews()
+        with tempfile.TemporaryDirectory() as folder:
+            measure_big(given.trajectories, given.helpers, given.clips_per_part, Path(folder))
+        return
     for count in given.drops:
         if given.here:
             silence_previews()

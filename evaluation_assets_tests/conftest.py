@@ -21,6 +21,26 @@ KEY = "sk-secret-key-for-tests"
 SAMPLE = Path(__file__).parent.parent / "examples" / "drops" / "assistants.jsonl"
 
 
+LONGEST = (
+    "test_many_machines.py",
+    "test_damaged_storage.py",
+    "test_claims_between_machines.py",
+    "test_model_judges.py",
+    "test_walkthroughs.py",
+    "test_viewer.py",
+    "test_ui.py",
+    "test_terminal.py",
+    "test_journal.py",
+    "test_big_drops.py",
+)
+"""Files with few tests that take minutes. They come first, so that no worker is left with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; with `--no-loadscope-reorder`, pytest-xdist keeps the order of files."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
 @dataclass
 class Workspace:
     """A home, its definitions, and an instance that forgets."""
