@@ -12,6 +12,7 @@ import dagster as dg
 import pytest
 import yaml
 
+import evaluation_assets
 from evaluation_assets import core, definitions
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.tables import TABLES, documentation
@@ -166,6 +167,7 @@ def test_the_documentation_names_every_format(name: str) -> None:
     [
         ("tables", documentation.__name__),
         ("rubrics", "evaluation_assets.core.rubrics.documentation"),
+        ("api", "evaluation_assets.api.documentation"),
         ("cli", "evaluation_assets.cli.documentation.commands"),
         ("configuration", "evaluation_assets.cli.documentation.settings"),
     ],
@@ -173,6 +175,12 @@ def test_the_documentation_names_every_format(name: str) -> None:
 def test_a_generated_page_is_what_its_command_writes(page: str, module: str) -> None:
     written = subprocess.run([sys.executable, "-m", module], cwd=ROOT, capture_output=True, check=True).stdout
     assert (ROOT / "docs" / f"{page}.md").read_bytes() == written, "run `make docs`"
+
+
+def test_the_reference_of_the_api_has_every_public_name() -> None:
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    missing = [name for name in evaluation_assets.__all__ if f"### {name}\n" not in page.replace("### class ", "### ")]
+    assert not missing
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
