@@ -167,7 +167,7 @@ def test_the_documentation_names_every_format(name: str) -> None:
     [
         ("tables", documentation.__name__),
         ("rubrics", "evaluation_assets.core.rubrics.documentation"),
-        ("api", "evaluation_assets.api.documentation"),
+        ("api", "evaluation_assets.cli.documentation.python_api"),
         ("cli", "evaluation_assets.cli.documentation.commands"),
         ("configuration", "evaluation_assets.cli.documentation.settings"),
     ],
