@@ -36,6 +36,11 @@ LONGEST = (
 """Files with few tests that take minutes. They come first, so that no worker is left with one of them at the end."""
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than cores: many tests wait for processes that they started."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files first; with `--no-loadscope-reorder`, pytest-xdist keeps the order of files."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
