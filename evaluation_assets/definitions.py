@@ -125,7 +125,7 @@ def build_definitions(
                         gate_check(settings),
                     ],
                     levels,
-                    settings.big_drops.clips_per_part,
+                    None if panel.asks_in_batches else settings.big_drops.clips_per_part,
                 ),
                 *located(
                     [

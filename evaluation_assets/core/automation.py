@@ -82,7 +82,8 @@ class BigDropSettings(Section):
     """How big drops are judged: in parts, which other runs take over where workers are free.
 
     Attributes:
-        clips_per_part: Most clips of a part; a trajectory is never divided. Drops with fewer clips are not divided.
+        clips_per_part: Most clips of a part; a trajectory is never divided. Drops with fewer clips are not divided, and
+            none is if a judge asks in batches (`mode: batch`): each part would wait for a batch of its own.
     """
 
     clips_per_part: int = Field(default=50_000, ge=1)

@@ -36,14 +36,14 @@ class DropConfig(PreprocessConfig, JudgingConfig, FilesConfig, GateConfig):
 
 
 def drop_step(
-    steps: Sequence[dg.AssetsDefinition], levels: Sequence[dg.AssetsDefinition], clips_per_part: int
+    steps: Sequence[dg.AssetsDefinition], levels: Sequence[dg.AssetsDefinition], clips_per_part: int | None
 ) -> dg.AssetsDefinition:
     """A subsettable step that materialises the assets of all steps, in this order, and evaluates their checks.
 
     They are as they would be if Dagster ran them: functions of `context`, `home` and, for those that have settings,
     `config`. A step of which nothing is selected does not run. Tables are written as soon as they are yielded, so that
     later steps and checks can read them. `levels` are the steps that judge; drops of more than `clips_per_part` clips
-    are judged in parts.
+    are judged in parts, with `None` no drop is.
 
     A drop that fails does not keep the others of its run from being evaluated. What was materialised is therefore
     reported drop by drop, and not as outputs of the step, which would stand for all drops or none.
@@ -55,7 +55,7 @@ def drop_step(
         records, first_level = DropRecords(context), next((step for step in chosen if step in levels), None)
         try:
             for step in chosen:
-                if step is first_level:
+                if step is first_level and clips_per_part is not None:
                     context.parts = judge_in_parts(levels, context, config, home, clips_per_part)
                 yield from _materialized(step, context, records, config, home)
         finally:

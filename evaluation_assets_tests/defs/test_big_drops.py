@@ -169,6 +169,16 @@ def test_a_run_with_a_budget_judges_all_parts_by_itself_and_keeps_it(kept: Works
     assert len(judged_by(kept.instance, run.run_id)) == 4
 
 
+def test_a_drop_is_not_divided_if_a_judge_waits_for_batches(kept: Workspace, server: ModelServer) -> None:
+    installed = with_parts(
+        kept, panel_of({"judges": [judge(server, mode="batch", timeouts={"batch_poll_s": 0.05})]}, "test")
+    )
+    installed.drop("d", drop_of(8))
+    result = installed.run("d")
+    assert result.success
+    assert judged_by(kept.instance, result.run_id) == []
+
+
 def test_one_level_of_one_judge_is_judged_in_parts_with_what_is_stored(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
 ) -> None:

@@ -205,6 +205,11 @@ class Panel(BaseModel):
         """What is covered in reports; `None` is nothing."""
         return self.redaction if self.redact_reports else None
 
+    @property
+    def asks_in_batches(self) -> bool:
+        """Whether a judge waits for batches, which take hours."""
+        return any(judge.mode == "batch" for judge in self.judges)
+
     def with_preset(self, preset: Preset) -> Self:
         """The panel with this preset for all judges that are models."""
         judges = (

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
@@ -102,7 +103,8 @@ class Parts:
         """Delete the parts of the drop, those of earlier runs too."""
         folder = self._folder.parent
         if _exists(folder):
-            folder.fs.rm(folder.path, recursive=True)
+            with suppress(OSError):  # a run that was killed left a late one, which still writes there
+                folder.fs.rm(folder.path, recursive=True)
 
     @property
     def _folder(self) -> UPath:
