@@ -33,6 +33,10 @@ class Judged:
     started: float = field(default_factory=time.monotonic)
     _said: float = field(default_factory=time.monotonic)
     _shown: float = 0.0
+    _asks_model: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._asks_model = self.total is not None
 
     def add(self, judgement: Judgement) -> None:
         """Count a verdict."""
@@ -69,7 +73,7 @@ class Judged:
             parts.append(f"about {max(0, self.total - self.done) / rate / 60:.0f} min left")
         if self.failed:
             parts.append(f"{self.failed} failed")
-        if self.total is not None:
+        if self._asks_model:
             is_unknown = self.cost_usd is None and self.done > self.from_ledger
             parts.append("cost unknown" if is_unknown else f"${self.cost_usd or 0:.4f}")
             if self.input_tokens:
