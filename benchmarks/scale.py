@@ -120,9 +120,7 @@ def measure_big(count: int, helpers: int, clips_per_part: int, folder: Path) -> 
     for other in others:
         other.kill()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{count:,} trajectories, {helpers} helpers, {clips_per_part:,} clips a part: {wall:.0f} s, {cpu:.0f} s CPU"
-    )
+    print(f"{count:,} trajectories, {helpers} helpers, {clips_per_part:,} clips a part: {wall:.0f} s, {cpu:.0f} s CPU")
     print(
         f"  {len(parts)} parts judged by the run itself; peak {peak:.0f} MiB; kB a trajectory: {_stored(root, count)}"
     )
