@@ -55,6 +55,7 @@ class Seed:
     asked_again: int = 0
     may_be_asked_again: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -65,6 +66,7 @@ class Seed:
         parts = [f"seed {self.number}: killed {listed(self.kills)}", f"runs {listed(self.runs)}", again]
         parts += [
             f"verdicts {listed(self.outcomes)}",
+            f"errors {listed(self.errors)}",
             f"{self.started_by_hand} started by hand",
             f"{self.seconds:.0f} s",
         ]
@@ -193,6 +195,7 @@ class Killing:
                     expected = count * TRAJECTORIES
                     result.wrong.append(f"{drop}: {expected} {level} subjects, {len(rows)} verdicts {dict(outcomes)}")
                 result.outcomes += outcomes
+                result.errors.update(f"{row['outcome']} ({row['error_kind']})" for row in rows if row["error_kind"])
 
 
 def _after(seconds: float) -> Callable[[], bool]:

@@ -32,6 +32,7 @@ from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Client
 from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger
+from evaluation_assets.core.llm.ledger_outage import opened_when_it_answers
 from evaluation_assets.core.llm.messages import Request
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.base import Provider
@@ -72,6 +73,7 @@ class ModelJudge:
         self.open_ledger = ledger
         self.pricing = pricing
         self._endpoint_was_dead = False
+        self._ledger_was_away = False
 
     @property
     def name(self) -> str:
@@ -108,7 +110,7 @@ class ModelJudge:
     async def opened(self, run: str, budget: Budget) -> AsyncIterator[Judge]:
         """The judge with open connections, for one level of one run. An endpoint that was dead is tried once."""
         try:
-            ledger = self.open_ledger()
+            ledger = await self._opened_ledger()
             spent, secret = ledger.spent(run), ledger.secret()
         except LedgerError as problem:
             yield _SilentJudge(self, Stopped("ledger", str(problem)))
@@ -145,6 +147,14 @@ class ModelJudge:
             if provider is not None:
                 await provider.close()
             ledger.close()
+
+    async def _opened_ledger(self) -> Ledger:
+        """The ledger. A server that stays away is waited for by the first level of a run only."""
+        patience = 0.0 if self._ledger_was_away else self.settings.timeouts.ledger_s
+        self._ledger_was_away = True
+        ledger = await opened_when_it_answers(self.open_ledger, patience)
+        self._ledger_was_away = False
+        return ledger
 
     async def judge(self, subject: Subject, earlier: Sequence[Judgement], sample: int = 0) -> Verdict:
         """Not without connections."""

@@ -15,6 +15,7 @@ from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.errors import DamagedLedger, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
+from evaluation_assets.core.llm.ledger_outage import RETRY_S
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.negotiation import Negotiation
 from evaluation_assets.core.llm.prices import Pricing
@@ -25,7 +26,6 @@ from evaluation_assets.core.llm.timeouts import Deadline
 
 MAX_ATTEMPTS = 8
 _POLL_S = 0.25
-_LEDGER_RETRY_S = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -351,7 +351,7 @@ class Client:
         deadline = Deadline(self._timeouts.ledger_s)
         while True:
             try:
-                await asyncio.sleep(min(_LEDGER_RETRY_S, max(0.0, deadline.left)))
+                await asyncio.sleep(min(RETRY_S, max(0.0, deadline.left)))
                 self._ledger.check()
                 self._save()
             except LedgerError as problem:

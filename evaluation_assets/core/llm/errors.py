@@ -60,3 +60,7 @@ class LedgerError(Exception):
 
 class DamagedLedger(LedgerError):
     """A part of the ledger cannot be read, now or later."""
+
+
+class LedgerAway(LedgerError):
+    """The database server of the ledger does not answer; it may be starting."""

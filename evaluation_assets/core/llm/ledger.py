@@ -17,10 +17,10 @@ from typing import Any, Literal
 import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
-from evaluation_assets.core.llm.errors import DamagedLedger, LedgerError
+from evaluation_assets.core.llm.errors import DamagedLedger, LedgerAway, LedgerError
 from evaluation_assets.core.llm.json_text import dumped, loads
 from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolUse
 from evaluation_assets.core.processes import Process
@@ -301,12 +301,22 @@ def _told(url: str | sa.URL) -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, ImportError) as problem:
-        kind = DamagedLedger if any(words in str(problem) for words in _DAMAGED) else LedgerError
-        raise kind(_what_to_do(url, problem)) from None
+        raise _kind_of(problem)(_what_to_do(url, problem)) from None
+
+
+def _kind_of(problem: SQLAlchemyError | ImportError) -> type[LedgerError]:
+    said = str(problem)
+    if any(words in said for words in _DAMAGED):
+        return DamagedLedger
+    of_server = isinstance(problem, OperationalError | InterfaceError) and "sqlite" not in type(problem.orig).__module__
+    return LedgerAway if of_server and not any(words in said for words in _REFUSED) else LedgerError
 
 
 _DAMAGED = ("malformed", "not a database", "invalid page in block")
 """What SQLite and PostgreSQL say of a damaged file."""
+
+_REFUSED = ("authentication failed", "does not exist", "pg_hba.conf")
+"""What PostgreSQL says to those that it does not let in, however often they ask."""
 
 _REMEDIES = (
     ("not a database", "it is no ledger: move the file away, or name another in EVALUATION_LEDGER_URL"),
