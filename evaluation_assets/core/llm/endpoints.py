@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.llm.addresses import Address, without_password
+from evaluation_assets.core.llm.allowed_hosts import refusal_of
 from evaluation_assets.core.llm.dialects import Feature, MaxTokensField, Structured
 from evaluation_assets.core.llm.prices import OwnPrice, Price, Pricing, PublicPrice
 from evaluation_assets.core.llm.providers.base import Provider
@@ -98,6 +99,14 @@ class EndpointSettings(BaseModel):
         """Where a model on Vertex is served."""
         return self.location or os.environ.get("GOOGLE_CLOUD_LOCATION", "global")
 
+    @property
+    def address(self) -> str:
+        """The URL of the endpoint, which on Vertex depends on the model."""
+        known = capabilities_of(self.provider, self.model_name)
+        if self.base_url is not None or known.credentials != "google":
+            return self.base_url or known.base_url or ""
+        return google_address(known.base_url or "", self.google_project, self.google_location)
+
     @field_validator("name")
     @classmethod
     def _is_a_plain_name(cls, name: str) -> str:
@@ -132,6 +141,8 @@ class EndpointSettings(BaseModel):
             raise ValueError(f"provider {self.provider} has one field alone; remove max_tokens_field")
         if known.credentials == "google" and not self.google_project:
             raise ValueError(f"provider {self.provider} needs a project, or GOOGLE_CLOUD_PROJECT")
+        if refusal := refusal_of(self.address):
+            raise ValueError(refusal)
 
 
 def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Provider], Pricing]:
@@ -147,10 +158,7 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
         dialect = replace(dialect, max_tokens_field=field)
         fixed.add("max_tokens_field")
     google = known.credentials == "google"
-    address = own.base_url or known.base_url or ""
-    if google and own.base_url is None:
-        address = google_address(address, own.google_project, own.google_location)
-    shown = without_password(address)
+    shown = without_password(own.address)
     priced = model.rsplit("/", 1)[-1].split("@", 1)[0] if google else model
     pricing = OwnPrice(own.price) if own.price is not None else PublicPrice(known.price_id, priced)
     window = min(int(known.context_window * 0.8), pricing.cliff or known.context_window)
@@ -175,7 +183,7 @@ def endpoint_of(own: EndpointSettings) -> tuple[ModelSettings, Callable[[], Prov
     endpoint = Endpoint(
         abilities=known,
         model=model,
-        base_url=address,
+        base_url=own.address,
         key_variable=own.key_variable,
         project=own.google_project if google else "",
         location=own.google_location if google else "",

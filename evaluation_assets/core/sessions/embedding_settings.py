@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.llm.addresses import Address
+from evaluation_assets.core.llm.allowed_hosts import refusal_of
 from evaluation_assets.core.llm.prices import Price
 from evaluation_assets.core.redaction.settings import OwnRedaction
 
@@ -56,7 +57,9 @@ class EmbeddingSettings(BaseModel):
         return f"{'local ' if self.provider == 'local' else ''}embeddings of {self.model}"
 
     @model_validator(mode="after")
-    def _is_installed(self) -> Self:
+    def _can_be_used(self) -> Self:
         if self.provider == "local" and find_spec("model2vec") is None:
             raise ValueError("local embeddings need the extra: pip install 'evaluation-assets[embeddings]'")
+        if self.provider == "openai" and (refusal := refusal_of(self.base_url)):
+            raise ValueError(refusal)
         return self

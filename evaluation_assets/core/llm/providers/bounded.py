@@ -1,10 +1,11 @@
-"""HTTP clients that limit the size of a response."""
+"""HTTP clients that limit where requests go, redirected ones too, and the size of a response."""
 
 import time
 from typing import Any
 
 import httpx2
 
+from evaluation_assets.core.llm.allowed_hosts import refusal_of
 from evaluation_assets.core.llm.errors import ProviderError
 
 LARGEST_REPLY = 32 * 2**20
@@ -16,6 +17,9 @@ def bounded(client: type[httpx2.AsyncClient]) -> type[httpx2.AsyncClient]:
     """The class of a client, with answers that are cut off while they are read."""
 
     class Bounded(client):
+        def __init__(self) -> None:
+            super().__init__(event_hooks={"request": [_check_host]})
+
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
             options["stream"] = True
@@ -33,6 +37,9 @@ def bounded_in_threads(client: type[httpx2.Client], seconds: float) -> type[http
     """The same for a client without an event loop, which has to end a slow answer by itself too."""
 
     class Bounded(client):
+        def __init__(self) -> None:
+            super().__init__(event_hooks={"request": [_check_host_now]})
+
         def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
             options["stream"] = True
@@ -52,6 +59,15 @@ def bounded_in_threads(client: type[httpx2.Client], seconds: float) -> type[http
             return _rebuilt(response, parts)
 
     return Bounded
+
+
+async def _check_host(request: httpx2.Request) -> None:
+    _check_host_now(request)
+
+
+def _check_host_now(request: httpx2.Request) -> None:
+    if refusal := refusal_of(str(request.url)):
+        raise ProviderError("auth", refusal, retryable=False)
 
 
 async def _in_full(response: httpx2.Response) -> httpx2.Response:
