@@ -96,9 +96,9 @@ class Killing:
         lost = [drop for drop in drops if not self._succeeded(drop)]
         if lost:
             result.started_by_hand = len(lost)
+            begun = len(self._runs(drops))
             self._start(lost)
-            ended = {run.run_id for run in self._runs(drops)}
-            self._wait(drops, lambda: len(self._runs(drops)) >= len(ended) + len(lost) and self._all_ended(drops))
+            self._wait(drops, lambda: len(self._runs(drops)) >= begun + len(lost) and self._all_ended(drops))
         result.seconds = time.monotonic() - begun
         result.runs.update(run.status.value for run in self._runs(drops))
         self._check(result, drops, stored, answered)

@@ -15,7 +15,6 @@ functions in which a level spends its time. To measure another version, run this
 import argparse
 import asyncio
 import cProfile
-import gc
 import hashlib
 import pstats
 import statistics
@@ -31,6 +30,7 @@ from evaluation_assets.api.errors import UnusableInput
 from evaluation_assets.api.reading import read
 from evaluation_assets.core.clips.segmentation import clips_of
 from evaluation_assets.core.formats.readers.canonical import line_of
+from evaluation_assets.core.garbage import rarely_collected
 from evaluation_assets.core.judging.judge import Judgement, judge_chains
 from evaluation_assets.core.judging.rules.judge import RulesJudge
 from evaluation_assets.core.judging.session_subjects import session_chain
@@ -169,12 +169,10 @@ def _judge(chains: Sequence[Chain]) -> list[Judgement]:
 def judging(trajectories: Sequence[Trajectory], rubrics: Rubrics, level: str) -> Cost:
     """CPU seconds of judging one level of a suite."""
     chains = list(_chains(trajectories, rubrics, level))
-    gc.freeze()  # as in a run: cycles are not looked for among objects that were there before
-    started = time.process_time()
-    judged = _judge(chains)
-    seconds = time.process_time() - started
-    gc.unfreeze()
-    return Cost(seconds, len(judged))
+    with rarely_collected():  # as in a run
+        started = time.process_time()
+        judged = _judge(chains)
+        return Cost(time.process_time() - started, len(judged))
 
 
 def judgements(suites: Suites, rubrics: Rubrics, level: str) -> Iterator[Judgement]:
@@ -191,8 +189,7 @@ def _line(judgement: Judgement) -> bytes:
 def profile(suites: Suites, rubrics: Rubrics, level: str) -> None:
     """Print the functions in which judging a level spends most time."""
     chains = [chain for trajectories in suites.values() for chain in _chains(trajectories, rubrics, level)]
-    gc.freeze()
-    with cProfile.Profile() as profiler:
+    with rarely_collected(), cProfile.Profile() as profiler:
         _judge(chains)
     pstats.Stats(profiler).sort_stats("tottime").print_stats(35)
 

@@ -11,10 +11,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.output import refuse
-
-_COLLECTED_EVERY = 200_000
-"""New objects between two searches for cycles. Importing and evaluating make many objects and few cycles; at Python's
-default of 700, searching took a seventh of the time of evaluating one record."""
+from evaluation_assets.core.garbage import COLLECTED_EVERY
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -57,7 +54,7 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        gc.set_threshold(_COLLECTED_EVERY, *gc.get_threshold()[1:])
+        gc.set_threshold(COLLECTED_EVERY, *gc.get_threshold()[1:])
         atexit.register(gc.freeze)  # else Python's end takes a second: it looks for cycles among all objects
         try:
             return super().invoke(ctx)

@@ -41,14 +41,22 @@ class PatternSet:
 
     def search(self, text: str) -> re.Match[str] | None:
         """The first match in a text; where several patterns match at the same place, that of the first one."""
-        contained = self._needed.find_matches_as_indexes(_searchable(text), overlapping=True)
-        possible = self._always.union(self._numbers[place] for place, _, _ in contained)
-        found = [match for number in sorted(possible) if (match := self._patterns[number].search(text)) is not None]
+        possible = sorted(self._possible(text))
+        found = [match for number in possible if (match := self._patterns[number].search(text)) is not None]
         return min(found, key=re.Match.start, default=None)
+
+    def matches(self, text: str) -> bool:
+        """Whether there is a match in a text."""
+        return any(self._patterns[number].search(text) is not None for number in self._possible(text))
 
     def may_match(self, text: str) -> bool:
         """Whether a text contains what one of the patterns requires; if not, none matches any part of it."""
         return bool(self._always or self._needed.find_matches_as_indexes(_searchable(text)))
+
+    def _possible(self, text: str) -> set[int]:
+        """The patterns of which a text has what they require."""
+        contained = self._needed.find_matches_as_indexes(_searchable(text), overlapping=True)
+        return self._always.union([self._numbers[place] for place, _, _ in contained])
 
 
 def _searchable(text: str) -> str:

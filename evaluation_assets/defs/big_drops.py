@@ -9,6 +9,7 @@ from evaluation_assets.core.pipeline.parts import Parts, announced, announcement
 from evaluation_assets.defs.names import JUDGE_PART, PART
 from evaluation_assets.defs.per_judge import JudgingConfig
 from evaluation_assets.defs.step_functions import results
+from evaluation_assets.defs.storage_outage import retry_after_outage
 from evaluation_assets.resources.asset_keys import table_path
 from evaluation_assets.resources.drop_context import DropContext, PartContext
 from evaluation_assets.resources.drop_lock import claimed
@@ -82,6 +83,7 @@ def judge_part_job(levels: Sequence[dg.AssetsDefinition]) -> dg.JobDefinition:
     @dg.job(
         name=JUDGE_PART,
         executor_def=dg.in_process_executor,
+        hooks={retry_after_outage},
         description="Judge one part of a big drop for the run that evaluates it.",
     )
     def job() -> None:

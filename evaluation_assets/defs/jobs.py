@@ -17,6 +17,7 @@ from evaluation_assets.defs.names import (
 )
 from evaluation_assets.defs.per_judge import LEVELS
 from evaluation_assets.defs.regression import GATE_CHECK
+from evaluation_assets.defs.storage_outage import retry_after_outage
 
 OVER_ALL_DROPS = (
     "labels",
@@ -39,6 +40,7 @@ evaluate_job = dg.define_asset_job(
     selection=OURS - dg.AssetSelection.assets("preprocessed_files", "baseline", *OVER_ALL_DROPS) - AGENTS - COLLECTED,
     description="Evaluate one drop, from the file to the report.",
     executor_def=dg.in_process_executor,
+    hooks={retry_after_outage},
 )
 
 rescore_job = dg.define_asset_job(
@@ -51,6 +53,7 @@ rescore_job = dg.define_asset_job(
     ),
     description="Run all verdicts and constraints of ingested drops, and everything downstream of them.",
     executor_def=dg.in_process_executor,
+    hooks={retry_after_outage},
 )
 
 preprocess_job = dg.define_asset_job(
@@ -58,6 +61,7 @@ preprocess_job = dg.define_asset_job(
     selection=dg.AssetSelection.assets("preprocessed_files", "rejected_records").upstream(),
     description="Read and preprocess one drop, without judging.",
     executor_def=dg.in_process_executor,
+    hooks={retry_after_outage},
 )
 
 gate_job = dg.define_asset_job(
@@ -79,6 +83,7 @@ overview_job = dg.define_asset_job(
     selection=dg.AssetSelection.assets(*OVER_ALL_DROPS) | COLLECTED,
     description="Update labels, judge cards, calibration, drift, leaderboard and ranks over all drops.",
     executor_def=dg.in_process_executor,
+    hooks={retry_after_outage},
 )
 
 run_agents_job = dg.define_asset_job(

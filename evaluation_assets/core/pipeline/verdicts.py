@@ -1,14 +1,14 @@
 """Verdict tables: all judges of a level over the same chains, side by side in one event loop."""
 
-import gc
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from evaluation_assets.core.cancellation import as_completed
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.facts import Facts, VerdictFacts
+from evaluation_assets.core.garbage import rarely_collected
 from evaluation_assets.core.judging.judge import OPEN, Judge, judge_chains
 from evaluation_assets.core.judging.model_judge import ModelJudge
 from evaluation_assets.core.judging.progress import Judged
@@ -61,7 +61,7 @@ class PanelRun:
         asked = next((judge for judge in judges if isinstance(judge, ModelJudge)), None)
         # Rules are done before it is counted.
         total = None if asked is None else sum(len(chain.subjects) for chain in chains(asked))
-        with _old_objects_at_rest():
+        with rarely_collected():
             async for done in as_completed(self._judge_all(judge, chains(judge), total) for judge in judges):
                 outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(done.tally.outcomes.items()))
                 said = f"{counted(done.tally.outcomes.total(), 'verdict')}: {outcomes or 'nothing to judge'}"
@@ -94,13 +94,3 @@ def noted_facts(cascade: str, tally: Tally) -> VerdictFacts:
     if tally.redacted:
         noted["redacted"] = dict(sorted(tally.redacted.items()))
     return VerdictFacts(**noted)
-
-
-@contextmanager
-def _old_objects_at_rest() -> Iterator[None]:
-    """Cycles are looked for among new objects only: going through all of Dagster's takes 0.2 s, and answers wait."""
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()

@@ -6,11 +6,13 @@ sublinear_tf=True)`, which takes two seconds to import, and most of its time for
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -20,12 +22,46 @@ _REMEMBERED_LENGTH = 24
 """Longer words are rarely words, and their n-grams would fill the memory."""
 
 
-def tf_idf(texts: Sequence[str]) -> "csr_matrix | None":
-    """A row for each text, of length 1 or empty; `None` if no text has an n-gram.
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """Weights that are not zero, text by text; those of a text have length 1 together.
 
-    The values of a row are stored in the order in which the n-grams occur first in all texts, on which the last digits
-    of sums of products depend.
+    Within a text they are in the order in which the n-grams occur first in all texts, on which the last digits of sums
+    of products depend.
     """
+
+    texts: NDArray[np.int64]
+    ngrams: NDArray[np.int64]
+    values: NDArray[np.float64]
+    places: NDArray[np.int64]
+    ngrams_in_all: int
+
+
+def tf_idf(texts: Sequence[str]) -> "csr_matrix | None":
+    """A row for each text, of length 1 or empty; `None` if no text has an n-gram."""
+    found = _weights(texts)
+    if found is None:
+        return None
+    from scipy.sparse import csr_matrix  # noqa: PLC0415  (a dry run with few sessions need not wait for it)
+
+    ends = np.cumsum(np.bincount(found.texts, minlength=len(texts)))
+    cells = (found.values, found.ngrams, np.concatenate([[0], ends]))
+    return csr_matrix(cells, shape=(len(texts), found.ngrams_in_all))
+
+
+def neighbouring_cosines(texts: Sequence[str]) -> NDArray[np.float64]:
+    """The cosine of each text's row of `tf_idf` with that of the following one; 0 for a text without n-grams."""
+    found = _weights(texts)
+    if found is None or len(texts) < 2:
+        return np.zeros(max(0, len(texts) - 1))
+    wanted = found.places + found.ngrams_in_all  # the same n-gram in the following text
+    at = np.searchsorted(found.places, wanted)
+    at[at == len(found.places)] = 0
+    products = np.where(found.places[at] == wanted, found.values * found.values[at], 0.0)
+    return np.bincount(found.texts, products, minlength=len(texts))[:-1]
+
+
+def _weights(texts: Sequence[str]) -> _Weights | None:
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     of_words: dict[str, list[int]] = {}
@@ -34,7 +70,7 @@ def tf_idf(texts: Sequence[str]) -> "csr_matrix | None":
         of_texts.append([])
         for word in text.lower().split():
             if word not in of_words:
-                of_words[word] = [numbers[ngram] for ngram in _ngrams(word)]
+                of_words[word] = list(map(numbers.__getitem__, _ngrams(word)))
             of_texts[-1] += of_words[word]
     if not numbers:
         return None
@@ -47,10 +83,7 @@ def tf_idf(texts: Sequence[str]) -> "csr_matrix | None":
     values *= (np.log((len(texts) + 1.0) / (in_texts + 1.0)) + 1.0)[columns]
     # Not `np.sum`, which adds in pairs: the last digits would be others.
     values /= np.sqrt(np.bincount(rows, values * values))[rows]
-    ends = np.cumsum(np.bincount(rows, minlength=len(texts)))
-    from scipy.sparse import csr_matrix  # noqa: PLC0415  (a dry run with few sessions need not wait for it)
-
-    return csr_matrix((values, columns, np.concatenate([[0], ends])), shape=(len(texts), len(numbers)))
+    return _Weights(rows, columns, values, places, len(numbers))
 
 
 def _ngrams(word: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from evaluation_assets.core.pattern_sets import PatternSet
 from evaluation_assets.core.sessions.flow import Handoff
 from evaluation_assets.core.sessions.interactions import SessionInteraction
 
@@ -21,11 +22,14 @@ _PARTICULAR = re.compile(f"{_UNQUOTED.pattern}|{_QUOTED.pattern}")
 
 _MAY_BE_PARTICULAR = re.compile(r"[\d@]|://")
 
-_QUESTION = re.compile(
-    r"\b(?:could you|can you|please|would you)\b[^.?!\n]{0,60}\b(?:provide|tell|share|send|specify|clarify|confirm)\b"
-    r"|\b(?:what|which) (?:is|are|was|were) the\b[^.!\n]{1,80}\?"
-    r"|\bI (?:need|am missing|don['’]t have|do not have)\b"
-    r"|请(?:提供|告诉|说明)|könn(?:en|test) (?:Sie|du)|pouvez-vous|podría[s]?|vui lòng cung cấp",
+_QUESTION = PatternSet(
+    (
+        r"\b(?:could you|can you|please|would you)\b[^.?!\n]{0,60}"
+        r"\b(?:provide|tell|share|send|specify|clarify|confirm)\b",
+        r"\b(?:what|which) (?:is|are|was|were) the\b[^.!\n]{1,80}\?",
+        r"\bI (?:need|am missing|don['’]t have|do not have)\b",
+        *(r"请(?:提供|告诉|说明)", r"könn(?:en|test) (?:Sie|du)", r"pouvez-vous", r"podría[s]?", r"vui lòng cung cấp"),
+    ),
     re.IGNORECASE,
 )
 _TRAILING_ZEROS = re.compile(r"(?<=\d)\.0+$|(?<=\.\d)0+$|(?<=\.\d\d)0+$")
@@ -109,7 +113,7 @@ def _finding(
     source, target = handoff.source, handoff.target
     said = named[target.order]
     used = particulars(argument_values(target)) | (said.messages - said.results)
-    asked = _QUESTION.search(target.messages[:2000]) is not None
+    asked = _QUESTION.matches(target.messages[:2000])
     if asked and target.order + 1 < len(named):
         # What the giver adds was needed, where the receiver asked for it.
         answer = named[target.order + 1]
@@ -141,7 +145,9 @@ def argument_values(part: SessionInteraction) -> str:
 def particulars(text: str) -> frozenset[str]:
     """The particulars in a text, in lower case; numbers are normalised, so that 89.50 becomes 89.5."""
     plain = {value.strip(".,:;/#").casefold() for value in _as_written(text[:_READ])}
-    return frozenset(_TRAILING_ZEROS.sub("", value) for value in plain if len(value) >= _SHORTEST)
+    return frozenset(
+        _TRAILING_ZEROS.sub("", value) if "." in value else value for value in plain if len(value) >= _SHORTEST
+    )
 
 
 def _as_written(text: str) -> set[str]:

@@ -26,6 +26,9 @@ _FEWEST_WORDS = 5
 _LEAST_NEW = 0.2
 """Minimum share of new words of a result: with less, it only confirms what is known."""
 
+_READ = 1500
+"""Maximum characters of a text in which words for a failure are looked for."""
+
 _EFFECTS = re.compile(r"(?:^|_)(?:write|edit|editor|replace|insert|save|send|delete|remove)(?:_|$)", re.IGNORECASE)
 """Tools that are called for their side effect: their result need not be mentioned."""
 
@@ -146,23 +149,21 @@ def _errors(places: Sequence[_Place]) -> tuple[ErrorPoint, ...]:
     """Failures in order. The places are gone through from the end, where it is known what followed."""
     found: list[ErrorPoint] = []
     worked: dict[tuple[str | None, str] | None, int] = {}
-    noticed = False
+    following = ""
     for part, number, step in reversed(places):
         tool = _tool(step)
         if step.call is not None and step.result is not None and step.result.error is not None:
+            noticed = _NOTICED.matches(following[:_READ])
             found.append(ErrorPoint(part, number, step.call.name, step.result.error, noticed, worked.get(tool)))
         if _worked(step):
             worked[tool] = part.order
-        noticed = _is_noticed(part.trajectory, step, noticed)
+        following = _written(part.trajectory, step) or (following if step.call is None else "")
     return tuple(reversed(found))
 
 
-def _is_noticed(trajectory: Trajectory, step: Step, later: bool) -> bool:
-    """Whether the next written text, from this step on, mentions a problem; `later` is the same from the next step."""
-    following = "\n".join(trajectory.piece(span) for span in (step.thought, step.message) if span)
-    if following:
-        return _NOTICED.search(following[:1500]) is not None
-    return later and step.call is None
+def _written(trajectory: Trajectory, step: Step) -> str:
+    """What an agent wrote in a step, beside its call."""
+    return "\n".join(trajectory.piece(span) for span in (step.thought, step.message) if span)
 
 
 def _worked(step: Step) -> bool:

@@ -83,9 +83,9 @@ def reaction_by_likeness(
 
 def asks_the_same(message: str, following: str) -> bool:
     """Whether nothing marks a different question: no new particulars, and no words such as "another"."""
-    return particulars(following) <= particulars(message) and _cues("going_on").search(following[:_READ]) is None
+    return particulars(following) <= particulars(message) and not _cues("going_on").matches(following[:_READ])
 
 
 def is_refusal(response: str) -> bool:
     """Whether a response declines to do what was asked, in English or by a cue of another language."""
-    return refusals.is_refusal(response) or _cues("refusal").search(response[:_READ]) is not None
+    return refusals.is_refusal(response) or _cues("refusal").matches(response[:_READ])

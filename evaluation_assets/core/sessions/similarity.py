@@ -1,23 +1,17 @@
 """Similarity of two texts, by character n-grams or another measure."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation_assets.core.sessions.character_ngrams import tf_idf
+from evaluation_assets.core.sessions.character_ngrams import neighbouring_cosines, tf_idf
 from evaluation_assets.core.trajectories.words import share, words
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 RE_ASK_COSINE = 0.35
 RE_ASK_WORDS = 0.75
 """Minimum cosine, and minimum share of repeated words, of a message that re-asks the previous one."""
-
-_AT_ONCE = 64
-"""Neighbouring texts that are compared at once: all pairs of a long session do not fit into memory."""
 
 _READ = 8_000
 """Maximum characters of a text that are compared."""
@@ -119,23 +113,15 @@ class LexicalSimilarity:
 
     def neighbours(self, texts: Sequence[str]) -> list[float]:
         """The cosine of each text with the following one; TF-IDF weights are computed from all of them."""
-        vectors = self._vectors(texts)
-        if vectors is None:
-            return [0.0] * (len(texts) - 1)
-        found: list[float] = []
-        for start in range(0, len(texts) - 1, _AT_ONCE):
-            some = vectors[start : start + _AT_ONCE + 1]
-            cosines = np.clip((some @ some.T).toarray(), 0.0, 1.0)
-            found += map(float, np.diagonal(cosines, 1))
-        return found
+        return np.clip(neighbouring_cosines(_read(texts)), 0.0, 1.0).tolist()
 
     def matrix(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Cosines of all pairs of texts; TF-IDF weights are computed from these texts."""
-        vectors = self._vectors(texts)
+        vectors = tf_idf(_read(texts))
         if vectors is None:
             return np.zeros((len(texts), len(texts)))
         return np.clip((vectors @ vectors.T).toarray(), 0.0, 1.0)
 
-    def _vectors(self, texts: Sequence[str]) -> "csr_matrix | None":
-        """One row a text; `None` if no text has an n-gram."""
-        return tf_idf([text[:_READ] for text in texts])
+
+def _read(texts: Sequence[str]) -> list[str]:
+    return [text[:_READ] for text in texts]

@@ -38,11 +38,11 @@ def is_refusal(answer: str) -> bool:
         return False
     says_no = _patterns("says_no")
     return (
-        says_no.search(first) is not None
+        says_no.matches(first)
         or _pattern("failed").fullmatch(first.rstrip(".!。！ ")) is not None
-        or (len(answer) <= _CAVEAT and _patterns("lacks").search(first) is not None)
+        or (len(answer) <= _CAVEAT and _patterns("lacks").matches(first))
         or any(
-            says_no.search(last) and _patterns("about_the_task").search(last)
+            says_no.matches(last) and _patterns("about_the_task").matches(last)
             for last in islice(_sentences(reversed(_SENTENCE_END.split(tail))), 1)
         )
     )
@@ -63,7 +63,7 @@ def _sentences(parts: Iterable[str]) -> Iterator[str]:
         while (courtesy := polite.match(bare)) is not None and courtesy.end() < len(bare):
             bare = bare[courtesy.end() :]
         if bare and polite.fullmatch(f"{bare} ") is None:
-            yield sentence if _patterns("says_no").search(sentence) else bare
+            yield sentence if _patterns("says_no").matches(sentence) else bare
 
 
 @cache

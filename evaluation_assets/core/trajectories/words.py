@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import product
-from operator import itemgetter
+from operator import concat, itemgetter
 from string import ascii_lowercase, digits
 
 _SHORTEST = 3
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_WORD = re.compile(rf"[A-Za-zÀ-ɏͰ-ӿ]{{{_SHORTEST},}}|{_NUMBER.pattern}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_LETTERS = bytes(code if chr(code) in ascii_lowercase else ord(" ") for code in range(256))
-_FIGURES = bytes(code if chr(code) in digits + ".," else ord(" ") for code in range(256))
+_WORD = re.compile(rf"[A-Za-zÀ-ɏͰ-ӿ]{{{_SHORTEST},}}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_LETTERS = bytes(code if code >= 128 or chr(code) in ascii_lowercase else ord(" ") for code in range(256))
+_FIGURES = bytes(code if code >= 128 or chr(code) in digits + ".," else ord(" ") for code in range(256))
 _STOP = frozenset(
     """
     the and for with that this from are was were has have had not you your can could will would what which who how when
@@ -48,11 +48,11 @@ def words_of_pieces(text: str, pieces: Iterable[str]) -> frozenset[str]:
 @lru_cache(_REMEMBERED)
 def _words(text: str) -> frozenset[str]:
     lower = text.lower()
+    together = frozenset(_split(lower, _LETTERS))
     if lower.isascii():
-        return frozenset(_words_in_ascii(lower))
-    together = set(lower.split())
-    ascii_only = set(filter(str.isascii, together))
-    return frozenset(_words_in_ascii(" ".join(ascii_only)) | _words_in_any(" ".join(together - ascii_only)))
+        return together - _SHORT_OR_STOP | numbers(lower)
+    in_ascii = frozenset(filter(str.isascii, together))
+    return in_ascii - _SHORT_OR_STOP | _words_in_any(" ".join(together - in_ascii)) | numbers(lower)
 
 
 def _words_in_any(lower: str) -> set[str]:
@@ -60,22 +60,18 @@ def _words_in_any(lower: str) -> set[str]:
     together -= _STOP
     found = {word for word in together if word[0] < "\u3040"}
     for word in together - found:
-        found.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
-    return found
-
-
-def _words_in_ascii(lower: str) -> set[str]:
-    """The same of a text in ASCII: splitting it at all other characters looks at a word that is repeated only once."""
-    found = set(lower.encode().translate(_LETTERS).decode().split()) - _SHORT_OR_STOP
-    found.update(numbers(lower))
+        found.update(map(concat, word, word[1:]) if len(word) > 1 else word)
     return found
 
 
 def numbers(text: str) -> set[str]:
     """Numbers as they are written, with their dots and commas."""
-    if text.isascii():
-        text = " ".join(set(text.encode().translate(_FIGURES).decode().split()))
-    return set(_NUMBER.findall(text))
+    return set(_NUMBER.findall(" ".join(set(_split(text, _FIGURES)))))
+
+
+def _split(text: str, kept: bytes) -> list[str]:
+    """The parts of a text between what is not kept. Looking at those that are repeated only once saves much time."""
+    return text.encode("utf-8", "surrogatepass").translate(kept).decode("utf-8", "surrogatepass").split()
 
 
 def share(part: frozenset[str], whole: frozenset[str]) -> float | None:

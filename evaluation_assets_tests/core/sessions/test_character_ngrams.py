@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from evaluation_assets.core.sessions.character_ngrams import tf_idf
+from evaluation_assets.core.sessions.character_ngrams import neighbouring_cosines, tf_idf
 
 TEXTS = st.lists(
     st.lists(
@@ -26,6 +26,8 @@ def test_the_figures_are_those_of_scikit_learn(texts: list[str]) -> None:
         expected = vectorizer.fit_transform(texts)
     except ValueError:  # no text has an n-gram
         assert found is None
+        assert neighbouring_cosines(texts).tolist() == [0.0] * (len(texts) - 1)
         return
     assert found is not None
     assert np.array_equal((found @ found.T).toarray(), (expected @ expected.T).toarray())
+    assert np.array_equal(neighbouring_cosines(texts), np.diagonal((expected @ expected.T).toarray(), 1))
