@@ -58,7 +58,7 @@ def neighbouring_cosines(texts: Sequence[str]) -> NDArray[np.float64]:
     at = np.searchsorted(found.places, wanted)
     at[at == len(found.places)] = 0
     products = np.where(found.places[at] == wanted, found.values * found.values[at], 0.0)
-    return np.bincount(found.texts, products, minlength=len(texts))[:-1]
+    return np.bincount(found.texts, products, minlength=len(texts))[:-1].astype(np.float64)
 
 
 def _weights(texts: Sequence[str]) -> _Weights | None:
