@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from evaluation_assets.cli.code_servers import keep_alive
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.cli.report_server import serving
@@ -119,6 +120,8 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
     )
     if stopping.is_set():  # stopped while it was starting
         stop()
+    watch = threading.Thread(target=keep_alive, args=(servers[0].pid, stopping, _tell), daemon=True)
+    watch.start()
     died = _pass_on(servers[0])
     status = servers[0].wait()
     if not stopping.is_set():  # Dagster exits with 0 if one of its services dies
@@ -128,6 +131,10 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
         )
         status = status or 1
     return status
+
+
+def _tell(message: str) -> None:
+    echo(f"evaluation-assets: {message}", err=True)
 
 
 def _is_taken(host: str, port: int) -> bool:
