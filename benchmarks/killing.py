@@ -129,12 +129,20 @@ class Killing:
 
     def restart(self) -> None:
         """Start what has ended, as the restart policy of containers does."""
-        for service in (self.at.redis, self.at.s3, self.at.daemon, *self.at.workers):
+        for service in (self.at.redis, self.at.s3, self.at.code, self.at.daemon, *self.at.workers):
             if service.running.poll() is not None:
                 service.start()
 
     def _start(self, drops: Sequence[str]) -> None:
-        command = [sys.executable, "-m", "dagster", "job", "backfill", "-m", "evaluation_assets.definitions"]
+        command = [
+            sys.executable,
+            "-m",
+            "dagster",
+            "job",
+            "backfill",
+            "--workspace",
+            str(self.at.folder / "workspace.yaml"),
+        ]
         command += ["-j", "evaluate", "--partitions", ",".join(drops), "--noprompt"]
         subprocess.run(command, env=self.at.environment, cwd=self.at.folder, check=True, capture_output=True)
 

@@ -22,6 +22,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import sqlalchemy as sa
+import yaml
 from upath import UPath
 
 from evaluation_assets.core.installation import Installation
@@ -98,6 +99,7 @@ class Machines:
     database: postgres.Server
     redis: Service
     s3: Service
+    code: Service
     daemon: Service
     workers: list[Service] = field(default_factory=list)
 
@@ -162,7 +164,20 @@ def machines(panel: Mapping[str, object]) -> Iterator[Machines]:
         redis = ["redis-server", "--port", str(redis_port), "--bind", "127.0.0.1", "--dir", str(folder)]
         redis += ["--appendonly", "yes", "--appendfsync", "always", "--save", ""]
         s3 = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(s3_port)]
-        daemon = [sys.executable, "-m", "dagster._daemon", "run", "-m", "evaluation_assets.definitions"]
+        module = "evaluation_assets.definitions"
+        code = [
+            sys.executable,
+            "-m",
+            "dagster",
+            "api",
+            "grpc",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port := free_port()),
+        ]
+        code += ["--location-name", module, "-m", module]
+        daemon = [sys.executable, "-m", "dagster._daemon", "run", "--workspace", str(_workspace(folder, port))]
         everything = os.environ | environment
         made = Machines(
             folder,
@@ -170,14 +185,27 @@ def machines(panel: Mapping[str, object]) -> Iterator[Machines]:
             database,
             Service("redis", redis, everything, folder),
             Service("s3", s3, everything, folder),
+            Service("code", code, everything, folder),
             Service("daemon", daemon, everything, folder),
         )
-        stack.callback(lambda: [service.stop() for service in (*made.workers, made.daemon, made.redis, made.s3)])
+        stack.callback(
+            lambda: [service.stop() for service in (*made.workers, made.daemon, made.code, made.redis, made.s3)]
+        )
         made.redis.start()
         made.s3.start()
         _create(made, panel)
+        made.code.start()
         made.daemon.start()
         yield made
+
+
+def _workspace(folder: Path, port: int) -> Path:
+    """That of the Compose file, with another address."""
+    workspace = yaml.safe_load((ROOT / "deploy" / "compose" / "workspace.yaml").read_text("utf-8"))
+    workspace["load_from"][0]["grpc_server"] |= {"host": "127.0.0.1", "port": port}
+    made = folder / "workspace.yaml"
+    made.write_text(json.dumps(workspace))
+    return made
 
 
 def _environment(folder: Path, server_url: str, redis_port: int, s3_port: int) -> dict[str, str]:

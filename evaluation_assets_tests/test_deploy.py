@@ -84,7 +84,7 @@ def test_the_environment_has_what_the_settings_name(compose: dict[str, Any]) -> 
     template = (files("evaluation_assets") / TEMPLATE).read_text("utf-8")
     named = set(re.findall(r"env: (\w+)", template))
     assert named == {"EVALUATION_DAGSTER_URL", "EVALUATION_BROKER_URL"}
-    for service in ("webserver", "daemon", "worker", "prepare"):
+    for service in ("code", "webserver", "daemon", "worker", "prepare"):
         assert (
             named | {"EVALUATION_HOME", "EVALUATION_LEDGER_URL"} <= compose["services"][service]["environment"].keys()
         )
@@ -93,11 +93,16 @@ def test_the_environment_has_what_the_settings_name(compose: dict[str, Any]) -> 
 def test_services_run_programs_and_modules_that_exist(compose: dict[str, Any]) -> None:
     services = compose["services"]
     scripts = {script.name for script in entry_points(group="console_scripts")}
-    for service in ("webserver", "daemon", "worker"):
+    for service in ("code", "webserver", "daemon", "worker"):
         program, *arguments = services[service]["command"].split()
         assert program in scripts
-        (module,) = (argument for argument in arguments if argument.startswith("evaluation_assets."))
-        assert find_spec(module) is not None
+        for module in (argument for argument in arguments if argument.startswith("evaluation_assets.")):
+            assert find_spec(module) is not None
+    workspace = yaml.safe_load((DEPLOY / "compose" / "workspace.yaml").read_text("utf-8"))
+    (server,) = (location["grpc_server"] for location in workspace["load_from"])
+    assert services[server["host"]]["command"].startswith(f"dagster api grpc --host 0.0.0.0 --port {server['port']} ")
+    for service in ("webserver", "daemon"):
+        assert services[service]["command"].endswith("--workspace /srv/dagster/workspace.yaml")
     compile(services["prepare"]["command"][-1], "prepare", "exec")
     for service in services.values():
         assert set(service.get("depends_on", ())) <= services.keys()

@@ -160,3 +160,26 @@ def test_two_workers_share_a_big_drop_also_when_one_is_killed(installed: Install
     replies, questions = installed.at.stored()
     assert replies == questions
     assert 0 <= installed.answered() - before - (replies - stored) <= IN_FLIGHT
+
+
+def test_daemon_and_code_server_are_killed_and_started_again_while_a_run_is_in_progress(installed: Installed) -> None:
+    installed.need_workers()
+    asked = installed.answered()
+    replies, _ = installed.at.stored()
+    installed.at.drop("services/before", drop_of(4, "before"))
+    installed.at_work("services/before")
+    for service in (installed.at.code, installed.at.daemon):
+        service.kill()
+    installed.at.drop("services/after", drop_of(4, "after"))
+    for service in (installed.at.daemon, installed.at.code):  # the daemon finds the code server when it is there
+        service.start()
+    for drop in ("services/before", "services/after"):
+        wait_for(lambda drop=drop: installed.evaluated(drop), 300)
+        assert len(installed.runs(drop)) == 1
+    installed.at.code.kill()
+    installed.at.code.start()
+    installed.at.drop("services/last", drop_of(1, "last"))
+    wait_for(lambda: installed.evaluated("services/last"), 300)
+    stored, questions = installed.at.stored()
+    assert stored == questions
+    assert installed.answered() - asked == stored - replies
