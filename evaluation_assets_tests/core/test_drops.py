@@ -3,13 +3,11 @@
 import os
 import subprocess
 import sys
-import time
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from socket import create_connection, socket
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -23,6 +21,7 @@ from evaluation_assets.core.intake.drops import inspect, take_in
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.trajectories.identity import file_name
 from evaluation_assets.core.triggers.new_drops import Seen, changes
+from evaluation_assets_tests.s3_server import s3_server
 
 LINE = b'{"raw_response": "x"}\n'
 _numbers = count()
@@ -38,23 +37,9 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[UPath]:
 
 @pytest.fixture
 def s3() -> Iterator[str]:
-    """The address of an S3-compatible server, a process of its own."""
-    pytest.importorskip("s3fs", reason="s3fs is not installed")
-    pytest.importorskip("moto.server", reason="moto[server] is not installed")
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as server:
-        try:
-            while server.poll() is None:
-                with suppress(OSError), create_connection(("127.0.0.1", port), timeout=1):
-                    break
-                time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.kill()
+    """The address of an S3-compatible server."""
+    with s3_server() as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def put(root: UPath, name: str, content: bytes = LINE) -> UPath:
