@@ -92,7 +92,7 @@ def build_definitions(
         regression.REGRESSION_VERSION,
         reviewing.REVIEWING_VERSION,
         reports.REPORT_VERSION,
-        *([] if panel.report_redaction is None else [panel.report_redaction.model_dump_json()]),
+        *([] if panel.report_redaction is None else [panel.report_redaction.fingerprint]),
     )
     levels = judging_assets(judges, rubrics, cascading)
     urls = {"lake_url": str(home.lake)}

@@ -82,7 +82,7 @@ def report_asset(
     """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
     made_with = [part.model_dump_json() for part in (settings.gate, settings.headline, settings.review)]
     if redaction is not None:
-        made_with.append(redaction.model_dump_json())
+        made_with.append(redaction.fingerprint)
 
     @dg.asset(
         partitions_def=DROPS,

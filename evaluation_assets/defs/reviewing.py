@@ -48,7 +48,7 @@ def review_queue(
     judges: Sequence[Judge], settings: ReviewSettings, cascading: Cascading, redaction: Redaction | None
 ) -> dg.AssetsDefinition:
     """The trajectories of a drop that people should review; `redaction` is covered in their texts."""
-    covering = "" if redaction is None else redaction.model_dump_json()
+    covering = "" if redaction is None else redaction.fingerprint
     verdicts = judge_keys(LEVELS, judges) if cascading.fitted else []
 
     @dg.asset(

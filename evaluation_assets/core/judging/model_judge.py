@@ -94,7 +94,7 @@ class ModelJudge:
         parameters = repr(sorted(own.parameters.items()))
         more = [str(value) for value in own.dialect.differences(own.usual).values()]
         if not self.redaction.is_usual:
-            more.append(self.redaction.model_dump_json())
+            more.append(self.redaction.fingerprint)
         return digest(PROMPT_VERSION, own.provider, own.model, own.endpoint, parameters, str(self.samples), *more)
 
     @property

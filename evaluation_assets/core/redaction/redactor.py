@@ -8,6 +8,7 @@ from itertools import takewhile
 import regex
 
 from evaluation_assets.core.redaction.kinds import Span, is_mixed
+from evaluation_assets.core.redaction.presidio import PresidioSettings, UnknownEntities, spans_of
 from evaluation_assets.core.redaction.settings import Redaction
 
 PATTERN_SECONDS = 1.0
@@ -45,6 +46,7 @@ class Redactor:
         self._also_parts = also_parts
         self._shapes = settings.shapes
         self._patterns = {name: regex.compile(pattern) for name, pattern in settings.patterns.items()}
+        self._presidio = settings.presidio
         self._numbers: dict[str, dict[str, int]] = {}
         self._everywhere: dict[str, dict[str, str]] = {}
         for text in texts:
@@ -136,3 +138,17 @@ class Redactor:
                     f"the redaction pattern {name} takes longer than {PATTERN_SECONDS:g} s on a text, which was not "
                     "sent or shown"
                 ) from None
+        if self._presidio is not None:
+            yield from self._recognised(text, self._presidio)
+
+    def _recognised(self, text: str, settings: PresidioSettings) -> Iterator[tuple[Span, str]]:
+        """What Presidio finds. It and its models fail in ways of their own; then the text must not leave."""
+        try:
+            found = list(spans_of(text, settings))
+        except UnknownEntities as problem:
+            raise NotRedacted(str(problem)) from None
+        except Exception as problem:  # noqa: BLE001
+            raise NotRedacted(f"Presidio could not search a text: {type(problem).__name__}; it was not sent") from None
+        for span, kind in found:
+            self._remember(text[slice(*span)], kind)
+            yield span, kind

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, field_validator
 
 from evaluation_assets.core.configuration import Section
 from evaluation_assets.core.redaction.kinds import CREDENTIALS, EMAIL, PAYMENT_CARD, TELEPHONE, Shape
+from evaluation_assets.core.redaction.presidio import PresidioSettings
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _BUILT_IN = {
@@ -28,6 +29,7 @@ class Redaction(Section):
         telephone: Telephone numbers.
         payment_cards: Numbers of payment cards with a valid check digit.
         patterns: Regular expressions of your own, by the name of what they find.
+        presidio: What Presidio recognises beside these, for instance names of people (extra `presidio`).
     """
 
     credentials: bool = True
@@ -35,6 +37,7 @@ class Redaction(Section):
     telephone: bool = False
     payment_cards: bool = False
     patterns: dict[str, str] = Field(default_factory=dict)
+    presidio: PresidioSettings | None = None
 
     @field_validator("patterns")
     @classmethod
@@ -57,6 +60,11 @@ class Redaction(Section):
     def shapes(self) -> Sequence[tuple[str, Sequence[Shape]]]:
         """The kinds that are replaced, with the forms they have; own patterns are not among them."""
         return [kinds for name, kinds in _BUILT_IN.items() if getattr(self, name)]
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that is another for other settings. Settings that came later are in it only where they are used."""
+        return self.model_dump_json(exclude_none=True)
 
     @property
     def is_usual(self) -> bool:
