@@ -7,8 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TextIO
+from contextlib import ExitStack, contextmanager, suppress
 
 import dagster as dg
 from rich.console import Console
@@ -39,7 +38,7 @@ class RunProgress:
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
         self._level = logging.CRITICAL + 1 if quiet else logging.DEBUG if verbose else logging.WARNING
         self._quiet = quiet
-        self._console = Console(file=_own_stderr(), highlight=False)
+        self._console = Console(stderr=True, highlight=False)
         self._drop, self._newest = "", ""
         self._done, self._total = 0, 0
         self._judged: dict[tuple[str, str], Judged] = {}
@@ -57,15 +56,18 @@ class RunProgress:
         LOG.addHandler(listener)
         LOG.setLevel(logging.DEBUG)
         LOG.propagate = False
-        if not self._quiet and not self._console.is_terminal:
-            ticker.start()
-        try:
-            yield
-        finally:
-            self._bars.stop()
-            ended.set()
-            LOG.removeHandler(listener)
-            LOG.setLevel(logging.NOTSET)
+        with self._beside_steps():
+            if not self._quiet and not self._console.is_terminal:
+                ticker.start()
+            try:
+                yield
+            finally:
+                self._bars.stop()
+                ended.set()
+                if ticker.is_alive():
+                    ticker.join()
+                LOG.removeHandler(listener)
+                LOG.setLevel(logging.NOTSET)
 
     def start(self, drop: str) -> None:
         """Start the progress of a drop."""
@@ -123,6 +125,16 @@ class RunProgress:
             redirect_stderr=False,
         )
 
+    @contextmanager
+    def _beside_steps(self) -> Iterator[None]:
+        """Print to a duplicate of stderr: while a step runs, Dagster redirects descriptor 2 to the step's log file."""
+        with ExitStack() as stack:
+            with suppress(OSError, io.UnsupportedOperation):  # not a file: captured by a test, or closed
+                own = os.fdopen(os.dup(sys.stderr.fileno()), "w", 1, sys.stderr.encoding, "backslashreplace")
+                self._console.file = stack.enter_context(own)
+                stack.callback(setattr, self._console, "file", sys.stderr)
+            yield
+
     def _show_newest(self, step: str) -> None:
         self._newest = step
         self._bars.update(self._whole, description=f"{self._drop} {step}".strip())
@@ -148,15 +160,6 @@ class RunProgress:
         working = [each for each in self._judged.values() if each.total is None or each.done < each.total]
         parts += [f"{each.judge}: {each.level}: {each.figures()}" for each in working] or [self._newest]
         return "; ".join(part for part in parts if part)
-
-
-def _own_stderr() -> TextIO:
-    """A duplicate of stderr: while a step runs, Dagster redirects descriptor 2 to the step's log file."""
-    try:
-        own = os.dup(sys.stderr.fileno())
-    except (OSError, io.UnsupportedOperation):  # not a file: captured by a test, or closed
-        return sys.stderr
-    return open(own, "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")  # noqa: PTH123
 
 
 class _Listener(logging.Handler):
