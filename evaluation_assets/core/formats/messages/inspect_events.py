@@ -67,10 +67,12 @@ class AgentConversation:
 
 def is_incomplete(sample: JsonObject) -> bool:
     """Whether agents made calls that the messages of the sample lack, or handed over to each other."""
-    kept = {call.get("id") for message in objects_in(sample.get("messages")) for call in _calls(message)}
+    kept = {first_text(call, "id") for message in objects_in(sample.get("messages")) for call in _calls(message)}
     return any(
         (event.get("event") == "tool" and event.get("agent"))
-        or (event.get("event") == "model" and any(call.get("id") not in kept for call in _calls(_output(event))))
+        or (
+            event.get("event") == "model" and any(first_text(call, "id") not in kept for call in _calls(_output(event)))
+        )
         for event, scope in _scoped(sample)
         if not scope.scoring
     )
@@ -84,14 +86,14 @@ def conversation_of(
     messages = list(objects_in(sample.get("messages")))
     pool = list_in(at(sample.get("events_data"), "messages"))
     events = [(event, scope) for event, scope in _scoped(sample) if not scope.scoring]
-    kept = {message.get("id") for message in messages}
-    kept.update(message.get("id") for event, _ in events for message in _inputs(event, pool))
+    kept = {first_text(message, "id") for message in messages}
+    kept.update(first_text(message, "id") for event, _ in events for message in _inputs(event, pool))
     for event, scope in events:
         if event.get("event") == "tool":
             telling.tool(event, scope)
         elif event.get("event") == "model":
             output = _output(event)
-            if _calls(output) or output.get("id") in kept or scope.caller or not messages:
+            if _calls(output) or first_text(output, "id") in kept or scope.caller or not messages:
                 telling.model(event, output, _inputs(event, pool), scope)
             else:
                 unmapped.count("events[] (model call outside the conversation)")

@@ -140,3 +140,16 @@ def test_old_logs_nest_the_events_of_a_sub_agent_in_its_call(tmp_path: Path) -> 
         ("refund", "billing"),
         ("bank", "agent"),
     ]
+
+
+@pytest.mark.parametrize("name", [{"id": "m1"}, ["m1"], 7, None])
+def test_ids_that_are_no_texts_are_no_ids(tmp_path: Path, name: object) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        for message in sample["messages"]:
+            message["id"] = name
+            for call in message.get("tool_calls") or []:
+                call["id"] = name
+
+    (run,) = trajectories(changed(tmp_path, change))
+    check(run)
+    assert calls_of(run)[0] == ("look_up_order", {"order_id": "17"}, '{"status": "returned"}')

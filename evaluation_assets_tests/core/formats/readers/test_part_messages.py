@@ -132,6 +132,15 @@ def test_the_steps_of_a_generation_are_one_conversation(name: str) -> None:
     assert run.agents[0].model == "gpt-5"
 
 
+def test_a_result_without_a_usable_id_costs_no_other(tmp_path: Path) -> None:
+    result = orjson.loads((VERCEL / "result_7.json").read_bytes())
+    for step in result["steps"]:
+        for message in step["response"]["messages"]:
+            if message["role"] == "tool":
+                message["content"].append({**message["content"][0], "toolCallId": {"no": "text"}})
+    assert calls_of(*trajectories(written(tmp_path, result))) == calls_of(*trajectories(VERCEL / "result_7.json"))
+
+
 def test_the_result_of_version_4_has_its_prompt_before_its_steps() -> None:
     """Shape that `ai` 4.3.19 gave; the prompt and the system prompt were added by who stored it."""
     (run,) = trajectories(VERCEL / "result_4.json")
