@@ -33,14 +33,14 @@ def _code_servers(dagster: int) -> Iterator[psutil.Process]:
         for child in psutil.Process(dagster).children():
             if _was_called(child, "code-server"):
                 yield child
-    except psutil.NoSuchProcess:
+    except psutil.Error:
         return
 
 
 def _has_code(server: psutil.Process) -> bool:
     try:
         return any(_was_called(child, "grpc") for child in server.children())
-    except psutil.NoSuchProcess:
+    except psutil.Error:
         return True  # it ended by itself meanwhile
 
 

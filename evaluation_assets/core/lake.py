@@ -7,7 +7,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -321,7 +321,8 @@ class Spool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with suppress(OSError):  # what a full disk left in its buffer cannot be written, and is not wanted
+            self._file.close()
 
     def add(self, row: Row) -> None:
         """Set a row aside."""
@@ -334,8 +335,9 @@ class Spool:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows in the order they came. Nothing can be added afterwards."""
         self._flush()
-        self._writer.close()
-        self._file.seek(0)
+        with _named_when_full(tempfile.gettempdir()):
+            self._writer.close()
+            self._file.seek(0)
         yield from pa.ipc.open_stream(self._file)
 
     def _flush(self) -> None:

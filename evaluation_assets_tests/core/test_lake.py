@@ -1,5 +1,7 @@
 """Tables on disk and in object stores."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -13,6 +15,7 @@ from upath import UPath
 
 from evaluation_assets.core.lake import (
     Aligned,
+    DiskFull,
     SchemaMismatch,
     Spool,
     Stored,
@@ -27,6 +30,7 @@ from evaluation_assets.core.lake import (
 from evaluation_assets.core.tables import PREPROCESSED_TRAJECTORIES, TABLES, Column, Table
 from evaluation_assets.core.trajectories.trajectory_rows import trajectory_of, trajectory_row
 from evaluation_assets_tests.core.making import answer, call, result, trajectory
+from evaluation_assets_tests.small_disks import small_disk
 
 THINGS = Table(
     "things",
@@ -308,3 +312,21 @@ def test_answers_are_stored_as_they_are(path: UPath) -> None:
     write(path, Stream(PREPROCESSED_TRAJECTORIES, batched([trajectory_row("d", run)], PREPROCESSED_TRAJECTORIES)))
     (row,) = Stored(PREPROCESSED_TRAJECTORIES, path).rows(["text", "final_answer"])
     assert row == {"text": run.text, "final_answer": "line\r\nline\u2028 \x00 end"}
+
+
+def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last bytes of a spool go through a buffer: which of its writes fails depends on the size of the disk."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    texts = [os.urandom(1 << 18).hex() for _ in range(18)]
+    full = 0
+    for size in range(9180, 9260, 4):
+        with small_disk(tmp_path, f"{size}k"):
+            try:
+                with Spool(THINGS) as spool:
+                    for number, text in enumerate(texts):
+                        spool.add({"name": str(number), "size": number, "text": text, "scores": {}})
+                    assert sum(batch.num_rows for batch in spool.batches()) == len(texts)
+            except DiskFull as problem:
+                assert str(tmp_path) in str(problem)
+                full += 1
+    assert 0 < full < 20, "some of these disks are too small, some are not"

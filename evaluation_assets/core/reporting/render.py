@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Protocol
 
 import jinja2
+from jinja2.bccache import Bucket
 
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating.figures import change, p_value, signed, size
@@ -56,13 +58,28 @@ def as_html(report: DropReport) -> str:
     )
 
 
+class _CompiledTemplates(jinja2.FileSystemBytecodeCache):
+    """Compiled templates in the folder of temporary files; where it is full, they are compiled again each time."""
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def _compiled_templates() -> jinja2.BytecodeCache | None:
+    try:
+        return _CompiledTemplates()
+    except (OSError, RuntimeError):  # no folder can be made, or it belongs to somebody else
+        return None
+
+
 @cache
 def environment() -> jinja2.Environment:
     """The Jinja environment of all report templates."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__ or "evaluation_assets.core.reporting", "templates"),
         autoescape=lambda name: name is not None and name.endswith(".html.j2"),  # noqa: S701 (Markdown has its own)
-        bytecode_cache=jinja2.FileSystemBytecodeCache(),  # compiling the templates takes 0.3 s
+        bytecode_cache=_compiled_templates(),  # compiling the templates takes 0.3 s
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
