@@ -95,7 +95,7 @@ def build_definitions(
         *([] if panel.report_redaction is None else [panel.report_redaction.fingerprint]),
     )
     levels = judging_assets(judges, rubrics, cascading)
-    urls = {"lake_url": str(home.lake)}
+    root, lake = str(home.root), str(home.lake)
     return dg.Definitions(
         assets=readable(
             [
@@ -166,8 +166,8 @@ def build_definitions(
             *([] if settings.retention.run_days is None else [prune_schedule(settings.schedules.prune)]),
         ],
         resources={
-            "home": HomeResource(url=str(home.root), **urls),
-            TABLES_IO: ParquetIOManager(home_url=str(home.root), **urls),
+            "home": HomeResource(url=root, lake_url=lake),
+            TABLES_IO: ParquetIOManager(home_url=root, lake_url=lake),
         },
         executor=executor,
         loggers=loggers,

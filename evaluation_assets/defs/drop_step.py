@@ -1,6 +1,7 @@
 """All assets of a drop as one step, of one drop or of many: each step costs a start and events of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 
 import dagster as dg
 
@@ -51,7 +52,7 @@ def drop_step(
 
     def evaluated(
         context: DropContext, chosen: Sequence[dg.AssetsDefinition], config: DropConfig, home: HomeResource
-    ) -> Iterator[Event]:
+    ) -> Generator[Event]:
         records, first_level = DropRecords(context), next((step for step in chosen if step in levels), None)
         try:
             for step in chosen:
@@ -78,8 +79,10 @@ def drop_step(
             if len(drops) > 1:
                 context.log.info(f"{drop} ({number} of {len(drops)})")
             try:
-                with alone(home.home, drop, context.log.info), explained(DamagedTable, DiskFull):
-                    yield from evaluated(DropContext(context, drop), chosen, config, home)
+                with home.left_with_the_run() as entered, explained(DamagedTable, DiskFull):
+                    entered.enter_context(alone(home.home, drop, context.log.info))
+                    events = evaluated(DropContext(context, drop), chosen, config, home)
+                    yield from entered.enter_context(closing(events))
             except Exception as problem:
                 failures[drop] = problem
                 if len(drops) > 1:

@@ -10,6 +10,7 @@ from evaluation_assets.core.triggers.old_runs import PastRun, forgettable, outda
 from evaluation_assets.defs.names import (
     EVALUATE,
     GATE,
+    JUDGE_PART,
     OVERVIEW,
     PARTITION_TAG,
     PREPROCESS_ONLY,
@@ -25,6 +26,7 @@ from evaluation_assets.resources.sqlite_storage import remove_event_log
 JOBS = (
     EVALUATE,
     GATE,
+    JUDGE_PART,
     OVERVIEW,
     PREPROCESS_ONLY,
     PROMOTE_BASELINE,

@@ -1,10 +1,11 @@
 """The installation as a Dagster resource."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Self
 
 import dagster as dg
+from pydantic import PrivateAttr
 
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored
@@ -16,6 +17,7 @@ class HomeResource(dg.ConfigurableResource):
 
     url: str
     lake_url: str | None = None
+    _entered: set[ExitStack] = PrivateAttr(default_factory=set)
 
     @property
     def home(self) -> Installation:
@@ -30,10 +32,28 @@ class HomeResource(dg.ConfigurableResource):
         return [self.home.table(drop, name) for name in names]
 
     @contextmanager
+    def left_with_the_run(self) -> Iterator[ExitStack]:
+        """What is entered here is left with the block, or at the end of the run at the latest.
+
+        Dagster abandons the generator of a step whose event it could not store: its `with` and `finally` would wait for
+        the garbage collector, and the next run of the drop in this process for its lock.
+        """
+        with ExitStack() as stack:
+            self._entered.add(stack)
+            try:
+                yield stack
+            finally:
+                self._entered.discard(stack)
+
+    @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Self]:
         """Give the resource to a run; sensors and schedules have none."""
         if context.run is None or context.instance is None:
             yield self
             return
         with beating(context.instance, context.run.run_id):
-            yield self
+            try:
+                yield self
+            finally:
+                for abandoned in [*self._entered]:
+                    abandoned.close()

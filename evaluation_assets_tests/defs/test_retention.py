@@ -17,9 +17,14 @@ from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs.freshness import REPORT, is_stale, latest_metadata
 from evaluation_assets.defs.names import EVALUATE, PRUNE_HISTORY
 from evaluation_assets.defs.partitions import DROPS
-from evaluation_assets.defs.retention import forget_runs
+from evaluation_assets.defs.retention import JOBS, forget_runs
 from evaluation_assets.runs.jobs import instance_of
 from evaluation_assets_tests.conftest import Workspace, record
+
+
+def test_the_runs_of_every_job_are_forgotten(kept: Workspace) -> None:
+    jobs = {job.name for job in kept.definitions.resolve_all_job_defs()}
+    assert jobs - {"__ASSET_JOB"} <= set(JOBS)
 
 
 def state(kept: Workspace) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """A run whose step could not store an event in Dagster's storage is retried; other failed steps are not."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.definitions import build_definitions
+from evaluation_assets.resources.drop_lock import claimed
 from evaluation_assets_tests.conftest import Workspace, record
 
 AWAY = "server closed the connection unexpectedly"
@@ -63,6 +65,18 @@ def test_a_run_that_could_not_store_an_event_is_retried_and_then_succeeds(kept: 
     assert is_retried(kept, kept.run("a"))
     assert kept.run("a").success
     assert len(kept.rows("a", "clip_verdicts", "rules")) > 0
+
+
+def test_a_run_that_could_not_store_an_event_leaves_its_drop_to_the_next(kept: Workspace) -> None:
+    """Also in a process that goes on, before the garbage collector finds what Dagster abandoned."""
+    kept.drop("a", record("one"))
+    gc.disable()
+    try:
+        assert not kept.run("a").success
+        with claimed(kept.home, "a") as is_ours:
+            assert is_ours
+    finally:
+        gc.enable()
 
 
 def test_a_run_that_failed_for_another_reason_is_not_retried(kept: Workspace) -> None:
