@@ -5,7 +5,7 @@ HOME_DIR ?= .evaluation
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo ui test test-stores test-evaluators lint audit format docs site screenshots bench bench-judging bench-rules clean
+.PHONY: demo ui test test-stores test-evaluators lint sbom audit format docs site screenshots bench bench-judging bench-rules clean
 
 demo: .venv/.base  ## evaluate the sample drop with the embedded judge
 	$(BIN)/evaluation-assets evaluate examples/drops --home $(HOME_DIR)
@@ -30,8 +30,10 @@ lint: .venv/.dev  ## check formatting, lint, import contracts and types
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-audit: .venv/.audit .venv/.base  ## ask PyPI for known vulnerabilities of constraints.txt, and write sbom.json (CycloneDX); needs network
+sbom: .venv/.audit .venv/.base  ## write the installed packages and their licences to sbom.json (CycloneDX)
 	.venv/audit/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file sbom.json .venv
+
+audit: sbom  ## ask PyPI for known vulnerabilities of constraints.txt; needs network
 	.venv/audit/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 format: .venv/.dev

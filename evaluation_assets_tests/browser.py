@@ -14,14 +14,14 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 
 
 @contextmanager
-def chromium() -> Iterator["Browser"]:
-    """The browser; the test is skipped where none is installed."""
+def chromium(*arguments: str) -> Iterator["Browser"]:
+    """The browser, with arguments of its own; the test is skipped where none is installed."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", *arguments])
         try:
             yield browser
         finally:
