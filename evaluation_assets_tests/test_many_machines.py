@@ -104,7 +104,7 @@ def test_a_worker_that_is_told_to_end_finishes_its_run(installed: Installed) -> 
 
 def test_a_run_that_is_terminated_in_the_ui_ends_as_canceled_and_is_not_repeated(installed: Installed) -> None:
     installed.need_workers()
-    installed.at.drop("unwanted", drop_of(20, "unwanted"))
+    installed.at.drop("unwanted", drop_of(200, "unwanted"))
     _, process = installed.at_work("unwanted")
     (run,) = installed.runs("unwanted")
     installed.instance.report_run_canceling(run)

@@ -19,7 +19,10 @@ _waiting: WeakKeyDictionary[threading.Thread, Callable[[], object]] = WeakKeyDic
 
 
 def stop_thread(thread: threading.Thread) -> None:
-    """Cancel the concurrent work of a thread, now or as soon as it begins, as a signal does in the main thread."""
+    """Cancel the concurrent work of a thread, now or as soon as it begins; the main thread is sent a `SIGTERM`."""
+    if thread is threading.main_thread():
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+        return
     _told.add(thread)
     if (cancel := _waiting.get(thread)) is not None:
         cancel()

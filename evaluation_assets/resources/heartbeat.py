@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 import dagster as dg
 
+from evaluation_assets.core.cancellation import stop_thread
 from evaluation_assets.core.processes import Process
 
 BEAT_SECONDS = 20.0
+
+_ENDED_BY_OTHERS = {dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.FAILURE}
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,11 +39,15 @@ def heartbeat_of(instance: dg.DagsterInstance, run_id: str) -> Heartbeat | None:
 
 @contextmanager
 def beating(instance: dg.DagsterInstance, run_id: str, seconds: float = BEAT_SECONDS) -> Iterator[None]:
-    """Beat while the block runs. An ephemeral instance has nobody who could look."""
+    """Beat while the block runs, and stop the block when the run has been ended from outside.
+
+    Whoever ends a run sends its process a signal, which a broker may not deliver, or the process may lose: the run
+    would go on, and spend. An ephemeral instance has nobody who could look or end it.
+    """
     if instance.is_ephemeral:
         yield
         return
-    process, ended = Process.current().to_dict(), threading.Event()
+    process, worker, ended = Process.current().to_dict(), threading.current_thread(), threading.Event()
 
     def write(beat: int) -> None:
         value = json.dumps({"process": process, "beat": beat})
@@ -52,6 +59,10 @@ def beating(instance: dg.DagsterInstance, run_id: str, seconds: float = BEAT_SEC
             count += 1
             try:
                 write(count)
+                run = instance.get_run_by_id(run_id)
+                if run is not None and run.status in _ENDED_BY_OTHERS and not ended.is_set():
+                    _LOG.warning("run %s: stops, because it is %s", run_id, run.status.value.lower())
+                    stop_thread(worker)
             except Exception:  # noqa: BLE001  # the storage may be busy or away for a while; the run goes on
                 _LOG.warning("run %s: heartbeat not written", run_id, exc_info=True)
 

@@ -106,6 +106,24 @@ def test_a_run_beats_while_it_works(kept: Workspace) -> None:
         assert fail_gone_runs(kept.instance) == []
 
 
+def test_a_run_whose_signal_to_stop_is_lost_stops_at_its_next_heartbeat(kept: Workspace) -> None:
+    run_id = started_run(kept)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with (
+            pytest.raises(dg.DagsterExecutionInterruptedError),
+            dg.raise_execution_interrupts(),
+            beating(kept.instance, run_id, seconds=0.01),
+        ):
+            run = kept.instance.get_run_by_id(run_id)
+            assert run is not None
+            kept.instance.report_run_canceling(run)
+            wait_for(lambda: None, 30)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def runs_of(home: Path, drop: str) -> list[dg.DagsterRun]:
     with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
         return list(instance.get_runs(dg.RunsFilter(tags={"dagster/partition": drop})))
