@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,10 @@ class Load:
     protocol: str = "openai"
     judges: int = 1
     a_minute: int | None = None
+    model: str | None = None
+    """Instead of the usual one, so that processes with one ledger have questions of their own."""
+    folder: str | None = None
+    """That of the ledger; a temporary one by default."""
 
     @property
     def verdicts(self) -> int:
@@ -71,7 +76,7 @@ class Row:
 def panel(url: str, load: Load) -> dict[str, Any]:
     """A panel of model judges behind the server, with one limit for all of them."""
     address = {"openai": "/v1", "anthropic": "/anthropic"}[load.protocol]
-    judge = {"provider": f"{load.protocol}_compatible", "model": MODELS[load.protocol]}
+    judge = {"provider": f"{load.protocol}_compatible", "model": load.model or MODELS[load.protocol]}
     judge |= {"base_url": url + address, "api_key_env": KEY, "max_concurrency": load.in_flight}
     judge |= {"price": {"input": 1.0, "output": 4.0}, "requests_per_minute": load.a_minute}
     names = ("one", "two", "three")[: load.judges]
@@ -139,7 +144,8 @@ async def engine(url: str, load: Load) -> dict[str, float]:
         return tallies
 
     given = list(chains(load.trajectories, load.clips, load.characters))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as own:
+        folder = load.folder or own
         await judge(slice(-1, None), folder)  # the first call imports and connects
         started, before = time.perf_counter(), time.process_time()
         tallies = await judge(slice(0, -1), folder)
@@ -274,6 +280,31 @@ def shared(rounds: int) -> list[Row]:
         where = f"{judges} judge{'s'[: judges - 1]} at one endpoint, {'limit set' if told else 'limit unknown'}"
         rows += [
             Row(f"(g) time over the ideal, {where}", "<= 1.15", lambda ratio: ratio <= 1.15, over),
+            Row(f"(g) verdicts lost, {where}", "0", lambda count: count == 0, lost),
+        ]
+    return rows + processes(rounds)
+
+
+def processes(rounds: int) -> list[Row]:
+    """Two processes with one ledger at an endpoint whose limit they find out together."""
+    rows = []
+    for per_second, burst, latency in ((40, 20, 0.2), (10, 5, 1.5)):
+        load = Load(per_second * 30 // 2 // 5 + 1, 5, 1500, 64)
+        over, refused, lost = [], [], []
+        for _ in range(rounds):
+            with model_server(keep_bodies=False, latency=latency) as server, tempfile.TemporaryDirectory() as folder:
+                server.script({"rate_limit": {"requests_per_minute": 60 * per_second, "burst": burst}})
+                loads = [replace(load, model=name, folder=folder) for name in ("one", "two")]
+                with ThreadPoolExecutor() as pool:
+                    both = list(pool.map(lambda load, server=server: measured("engine", server, load), loads))
+                statuses = [asked.status for asked in server.requests(bodies=False)]
+            over.append(max(judged["seconds"] for judged in both) * per_second / sum(it["verdicts"] for it in both))
+            refused.append(statuses.count(429) / len(statuses))
+            lost.append(sum(judged["lost"] for judged in both))
+        where = f"2 processes, {per_second} a second, limit unknown"
+        rows += [
+            Row(f"(g) time over the ideal, {where}", "<= 1.25", lambda ratio: ratio <= 1.25, over),
+            Row(f"(g) share of requests answered 429, {where}", "<= 0.10", lambda share: share <= 0.10, refused),
             Row(f"(g) verdicts lost, {where}", "0", lambda count: count == 0, lost),
         ]
     return rows

@@ -26,8 +26,7 @@ from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolU
 from evaluation_assets.core.processes import Process
 
 LEASE_S = 120.0
-"""A worker renews what it has in flight several times in that. One that ends where nobody can see it (another machine,
-another container) holds its questions up for so long."""
+"""A worker renews what it has in flight more often. One that ends elsewhere holds up its questions for so long."""
 
 _LARGEST_REPLY = 256 * 2**20
 """Bytes of a stored reply; what says that it is longer is damaged."""
@@ -68,6 +67,13 @@ sa.Table(
     _METADATA,
     sa.Column("name", sa.String(64), primary_key=True),
     sa.Column("ends_at", sa.Float(53), nullable=False),
+)
+sa.Table(
+    "learned_rates",
+    _METADATA,
+    sa.Column("name", sa.String(64), primary_key=True),
+    *(sa.Column(name, sa.Integer, nullable=False) for name in ("version", "is_measured", "taken")),
+    *(sa.Column(name, sa.Float(53), nullable=False) for name in ("per_second", "since", "ends_at")),
 )
 BATCH_ITEMS = sa.Table(
     "batch_items",

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from evaluation_assets.core.llm.pace import CATCH_UP_S, WINDOW_S, Pace
+from evaluation_assets.core.llm.learned_rate import LearnedRate, RateInMemory, RateStore
+from evaluation_assets.core.llm.pace import WINDOW_S, Pace, SharedPace
 
 _SILENCE_S = 0.1
 """Refusals come at once: what has not been refused by then was taken."""
@@ -29,23 +30,30 @@ class AdaptiveLimit:
     time an answer takes, ever closer. From the next refusal on the pace is learned: between two refusals as many
     requests were taken as the endpoint allows in that time, if it was asked for so many. The client goes a little below
     that rate, comes back to it over eighty requests, and then tries for more.
+
+    The rate is kept in a store. Processes that share one slow down once at a refusal, count together what is taken, and
+    divide the rate among them; one that begins later begins with it.
     """
 
     def __init__(
-        self, most: int, requests_per_minute: float | None = None, tokens_per_minute: float | None = None
+        self,
+        most: int,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        store: RateStore | None = None,
     ) -> None:
         self.most = most
         self.limit = min(most, max(8, most // 4))
         self.in_flight = 0
         self.requests = Pace(requests_per_minute / 60) if requests_per_minute else None
         self.tokens = Pace(tokens_per_minute / 60) if tokens_per_minute else None
-        self._pace: Pace | None = None
-        self._rate = 0.0
-        self._measured = False
+        self._store = store or RateInMemory()
+        self._rate: LearnedRate | None = None
+        self._pace: SharedPace | None = None
         self._latency: float | None = None
         self._refused_at: float | None = None
         self._counted_from = 0.0
-        self._taken = 0
+        self._unreported = 0
         self._patience = 1
         self._paused_until = 0.0
         self._waiting: list[tuple[int, int, int, asyncio.Future[float], asyncio.Event | None]] = []
@@ -70,6 +78,8 @@ class AdaptiveLimit:
         loop = asyncio.get_running_loop()
         if not self._is_doubling:
             self._is_doubling = True
+            if (known := self._store.known()) is not None:
+                self._adopt(known)
             loop.call_later(_SILENCE_S, self._double)
         turn: asyncio.Future[float] = loop.create_future()
         heapq.heappush(self._waiting, (-left, next(self._order), tokens, turn, ended))
@@ -89,7 +99,7 @@ class AdaptiveLimit:
 
     def not_used(self, tokens: int) -> None:
         """A slot was given, but its request was not needed after all."""
-        self._taken -= 1
+        self._unreported -= 1
         for pace, amount in ((self.requests, 1), (self.tokens, tokens), (self._pace, 1)):
             if pace is not None:
                 pace.correct(-amount)
@@ -124,31 +134,41 @@ class AdaptiveLimit:
         if self._refused_at is not None:
             self.limit = min(self.most, self.limit + 1)
             if self._pace is None:
-                self._spread(now)
+                self._spread()
 
     def pushed_back(self, started: float, retry_after: float | None = None) -> None:
         """The endpoint refused the request that was started then, because it was too much."""
         now = asyncio.get_running_loop().time()
         self._paused_until = max(self._paused_until, now + (retry_after or 0.0))
-        self._taken -= started >= self._counted_from
+        self._unreported -= started >= self._counted_from
         if self._refused_at is None:
             self.limit = max(1, min(self.limit, self.in_flight) // 2)
             self._refused_at = now
-            self._spread(now)
+            self._spread()
         elif started > self._refused_at:  # else it was under way when the client slowed down, and says nothing new
             self._refused_at = now
-            if self._pace is None or self._latency is None:
-                return
-            if self._taken >= _ENOUGH:
-                self._measured = True
-                taken_a_second = self._taken / (now - self._counted_from)
-                self._set_pace((taken_a_second + min(self._pace.per_second, 2 * taken_a_second)) / 2, now)
-            elif not self._measured:
-                self._rate = max(self._rate / 2, 1 / self._latency)
-            else:
-                longest = max(self._latency, 1 / self._rate)
-                self._paused_until = max(self._paused_until, now + min(self._patience / self._rate, longest))
-                self._patience *= 2
+            if self._pace is not None and self._latency is not None and not self._others_slowed_down():
+                self._slow_down(self._pace.per_second, self._latency, now)
+
+    def _others_slowed_down(self) -> bool:
+        """Report what was taken; whether another process has changed the rate since the last report."""
+        version = self._version
+        self._reserve(0.0, 0.0)
+        return self._version != version
+
+    def _slow_down(self, pace: float, latency: float, now: float) -> None:
+        rate = self._rate
+        if rate is None:
+            return
+        if rate.taken >= _ENOUGH:
+            taken_a_second = rate.taken / rate.seconds
+            self._learn((taken_a_second + min(pace, 2 * taken_a_second)) / 2, is_measured=True)
+        elif not rate.is_measured:
+            self._learn(max(rate.per_second / 2, 1 / latency), is_measured=False)
+        else:
+            longest = max(latency, 1 / rate.per_second)
+            self._paused_until = max(self._paused_until, now + min(self._patience / rate.per_second, longest))
+            self._patience *= 2
 
     def _double(self) -> None:
         if self._refused_at is None and self.limit < self.most:
@@ -156,15 +176,33 @@ class AdaptiveLimit:
             asyncio.get_running_loop().call_later(_SILENCE_S, self._double)
             self._hand_out()
 
-    def _spread(self, now: float) -> None:
+    def _spread(self) -> None:
         """As many starts in the time of an answer as there are slots; unknown until there was an answer."""
         if self._latency:
-            self._set_pace(self.limit / self._latency, now)
+            self._learn(self.limit / self._latency, is_measured=False)
 
-    def _set_pace(self, rate: float, now: float) -> None:
+    @property
+    def _version(self) -> int:
+        return 0 if self._rate is None else self._rate.version
+
+    def _learn(self, per_second: float, *, is_measured: bool) -> None:
+        self._adopt(self._store.learn(per_second, is_measured, self._version))
+
+    def _adopt(self, rate: LearnedRate) -> None:
+        if rate.version != self._version:
+            now = asyncio.get_running_loop().time()
+            self._refused_at, self._counted_from = now, now - rate.seconds
+            self._unreported, self._patience = 0, 1
         self._rate = rate
-        self._pace = Pace(rate, now + CATCH_UP_S)
-        self._counted_from, self._taken, self._patience = now, 0, 1
+        if self._pace is None:
+            self._pace = SharedPace(rate.per_second, self._reserve)
+
+    def _reserve(self, seconds: float, owed_s: float) -> float:
+        ends_in, rate = self._store.reserve(seconds, owed_s, self._unreported, self._version)
+        if rate is not None:
+            self._unreported = 0
+            self._adopt(rate)
+        return ends_in
 
     def _hand_out(self) -> None:
         while self._waiting and self.in_flight < self.limit:
@@ -183,13 +221,13 @@ class AdaptiveLimit:
 
     def _due(self, now: float) -> float:
         """When the next start may be. Paces are asked when nothing else is in the way: they may reserve time."""
-        due = max(self._paused_until, 0.0 if self._pace is None else self._pace.due)
-        if due > now:
-            return due
-        requests, tokens = self.requests, self.tokens
-        if requests is not None:
-            due = max(due, requests.next(min(self._room, max(1.0, requests.per_second * WINDOW_S)), now))
-        if tokens is not None:
+        due = self._paused_until
+        for pace in (self._pace, self.requests):
+            if due > now:
+                return due
+            if pace is not None:
+                due = max(due, pace.next(min(self._room, max(1.0, pace.per_second * WINDOW_S)), now))
+        if due <= now and (tokens := self.tokens) is not None:
             due = max(due, tokens.next(self._wanted_tokens(tokens.per_second * WINDOW_S), now))
         return due
 
@@ -205,19 +243,20 @@ class AdaptiveLimit:
 
     def _count_start(self, tokens: int, now: float) -> None:
         self.in_flight += 1
-        self._taken += 1
+        self._unreported += 1
         if self.requests is not None:
             self.requests.take(1, now)
         if self.tokens is not None:
             self.tokens.take(tokens, now)
-        if self._pace is not None:
-            self._pace.per_second = self._rate * self._growth()
+        if self._pace is not None and self._rate is not None:
+            self._pace.per_second = self._rate.per_second * self._growth(self._rate)
             self._pace.take(1, now)
 
-    def _growth(self) -> float:
-        if not self._measured:
-            return 1 + self._taken / max(_ENOUGH, self._rate * (self._latency or 0.0))
-        return 0.95 + 0.05 * (self._taken / _BACK_TO_FULL) ** 2
+    def _growth(self, rate: LearnedRate) -> float:
+        taken = max(0, rate.taken + self._unreported)
+        if not rate.is_measured:
+            return 1 + taken / max(_ENOUGH, rate.per_second * (self._latency or 0.0))
+        return 0.95 + 0.05 * (taken / _BACK_TO_FULL) ** 2
 
     def _come_back_at(self, due: float) -> None:
         if self._timer is not None:

@@ -7,14 +7,14 @@ import sqlalchemy as sa
 from evaluation_assets.core.llm.ledger import Ledger, LedgerError
 from evaluation_assets.core.llm.pace import CATCH_UP_S
 
-_FARTHEST_S = 120.0
+FARTHEST_S = 120.0
 """No honest reservation is farther ahead: it was made before the machine was started again, and counts no more."""
 
-_NOW = {"sqlite": ":now", "postgresql": "extract(epoch from clock_timestamp())"}
+NOW = {"sqlite": ":now", "postgresql": "extract(epoch from clock_timestamp())"}
 """PostgreSQL's clock, or the time since the machine was started, which all processes at an SQLite file share. It does
 not follow the wall clock, so that a clock that is wrong, or is set, neither stops the processes nor lets them rush."""
 
-_LARGER = {"sqlite": "max", "postgresql": "greatest"}
+LARGER = {"sqlite": "max", "postgresql": "greatest"}
 
 
 class Reservations:
@@ -23,7 +23,7 @@ class Reservations:
     def __init__(self, ledger: Ledger, endpoint: str) -> None:
         self._ledger = ledger
         self._endpoint = endpoint
-        now, larger = _NOW[ledger.dialect], _LARGER[ledger.dialect]
+        now, larger = NOW[ledger.dialect], LARGER[ledger.dialect]
         ahead = f"CASE WHEN reservations.ends_at > {now} + :farthest_s THEN {now} ELSE reservations.ends_at END"
         self._reserve = sa.text(
             f"INSERT INTO reservations (name, ends_at) VALUES (:name, {now} + :seconds) "  # noqa: S608
@@ -37,7 +37,7 @@ class Reservations:
         Without a ledger that can be written, they begin now: the client that owns it stops by itself.
         """
         values = {"name": f"{unit} {self._endpoint}", "seconds": seconds, "owed_s": owed_s}
-        values |= {"farthest_s": _FARTHEST_S, "catch_up_s": CATCH_UP_S, "now": time.monotonic()}
+        values |= {"farthest_s": FARTHEST_S, "catch_up_s": CATCH_UP_S, "now": time.monotonic()}
         try:
             with self._ledger.transaction() as connection:
                 return float(connection.execute(self._reserve, values).scalar_one())

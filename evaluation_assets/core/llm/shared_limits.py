@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -13,6 +13,7 @@ from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.limits import AdaptiveLimit
 from evaluation_assets.core.llm.pace import Pace, SharedPace
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
+from evaluation_assets.core.llm.rate_in_ledger import RateInLedger
 from evaluation_assets.core.llm.reservations import Reservations
 
 
@@ -54,10 +55,20 @@ def strictest(limits: Iterable[float | None]) -> float | None:
 class _Shared:
     """The limit of an endpoint, and the ledgers of the clients that use it now."""
 
-    limit: AdaptiveLimit
+    endpoint: str
+    most: InitVar[int]
     ledgers: list[Ledger] = field(default_factory=list)
     requests: float | None = None
     tokens: float | None = None
+    limit: AdaptiveLimit = field(init=False)
+
+    def __post_init__(self, most: int) -> None:
+        self.limit = AdaptiveLimit(most, store=RateInLedger(self.endpoint, lambda: self.ledger))
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """One that is open; `None` when all clients have left."""
+        return self.ledgers[-1] if self.ledgers else None
 
 
 _LIMITS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, str], _Shared]] = WeakKeyDictionary()
@@ -66,16 +77,16 @@ _LIMITS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, str], _Sha
 class SharedLimit:
     """The part of one client in the limit of its endpoint. `leave` it before its ledger is closed.
 
-    All clients of an event loop share slots, paces and what is learned from refusals. Requests and tokens a minute are
-    shared with other processes too, through the database of the ledger. Where clients have different limits the
-    strictest holds.
+    All clients of an event loop share slots and paces. Requests and tokens a minute, and the rate that is learned from
+    refusals, are shared with other processes too, through the database of the ledger. Where clients have different
+    limits the strictest holds.
     """
 
     def __init__(self, own: Limited, ledger: Ledger) -> None:
-        self._endpoint = limited_together(own)
         self._ledger = ledger
+        endpoint = limited_together(own)
         known = _LIMITS.setdefault(asyncio.get_running_loop(), {})
-        self._shared = known.setdefault((ledger.name, self._endpoint), _Shared(AdaptiveLimit(own.max_concurrency)))
+        self._shared = known.setdefault((ledger.name, endpoint), _Shared(endpoint, own.max_concurrency))
         self._shared.ledgers.append(ledger)
         self._tighten(own)
 
@@ -102,11 +113,11 @@ class SharedLimit:
         shared.requests, shared.tokens = requests, tokens
 
     def _pace(self, unit: str, a_minute: float | None) -> Pace:
-        shared, endpoint = self._shared, self._endpoint
+        shared = self._shared
 
         def reserve(seconds: float, owed_s: float) -> float:
-            if not shared.ledgers:
+            if (ledger := shared.ledger) is None:
                 return seconds
-            return Reservations(shared.ledgers[-1], endpoint).reserve(unit, seconds, owed_s)
+            return Reservations(ledger, shared.endpoint).reserve(unit, seconds, owed_s)
 
         return SharedPace((a_minute or math.inf) / 60, reserve)

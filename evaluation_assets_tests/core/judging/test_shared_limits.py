@@ -5,6 +5,8 @@ import multiprocessing
 from collections import Counter
 from collections.abc import Sequence
 
+import sqlalchemy as sa
+
 from evaluation_assets.core.judging.panel import judges_of, panel_of
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.core.tables import CLIP_VERDICTS
@@ -57,6 +59,27 @@ def test_two_processes_together_keep_the_requests_a_minute(url: str) -> None:
     at = [each.arrived for each in asked]
     assert most_within(3.0, at) <= 30 + 5
     assert most_within(1.0, at) <= 10 + 4
+
+
+def test_two_processes_learn_one_rate_from_the_refusals_of_their_endpoint(url: str) -> None:
+    context = multiprocessing.get_context("spawn")
+    with model_server(latency=0.3) as server:
+        server.script({"rate_limit": {"requests_per_minute": 600, "burst": 5}})
+        given = ({"model": "a"}, {"model": "b"})
+        workers = [context.Process(target=work, args=(server.openai_url, url, 20, more)) for more in given]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(120)
+            assert worker.exitcode == 0
+        asked = server.requests(bodies=True)
+    answered = Counter(each.body["model"] for each in asked if each.status == 200)
+    assert answered == {"a": 20 * CLIPS, "b": 20 * CLIPS}
+    with sa.create_engine(url, poolclass=sa.NullPool).connect() as connection:
+        (learned,) = connection.execute(sa.text("SELECT per_second, is_measured, version FROM learned_rates")).all()
+    assert learned.is_measured
+    assert 5 <= learned.per_second <= 15, "of both together; the endpoint takes 10 a second"
+    assert sum(each.status == 429 for each in asked) <= len(asked) / 2, "most of them at the beginning"
 
 
 def test_a_model_that_fails_does_not_keep_the_slots_of_another_at_its_endpoint(models: ModelServer, url: str) -> None:

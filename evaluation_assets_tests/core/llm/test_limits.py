@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation_assets.core.llm.learned_rate import RateInMemory
 from evaluation_assets.core.llm.limits import AdaptiveLimit
 from evaluation_assets.core.llm.pace import Pace
 
@@ -225,3 +226,47 @@ def test_requests_and_tokens_a_minute_are_kept() -> None:
     assert run(work(AdaptiveLimit(8, requests_per_minute=600), 0, 0)) == pytest.approx(10, abs=0.1)
     assert run(work(AdaptiveLimit(8, tokens_per_minute=60_000), 300, 300)) == pytest.approx(30, abs=0.2)
     assert run(work(AdaptiveLimit(8, tokens_per_minute=60_000), 300, 200)) == pytest.approx(20, abs=0.2)
+
+
+async def one_after_the_other(limits: list[AdaptiveLimit], endpoint: Endpoint, chains: int, later_s: float) -> float:
+    """Processes with the same work, each of which begins later than the one before; the seconds until all are done."""
+
+    async def work(number: int, limit: AdaptiveLimit) -> None:
+        await asyncio.sleep(number * later_s)
+        await seconds(limit, endpoint, chains, 5)
+
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    await asyncio.gather(*(work(number, limit) for number, limit in enumerate(limits)))
+    return loop.time() - started
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+@pytest.mark.parametrize("later_s", [0, 10])
+@pytest.mark.parametrize("endpoint", [(40, 0.2, 20), (100, 0.2, 20), (10, 1.5, 5)])
+def test_processes_that_share_what_they_learn_do_not_halve_each_others_rate(
+    endpoint: tuple[float, float, float], later_s: float, processes: int
+) -> None:
+    """Each with a rate of its own takes 1.8 times the ideal time at the last endpoint, and keeps a part of the rate."""
+    per_second, latency, burst = endpoint
+    server, store = Endpoint(per_second, burst, latency_s=latency), RateInMemory()
+    limits = [AdaptiveLimit(64, store=store) for _ in range(processes)]
+    chains = int(60 * per_second / processes / 5)
+    took = run(one_after_the_other(limits, server, chains, later_s))
+    assert took <= 1.2 * server.statuses.count(200) / per_second
+    assert server.statuses.count(429) <= 0.1 * len(server.statuses)
+
+
+def test_a_process_that_begins_later_begins_at_the_learned_rate() -> None:
+    server, store = Endpoint(40, 5), RateInMemory()
+
+    async def work() -> list[int]:
+        refused = []
+        for _ in range(2):
+            before = server.statuses.count(429)
+            await seconds(AdaptiveLimit(64, store=store), server, 60, 5)
+            refused.append(server.statuses.count(429) - before)
+        return refused
+
+    first, second = run(work())
+    assert second < first / 2

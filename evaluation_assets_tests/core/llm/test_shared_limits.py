@@ -11,9 +11,11 @@ import pytest
 import sqlalchemy as sa
 
 from evaluation_assets.core.llm.endpoints import EndpointSettings, endpoint_of
+from evaluation_assets.core.llm.learned_rate import LearnedRate
 from evaluation_assets.core.llm.ledger import Ledger
 from evaluation_assets.core.llm.limits import AdaptiveLimit
 from evaluation_assets.core.llm.pace import SharedPace
+from evaluation_assets.core.llm.rate_in_ledger import FORGOTTEN_S, RateInLedger
 from evaluation_assets.core.llm.reservations import Reservations
 from evaluation_assets.core.llm.shared_limits import SharedLimit, limited_together
 from evaluation_assets.core.llm.strictest_limits import overruled_limits, with_strictest_limits
@@ -41,7 +43,8 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     sqlite = f"sqlite:///{tmp_path / 'ledger.sqlite'}"
     opened = Ledger(sqlite if request.param == "sqlite" else request.getfixturevalue("postgres_url"))
     with opened.transaction() as connection:
-        connection.execute(sa.text("DELETE FROM reservations"))
+        for table in ("reservations", "learned_rates"):
+            connection.execute(sa.text(f"DELETE FROM {table}"))
     yield opened
     opened.close()
 
@@ -168,6 +171,59 @@ def test_a_ledger_that_cannot_be_written_leaves_the_process_with_a_pace_of_its_o
         connection.execute(sa.text("DROP TABLE reservations"))
     assert place.reserve("requests", 2, 0.5) == 2.5
     ledger.close()
+
+
+def test_a_rate_is_changed_once_by_processes_that_are_refused_together(ledger: Ledger) -> None:
+    one, two = (RateInLedger("e", lambda: ledger) for _ in range(2))
+    assert one.known() is None
+    learned = one.learn(40.0, False, 0)
+    assert (learned.per_second, learned.is_measured, learned.version, learned.taken) == (40.0, False, 1, 0)
+    late = two.learn(30.0, False, 0)
+    assert (late.per_second, late.version) == (40.0, 1), "it was refused before it knew of the change"
+    measured = two.learn(25.0, True, 1)
+    assert (measured.per_second, measured.is_measured, measured.version) == (25.0, True, 2)
+    known = one.known()
+    assert known is not None and (known.per_second, known.version) == (25.0, 2)
+    assert RateInLedger("other", lambda: ledger).known() is None
+
+
+def test_processes_reserve_after_each_other_and_count_together_what_was_taken(ledger: Ledger) -> None:
+    one, two = (RateInLedger("e", lambda: ledger) for _ in range(2))
+    one.learn(10.0, True, 0)
+    ends, rate = one.reserve(1.0, 0.0, 4, 1)
+    assert ends == pytest.approx(1.0, abs=0.2)
+    assert rate is not None and rate.taken == 4
+    ends, rate = two.reserve(1.0, 0.5, 3, 1)
+    assert ends == pytest.approx(2.5, abs=0.4)
+    assert rate is not None and rate.taken == 7 and 0 < rate.seconds < 30
+    two.learn(5.0, True, 1)
+    _, rate = one.reserve(0.0, 0.0, 9, 1)
+    assert rate is not None and (rate.version, rate.taken) == (2, 0), "these were taken before the change"
+
+
+@pytest.mark.parametrize("moved_s", [-2 * FORGOTTEN_S, 1e6], ids=["long unused", "before the machine was started"])
+def test_an_old_rate_is_forgotten(ledger: Ledger, moved_s: float) -> None:
+    rates = RateInLedger("e", lambda: ledger)
+    rates.learn(10.0, True, 0)
+    with ledger.transaction() as connection:
+        connection.execute(sa.text("UPDATE learned_rates SET ends_at = ends_at + :moved"), {"moved": moved_s})
+    assert rates.known() is None
+    again = rates.learn(30.0, False, 0)
+    assert (again.per_second, again.version) == (30.0, 2)
+    assert rates.reserve(1.0, 0.0, 0, 2)[0] <= 1.1
+
+
+def test_a_process_without_a_ledger_keeps_a_rate_of_its_own(ledger: Ledger) -> None:
+    with ledger.transaction() as connection:
+        connection.execute(sa.text("ALTER TABLE learned_rates RENAME TO away"))
+    try:
+        for rates in (RateInLedger("e", lambda: ledger), RateInLedger("e", lambda: None)):
+            assert rates.known() is None
+            assert rates.learn(10.0, True, 3) == LearnedRate(10.0, True, 4, 0, 0.0)
+            assert rates.reserve(2.0, 0.5, 1, 4) == (2.5, None)
+    finally:
+        with ledger.transaction() as connection:
+            connection.execute(sa.text("ALTER TABLE away RENAME TO learned_rates"))
 
 
 @pytest.mark.parametrize("processes", [1, 3])
