@@ -25,6 +25,8 @@ QUESTIONS = CLIPS + 1 + 2
 """Of one trajectory: clips, the category, the trajectory and its answer."""
 
 PAGE = 4096
+TABLE_LEAF = 0x0D
+"""The first byte of a page with rows, in the SQLite file format; the low byte of their number is the fifth."""
 
 
 def panel(folder: Path, server: ModelServer, **more: Any) -> Path:
@@ -99,7 +101,8 @@ def test_a_damaged_page_of_the_ledger_stops_the_judge_and_the_rest_is_kept(tmp_p
     assert command(*evaluate, home=home).returncode == 0
     ledger = home / "ledger.sqlite"
     content = bytearray(ledger.read_bytes())
-    middle = len(content) // PAGE // 2 * PAGE
+    leaves = [at for at in range(PAGE, len(content), PAGE) if content[at] == TABLE_LEAF and content[at + 4] > 1]
+    middle = leaves[len(leaves) // 2]
     content[middle : middle + PAGE] = bytes(PAGE)
     ledger.write_bytes(content)
 
