@@ -13,7 +13,7 @@ from evaluation_assets.core.llm.pace import CATCH_UP_S
 from evaluation_assets.core.llm.reservations import FARTHEST_S, LARGER, NOW
 
 FORGOTTEN_S = 60.0
-"""A rate that nobody has used for so long is learned anew, as others may have used the endpoint until now."""
+"""A rate that nobody has used for so long is forgotten, as others may have used the endpoint until now."""
 
 _FORGOTTEN = "(learned_rates.ends_at < {now} - :forgotten_s OR learned_rates.ends_at > {now} + :farthest_s)"
 _STATE = "per_second, is_measured, version, taken, {now} - since"
