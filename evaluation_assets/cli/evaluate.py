@@ -21,6 +21,7 @@ from evaluation_assets.core.intake.copies import Conflict
 from evaluation_assets.core.intake.drops import annotate, take_in
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.intake.suites import take_in_suite
+from evaluation_assets.core.judging.model_use import model_use
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel
 from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.plain_text import for_terminal
@@ -30,6 +31,7 @@ from evaluation_assets.core.reporting.coding_report import coding_lines
 from evaluation_assets.core.reporting.constraint_report import constraint_lines
 from evaluation_assets.core.reporting.files import JUDGE_FILES, report_files
 from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.suites.suite import InvalidSuite
 from evaluation_assets.runs.errors import InvalidSelection
 from evaluation_assets.runs.paid import PaidEvaluation, check_evaluators, check_ledger
@@ -154,9 +156,10 @@ def evaluate(
         )
         status = 2 if left_out else 0
         try:
+            before = {drop.key: _report_data(home, drop) for drop in drops}
             for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
                 status = max(status, EXIT_STATUS[outcome.status])
-                print_outcome(home, outcome)
+                print_outcome(home, outcome, before[outcome.drop.key])
                 if output is not None:
                     _copy_files(home, outcome.drop, output)
         except InvalidSelection as problem:
@@ -169,20 +172,29 @@ def _confirmed(conflict: Conflict) -> bool:
     return sys.stdin.isatty() and click.confirm(f"{for_terminal(str(conflict))}. Replace it?", err=True)
 
 
-def print_outcome(home: Installation, outcome: "RunOutcome") -> None:
-    """Print the outcome of a drop's evaluation."""
-    echo("", outcome.drop.key)
+def _report_data(home: Installation, drop: Drop) -> bytes | None:
+    """The data of the drop's report; `None` if it has none."""
+    file = report_files(home.reports(drop.key), drop.key).json
+    return file.read_bytes() if file.exists() else None
+
+
+def print_outcome(home: Installation, outcome: "RunOutcome", before: bytes | None = None) -> None:
+    """Print the outcome of a drop's evaluation. `before` is the data of its last report."""
+    is_unchanged = "evaluation_report" in outcome.metadata and _report_data(home, outcome.drop) == before
+    echo("", f"{outcome.drop.key}{': unchanged since its last evaluation' if is_unchanged else ''}")
     if outcome.message:
         echo(f"{outcome.drop.key}: {outcome.message}", err=True)
     _print_reading(outcome.metadata.get("raw_trajectories"))
     _print_statistics(outcome.metadata.get("preprocessed_trajectories"))
+    for used in model_use(outcome.metadata):
+        echo(f"  {f'judge {used.judge}':<18} {used.text}")
     if "evaluation_report" in outcome.metadata:
         _print_scores(home, outcome.drop)
     _print_shortfalls(outcome.metadata.get("evaluation_report"))
-    for check in outcome.failed_checks:
-        effect = "blocks" if check.blocks else "does not block"
+    for check in sorted(outcome.failed_checks, key=lambda check: not check.blocks):
+        kind = "check failed" if check.blocks else "warning"
         said = f": {check.description}" if check.description else ""
-        echo(f"  check failed       {check.asset}: {check.name} ({effect}){said}")
+        echo(f"  {kind:<18} {check.asset}: {check.name}{said}")
 
 
 def _print_reading(figures: Any) -> None:
@@ -195,13 +207,16 @@ def _print_statistics(figures: Any) -> None:
     if not figures:
         return
     rate = figures.get("kept_rate")
-    echo(f"  records            {figures['records_total']}")
-    echo(f"  valid              {figures['records_kept']}")
-    echo(f"  removed frequency  {figures['removed_frequency']}")
-    echo(f"  removed duplicates {figures['removed_duplicates']}")
-    echo(f"  unreadable         {figures['unreadable']}")
-    echo(f"  repaired           {figures['repaired']}")
-    echo(f"  records kept       {'-' if rate is None else f'{rate:.1%}'}")
+    share = "" if rate is None else f" ({rate:.1%})"
+    echo(f"  records kept       {figures['records_kept']} of {figures['records_total']}{share}")
+    for name, what in {
+        "unreadable": "unreadable",
+        "removed_frequency": "removed: more tool calls than --beta-threshold",
+        "removed_duplicates": "removed: a call repeats the one before it",
+        "repaired": "kept after a repair of their tags",
+    }.items():
+        if figures[name]:
+            echo(f"    {figures[name]} {what}")
 
 
 def _print_shortfalls(figures: Any) -> None:
@@ -216,6 +231,10 @@ def _print_scores(home: Installation, drop: Drop) -> None:
     _print_headline(report)
     for tool in report.tools:
         echo(f"    {tool.tool_type:<16} {_score(tool.overall)} over {counted(tool.scored_clips, 'clip')}")
+    shipped = load_rubrics().criteria
+    for own in [each for each in report.criteria if (each.level, each.criterion) not in shipped]:
+        about = f"{own.level}, {own.statistic.n_scored} of {own.statistic.n_total} scored"
+        echo(f"    {own.criterion:<16} {_score(own.statistic.mean)} ({about})")
     if (use := report.tool_use) is not None and use.problem is None:
         rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
         left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""

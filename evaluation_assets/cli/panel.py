@@ -3,20 +3,25 @@
 import asyncio
 import os
 import re
+import shlex
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from evaluation_assets.cli.options import with_home, with_panel
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.configuration import variable_name
+from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import EMBEDDED, PYTHON, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.llm.addresses import Address
+from evaluation_assets.core.llm.endpoints import AssetName
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.runs.paid import check_evaluators
 
@@ -72,8 +77,13 @@ def init_panel(home: Installation) -> None:
         except InvalidPanel as problem:
             echo(f"{problem}; try again", err=True)
             judges.pop()
+    has_models = all(judge["provider"] != EMBEDDED for judge in judges)
+    keep = f"Keep the embedded judge, {EMBEDDED}, too? Scores average all judges of the panel"
+    if has_models and click.confirm(keep, default=False):
+        judges.append({"name": EMBEDDED, "provider": EMBEDDED})
     home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
-    echo(f"written to {home.panel_file}; test it with: evaluation-assets panel test")
+    test = f"evaluation-assets panel test --home {shlex.quote(str(home.root))}"
+    echo(f"written to {home.panel_file}; test it with: {test}")
 
 
 def _took(verdict: Verdict) -> str:
@@ -96,25 +106,42 @@ def _key_state(judge: JudgeSettings) -> str:
     return f"{variable} is {'set' if os.environ.get(variable) else 'NOT set'}"
 
 
+def _valid(kind: Any) -> Callable[[str], str]:
+    """Validate an answer as the panel will, before the next question; one that is refused is not repeated."""
+    adapter: TypeAdapter[str] = TypeAdapter(kind)
+
+    def validate(typed: str) -> str:
+        try:
+            return adapter.validate_python(typed)
+        except ValidationError as problem:
+            reasons = "; ".join(error["msg"].removeprefix("Value error, ") for error in problem.errors())
+            raise click.UsageError(reasons) from None
+
+    return validate
+
+
 def _variable(typed: str) -> str:
-    """Validate the name of a variable, or an empty answer; a key typed here is refused and not repeated."""
-    try:
-        return typed and variable_name(typed)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
+    """Validate the name of a variable; an empty answer is no key."""
+    return typed and _valid(VariableName)(typed)
 
 
 def _ask_for_judge(taken: list[str]) -> dict[str, Any]:
     provider = click.prompt("Provider", type=click.Choice([EMBEDDED, *PROVIDERS]))
     if provider == EMBEDDED:
-        return {"name": click.prompt("Name", default=EMBEDDED), "provider": provider}
+        return {
+            "name": click.prompt("Name", default=EMBEDDED, value_proc=_valid(AssetName)),
+            "provider": provider,
+        }
     known = PROVIDERS[provider]
     model = click.prompt("Model", default=known.default_model)
     plain = re.sub(r"[^a-z0-9]+", "_", f"{provider}_{model}".lower()).strip("_")
-    judge: dict[str, Any] = {"name": click.prompt("Name", default=plain if plain not in taken else None)}
+    name = click.prompt("Name", default=plain if plain not in taken else None, value_proc=_valid(AssetName))
+    judge: dict[str, Any] = {"name": name}
     judge |= {"provider": provider, "model": model}
     if known.base_url is None:
-        judge["base_url"] = click.prompt("URL of the endpoint, e.g. http://localhost:8000/v1")
+        judge["base_url"] = click.prompt(
+            "URL of the endpoint, e.g. http://localhost:8000/v1", value_proc=_valid(Address)
+        )
     if known.credentials == "google":
         judge["project"] = click.prompt("Google Cloud project", default=os.environ.get("GOOGLE_CLOUD_PROJECT"))
         judge["location"] = click.prompt("Location", default=os.environ.get("GOOGLE_CLOUD_LOCATION", "global"))

@@ -15,7 +15,7 @@ from evaluation_assets.core.judging.panel import Panel
 from evaluation_assets.core.reporting.drop_outcome import drop_outcome
 from evaluation_assets.core.reporting.files import report_files
 from evaluation_assets.core.reporting.report import DropReport
-from evaluation_assets.core.settings import InvalidSettings, load_settings
+from evaluation_assets.core.settings import InvalidSettings
 from evaluation_assets.core.sinks.annotations import collect_labels
 from evaluation_assets.core.sinks.delivering import Consignment, left_out
 from evaluation_assets.core.sinks.http import SendError
@@ -108,7 +108,6 @@ def _preview(home: Installation, drop: str, name: str, settings: SinkSettings) -
             refuse(f"{drop} has no report; evaluate it again")
         return drop_outcome(
             DropReport.model_validate_json(file.read_text("utf-8")),
-            load_settings(home.gate_file).gate,
             home.public_report_address(drop),
         )
 

@@ -194,7 +194,10 @@ def one_file(path: UPath) -> Drop:
         )
     if is_ignored(path.name) or not is_data(path.name):
         endings = f"{', '.join(EXTENSIONS)}, plain, .gz or .zst"
-        raise InvalidDrop(f"{path.name} has an unsupported extension; rename it to end in one of {endings}")
+        raise InvalidDrop(
+            f"{path.name} is not read: the names of files of trajectories end in one of {endings}. "
+            "If it holds one of the formats that evaluation-assets formats lists, rename it"
+        )
     key = key_of(path.name)
     if (reason := why_unusable(key)) is not None:
         raise InvalidDrop(f"{path.name}: {reason}; rename the file")

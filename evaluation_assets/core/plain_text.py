@@ -13,7 +13,7 @@ _MARKUP = str.maketrans(
 """Characters that mean something in Markdown, and what would become a mention or a link."""
 
 _CHAT = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b"})
-_REFERENCE = re.compile(r"(?<=#)(?=\d)|(?<=\bGH\\-)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
+_REFERENCE = re.compile(r"(?<=#)(?=\d)|(?<=\bGH-)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 """Where an issue or an address begins that GitHub links although its characters are escaped."""
 
 _NOT_SEEN = re.compile(
@@ -45,8 +45,8 @@ def for_terminal(text: str) -> str:
 def markdown_cell(text: object, limit: int = 160) -> str:
     """For a Markdown table: one line, no markup of its own."""
     line = " ".join(plain(str(text)).split())
-    escaped = (line[:limit] + ("…" if len(line) > limit else "")).translate(_MARKUP)
-    return _REFERENCE.sub("\u200b", escaped)
+    shown = line[:limit] + ("…" if len(line) > limit else "")
+    return _REFERENCE.sub("\u200b", shown).translate(_MARKUP)  # in this order: `&#58;` is no reference to an issue
 
 
 def for_chat(text: str) -> str:

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
-from evaluation_assets.core.checks import judging, suites
-from evaluation_assets.core.checks.constraints import constraints_hold
+from evaluation_assets.core.checks.blocking import blocking_findings
+from evaluation_assets.core.checks.judging import MIN_SCORED
+from evaluation_assets.core.checks.names import CONSTRAINTS_HOLD, ENOUGH_SCORED, JUDGES_ANSWERED, SUITE_PASS_RATE
 from evaluation_assets.core.constraints.settings import Checks
 from evaluation_assets.core.judging.judge import Judge
-from evaluation_assets.core.judging.selection import selections_of
-from evaluation_assets.defs.names import CONSTRAINTS_HOLD, ENOUGH_SCORED, JUDGES_ANSWERED, SUITE_PASS_RATE
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import check_result
@@ -17,7 +16,7 @@ from evaluation_assets.resources.installation import HomeResource
 
 DESCRIPTIONS = {
     ENOUGH_SCORED: (
-        f"At least {judging.MIN_SCORED:.0%} of the clips that a judge is asked about have a score. Blocks after the "
+        f"At least {MIN_SCORED:.0%} of the clips that a judge is asked about have a score. Blocks after the "
         "report is written."
     ),
     JUDGES_ANSWERED: "Every judge answered at least one of its questions. Blocks after the report is written.",
@@ -33,10 +32,9 @@ CONSTRAINTS = {
 def report_checks(judges: Sequence[Judge], constraints: Checks) -> dg.AssetChecksDefinition:
     """Coverage, lost judges, the suite's pass rate and, if there are any, constraints, in one step."""
     has_constraints = any(rule.severity == "error" for rule in constraints.constraints.values())
+    descriptions = {**DESCRIPTIONS, **(CONSTRAINTS if has_constraints else {})}
     read = ("clips", "clip_scores", "tool_use_results", *(["constraint_results"] if has_constraints else []))
     tables = [dg.AssetKey(name) for name in read]
-    of_clips = [judge.name for judge in judges if "clip" in judge.selection.levels]
-    asked = selections_of(judges).asker(of_clips, ("clip",)) if of_clips else None
 
     @dg.multi_asset_check(
         name="report_checks",
@@ -49,22 +47,31 @@ def report_checks(judges: Sequence[Judge], constraints: Checks) -> dg.AssetCheck
                 additional_deps=[*tables, *judge_keys(LEVELS, judges)],
                 description=description,
             )
-            for name, description in {**DESCRIPTIONS, **(CONSTRAINTS if has_constraints else {})}.items()
+            for name, description in descriptions.items()
         ],
     )
     def checks(context: dg.AssetCheckExecutionContext, home: HomeResource) -> Iterator[dg.AssetCheckResult]:
         drop, report = context.partition_key, dg.AssetKey("evaluation_report")
-        clips, scores, results = home.tables(drop, "clips", "clip_scores", "tool_use_results")
-        verdicts = {judge.name: [home.home.table(drop, level.name, judge.name) for level in LEVELS] for judge in judges}
+        clips, scores, results, constraint_results = home.tables(
+            drop, "clips", "clip_scores", "tool_use_results", "constraint_results"
+        )
         address = home.home.report_address(drop)
         judges_seen = {"report": address.section("judges")}
-        failed_runs = {"report": address.section("tool-use"), "failed_runs": address.runs("outcome:fail")}
-        yield check_result(judging.enough_scored(clips, scores, asked), ENOUGH_SCORED, report, judges_seen)
-        yield check_result(judging.judges_answered(verdicts), JUDGES_ANSWERED, report, judges_seen)
-        yield check_result(suites.suite_pass_rate(results), SUITE_PASS_RATE, report, failed_runs)
-        if has_constraints:
-            (found,) = home.tables(drop, "constraint_results")
-            violations = {"report": address.section("constraints")}
-            yield check_result(constraints_hold(found, "error"), CONSTRAINTS_HOLD, report, violations)
+        links = {
+            ENOUGH_SCORED: judges_seen,
+            JUDGES_ANSWERED: judges_seen,
+            SUITE_PASS_RATE: {"report": address.section("tool-use"), "failed_runs": address.runs("outcome:fail")},
+            CONSTRAINTS_HOLD: {"report": address.section("constraints")},
+        }
+        findings = blocking_findings(
+            judges=judges,
+            clips=clips,
+            clip_scores=scores,
+            verdicts={j.name: [home.home.table(drop, level.name, j.name) for level in LEVELS] for j in judges},
+            tool_use_results=results,
+            constraint_results=constraint_results,
+        )
+        for name in descriptions:
+            yield check_result(findings[name], name, report, links[name])
 
     return checks

@@ -10,6 +10,7 @@ from upath import UPath
 from evaluation_assets.core import tables
 from evaluation_assets.core.checks.gating import no_drift
 from evaluation_assets.core.checks.gating import regression_gate as regression_gate_finding
+from evaluation_assets.core.checks.names import REGRESSION_GATE
 from evaluation_assets.core.facts import HistoryFacts
 from evaluation_assets.core.gating import evaluated_drops
 from evaluation_assets.core.gating.baselines import InvalidBaseline, baseline_file, make_baseline, write_baseline
@@ -25,7 +26,7 @@ from evaluation_assets.core.pipeline.canaries import canary_judges
 from evaluation_assets.core.rubrics.model import Rubrics
 from evaluation_assets.core.settings import Settings
 from evaluation_assets.defs import groups
-from evaluation_assets.defs.names import NO_DRIFT, REGRESSION_GATE
+from evaluation_assets.defs.names import NO_DRIFT
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import judge_keys
 from evaluation_assets.defs.results import check_result, explained

@@ -6,7 +6,6 @@ import dagster as dg
 
 from evaluation_assets.core import tables
 from evaluation_assets.core.checks.deliveries import delivered
-from evaluation_assets.core.gating.measured_drop import drop_comparability
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stream, batched
 from evaluation_assets.core.reporting.drop_outcome import drop_outcome
@@ -73,10 +72,8 @@ def _deliveries(
 
         def outcome() -> DropOutcome:
             own = DropTables.of(home.home, drop, judges)
-            comparability = drop_comparability(own, judges, rubrics, quorum)
             return drop_outcome(
-                drop_report(home.home, drop, own, comparability, settings),
-                settings.gate,
+                drop_report(home.home, drop, own, judges, rubrics, quorum, settings),
                 home.home.public_report_address(drop),
             )
 

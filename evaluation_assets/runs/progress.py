@@ -43,6 +43,7 @@ class RunProgress:
         self._done, self._total = 0, 0
         self._judged: dict[tuple[str, str], Judged] = {}
         self._tasks: dict[tuple[str, str], TaskID] = {}
+        self._warned: set[str] = set()
         self._bars = self._new_bars()
         self._whole = self._bars.add_task("", total=None, figures="")
 
@@ -73,6 +74,7 @@ class RunProgress:
         """Start the progress of a drop."""
         self._drop, self._newest, self._started = drop, "", time.monotonic()
         self._judged, self._tasks = {}, {}
+        self._warned.clear()
         self._bars = self._new_bars()
         self._whole = self._bars.add_task("", total=self._total, completed=self._done, figures="")
         self._show_newest("")
@@ -102,12 +104,21 @@ class RunProgress:
         return {"console": dg.LoggerDefinition(console, description="Progress bars and warnings, on stderr.")}
 
     def _is_shown(self, record: logging.LogRecord) -> bool:
-        """Hide Dagster's messages about steps that are skipped after a failure: the outcome names the failure."""
+        """Hide Dagster's messages about steps that are skipped after a failure: the outcome names the failure.
+
+        A judge is opened once a level, so a model that does not exist would be warned of at each; a drop says it once.
+        """
         if record.levelno < self._level:
             return False
+        if self._level == logging.DEBUG:
+            return True
         about = getattr(record, "dagster_meta", {})
-        is_outcome = about.get("dagster_event") is not None or record.levelno >= logging.ERROR
-        return self._level == logging.DEBUG or not (about and is_outcome)
+        if about and (about.get("dagster_event") is not None or record.levelno >= logging.ERROR):
+            return False
+        said = about.get("orig_message") or record.getMessage()
+        is_new = said not in self._warned
+        self._warned.add(said)
+        return is_new
 
     def _new_bars(self) -> Progress:
         return Progress(

@@ -30,8 +30,11 @@ def test_evaluate_prints_the_summary_and_where_the_report_is(tmp_path: Path) -> 
     done = command("evaluate", SAMPLE, "--on-violation", "remove", "--output", tmp_path / "out", home=tmp_path / "home")
     assert done.returncode == 0, done.stderr
     lines = {tuple(line.split()) for line in done.stdout.splitlines()}
-    assert {("records", "17"), ("valid", "14"), ("removed", "frequency", "1"), ("removed", "duplicates", "1")} <= lines
-    assert {("unreadable", "1"), ("repaired", "2"), ("records", "kept", "82.4%")} <= lines
+    assert "  records kept       14 of 17 (82.4%)" in done.stdout
+    assert "    1 unreadable" in done.stdout
+    assert "    1 removed: more tool calls than --beta-threshold" in done.stdout
+    assert "    1 removed: a call repeats the one before it" in done.stdout
+    assert "    2 kept after a repair of their tags" in done.stdout
     report = tmp_path / "home" / "reports" / "assistants" / "report.html"
     assert ("report", str(report)) in lines
     assert report.exists()
@@ -57,13 +60,50 @@ def test_a_failed_blocking_check_is_exit_status_1(tmp_path: Path) -> None:
     (tmp_path / "loop.jsonl").write_bytes(record(text=loop + loop))
     done = command("evaluate", tmp_path / "loop.jsonl", "--on-violation", "remove", home=tmp_path / "home")
     assert done.returncode == 1
-    lines = [line.removeprefix("  check failed       ") for line in done.stdout.splitlines() if "check failed" in line]
-    assert lines == [
-        "rejected_records: reject_rate (does not block): 1 of 1 records (100.0%) are not judged (maximum 20%): "
-        "1 duplicates.",
-        "evaluation_report: enough_scored (blocks): The drop has no clips: every record was removed or could not be "
-        "read.",
-    ]
+    found = "enough_scored: The drop has no clips: every record was removed or could not be read."
+    rejected = "reject_rate: 1 of 1 records (100.0%) are not judged (maximum 20%): 1 duplicates."
+    assert done.stdout.endswith(
+        f"  check failed       evaluation_report: {found}\n  warning            rejected_records: {rejected}\n"
+    )
+    reports = tmp_path / "home" / "reports" / "loop"
+    written = json.loads((reports / "report.json").read_text())
+    assert [check["name"] for check in written["failed_checks"]] == ["enough_scored"], "what fails the run alone"
+    for name in ("report.md", "report.html"):
+        first = (reports / name).read_text().split("Look at first")[0].replace("\\", "").replace("<wbr>", "")
+        assert "Blocking check failed: enough_scored" in first, "the report says why the run failed, on top"
+
+
+def test_what_does_not_occur_takes_no_line(tmp_path: Path) -> None:
+    (tmp_path / "good.jsonl").write_bytes(record())
+    done = command("evaluate", tmp_path / "good.jsonl", home=tmp_path / "home")
+    assert "  records kept       1 of 1 (100.0%)\n" in done.stdout
+    assert not re.search(r"removed|unreadable|repair", done.stdout)
+
+
+def test_an_evaluation_that_changes_nothing_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "d.jsonl"
+    file.write_bytes(record())
+    first, second = (command("evaluate", file, home=tmp_path / "home") for _ in range(2))
+    assert "unchanged" not in first.stdout
+    assert second.stdout.splitlines()[1] == "d: unchanged since its last evaluation"
+    file.write_bytes(record(text="<think>why</think>"))
+    assert "unchanged" not in command("evaluate", file, home=tmp_path / "home").stdout
+
+
+@pytest.mark.parametrize("outcome", [{}, {"success": True}])
+def test_a_report_in_markdown_says_its_headline_once(tmp_path: Path, outcome: dict[str, object]) -> None:
+    (tmp_path / "d.jsonl").write_bytes(record(**outcome))
+    assert command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home").returncode == 0
+    shown = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    assert len(re.findall("process score", shown, re.IGNORECASE)) == 1
+    assert len(re.findall("success 1 of 1|recorded success", shown, re.IGNORECASE)) == len(outcome)
+
+
+def test_a_file_of_another_kind_is_not_told_to_change_its_name_alone(tmp_path: Path) -> None:
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7")
+    done = command("evaluate", tmp_path / "paper.pdf", home=tmp_path / "home")
+    assert done.returncode == 2
+    assert "paper.pdf is not read" in done.stderr and "If it holds one of the formats" in done.stderr
 
 
 def test_unusable_files_take_a_line_each_and_the_others_are_evaluated(tmp_path: Path) -> None:

@@ -5,10 +5,12 @@ import socket
 from pathlib import Path
 
 import pytest
+import yaml
 
+import evaluation_assets
 from evaluation_assets_tests.conftest import KEY, command
 from evaluation_assets_tests.defs.test_model_judges import cli
-from evaluation_assets_tests.model_judging import judge
+from evaluation_assets_tests.model_judging import drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer, rule
 
 RULES = {"name": "rules", "provider": "rules"}
@@ -114,3 +116,54 @@ def test_a_metric_that_does_not_exist_is_named(tmp_path: Path) -> None:
     done = command("panel", "list", "--panel", str(file), home=tmp_path)
     assert done.returncode == 2
     assert "judge m: autoevals has no metric Nonsense; it has: AnswerCorrectness" in done.stderr
+
+
+def test_each_answer_is_checked_before_the_next_question(tmp_path: Path) -> None:
+    answers = ["openai_compatible", "m", "http://localhost:1/v1", "mine", "localhost", "http://localhost:1/v1", "", "4"]
+    made = cli("panel", "init", "--home", tmp_path, answers="\n".join([*answers, "n", "y"]) + "\n")
+    assert made.returncode == 0, made.stderr
+    refused = [line for line in (made.stdout + made.stderr).splitlines() if "Error:" in line]
+    assert ["lower-case letters" in line for line in refused] == [True, False]
+    written = yaml.safe_load((tmp_path / "panel.yaml").read_text())["judges"]
+    assert [(judge["name"], judge.get("base_url")) for judge in written] == [
+        ("mine", "http://localhost:1/v1"),
+        ("rules", None),
+    ], "the embedded judge is kept if that is the answer"
+    assert f"panel test --home {tmp_path}" in made.stdout
+
+
+def test_a_model_that_does_not_exist_is_named_when_it_happens_and_in_the_outcome(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    server.script([rule("not_found")])
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server)]}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(3))
+    done = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path)
+    assert done.returncode == 1
+    assert (done.stdout + done.stderr).count("no such model or endpoint") == 2
+    assert "Correct model or base_url in panel.yaml" in done.stdout
+    assert "auth" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("price", [{"input": 1.0, "output": 10.0}, None])
+def test_the_terminal_says_what_the_judges_that_are_models_took(
+    tmp_path: Path, server: ModelServer, price: dict[str, float] | None
+) -> None:
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server, price=price), RULES]}))
+    own = tmp_path / "rubrics" / "trajectory" / "general.yaml"
+    own.parent.mkdir(parents=True)
+    shipped = Path(evaluation_assets.__file__).parent / "core" / "rubrics" / "trajectory" / "trajectory.yaml"
+    own.write_text(shipped.read_text().replace("key: task_completion", "key: politeness"))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(2))
+    first = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
+    assert first.returncode == 0, first.stdout + first.stderr
+    (line,) = [line for line in first.stdout.splitlines() if line.startswith("  judge one ")]
+    calls = len(server.requests())
+    assert f" {calls} model calls, " in line and " tokens in" in line and " out, cost " in line
+    assert line.endswith("cost unknown") == (price is None)
+    assert "politeness" in first.stdout
+    page = (tmp_path / "reports" / "d" / "report.html").read_text()
+    assert "lower bound" not in page, "no verdict has a price, or all have one"
+    again = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
+    (line,) = [line for line in again.stdout.splitlines() if line.startswith("  judge one ")]
+    assert line.startswith("  judge one          0 model calls, ") and line.endswith(" verdicts from the ledger")

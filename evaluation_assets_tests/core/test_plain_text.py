@@ -1,16 +1,17 @@
 """Untrusted text in Markdown, chats, logs of CI systems and spreadsheets."""
 
 import csv
+import html
 import io
 import re
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from evaluation_assets.core.plain_text import csv_cell, for_chat, for_terminal, from_csv_cell, markdown_cell
+from evaluation_assets.core.plain_text import csv_cell, for_chat, for_terminal, from_csv_cell, markdown_cell, plain
 
 PAGE = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
@@ -28,6 +29,14 @@ def test_a_cell_of_markdown_is_text_and_nothing_else(text: str) -> None:
     shown = re.sub(r"</?td>", "", row)
     assert "<" not in shown, "no element begins"
     assert not re.search(r"@\w|#\d|GH-\d|www\.", shown), "nothing that GitHub links by its words"
+
+
+@given(st.text(alphabet=string.printable.replace("\n", ""), min_size=1, max_size=60))
+@example("cut off: #12 of GH-12, see www.example.org: 1:2")
+def test_a_cell_of_markdown_reads_as_the_text_it_was_made_from(text: str) -> None:
+    (row,) = (line for line in PAGE.render(f"| a |\n| - |\n| {markdown_cell(text)} |").splitlines() if "<td" in line)
+    shown = html.unescape(re.sub(r"</?td>", "", row)).replace("\u200b", "")
+    assert shown.split() == plain(text).split()
 
 
 @given(st.text(alphabet=st.sampled_from([*string.printable, "\u202e", "\x1b"]), max_size=40))

@@ -238,7 +238,7 @@ def test_what_fails_is_failed_with_its_kind_and_without_a_score(
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
     ("kind", "ends"),
-    [("wrong_key", "auth"), ("forbidden", "auth"), ("not_found", "auth"), ("payment_required", "quota")],
+    [("wrong_key", "auth"), ("forbidden", "auth"), ("not_found", "not_found"), ("payment_required", "quota")],
 )
 def test_what_no_request_can_mend_stops_the_judge_and_says_what_to_do(
     tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, protocol: str, kind: str, ends: str
@@ -547,7 +547,7 @@ def cli(*arguments: str | Path, answers: str = "") -> subprocess.CompletedProces
 
 
 def test_the_panel_is_made_listed_and_tried(tmp_path: Path, server: ModelServer) -> None:
-    asked = ["openai_compatible", "m", "mine", server.openai_url, "TEST_KEY", "4", "n"]
+    asked = ["openai_compatible", "m", "mine", server.openai_url, "TEST_KEY", "4", "n", "n"]
     made = cli("panel", "init", "--home", tmp_path, answers="\n".join(asked) + "\n")
     assert made.returncode == 0, made.stderr
     written = (tmp_path / "panel.yaml").read_text()

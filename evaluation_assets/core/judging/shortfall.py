@@ -14,6 +14,7 @@ _LONGEST_CAUSE = 400
 
 _REMEDIES: Mapping[str, str] = {
     "rate_limit": "Lower max_concurrency or set requests_per_minute",
+    "not_found": "Correct model or base_url in panel.yaml",
     "quota": "Top up the account",
     "timeout": "Check that its endpoint is up",
     "server": "Check base_url and that the endpoint is up",
@@ -28,7 +29,7 @@ _REMEDIES: Mapping[str, str] = {
     "redaction": "Simplify the pattern in redaction",
     "internal": "Correct the check or metric if it is yours, else report this as a bug",
 }
-"""What to do, by kind of error. Refused keys and unknown models say so in the error itself."""
+"""What to do, by kind of error. A refused key says so in the error itself."""
 
 COLUMNS = ["outcome", "error_kind", "error"]
 """What is read of a verdict."""

@@ -11,6 +11,7 @@ COUNTED = (
     "share_seen",
     "cost_usd",
     "from_ledger",
+    "attempts",
     "input_tokens",
     "cached_tokens",
     "output_tokens",
@@ -20,7 +21,11 @@ COUNTED = (
 
 @dataclass(slots=True)
 class Tally:
-    """Outcomes, errors, tokens and costs of rows of a verdict table."""
+    """Outcomes and errors of rows of a verdict table, and what its calls took.
+
+    Tokens and cost are those of `calls`, the questions that a model was asked now, not of replies from the ledger.
+    `unpriced` calls have no known price.
+    """
 
     outcomes: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
@@ -32,6 +37,8 @@ class Tally:
     cached_tokens: int = 0
     output_tokens: int = 0
     from_ledger: int = 0
+    calls: int = 0
+    unpriced: int = 0
     redacted: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
@@ -43,12 +50,16 @@ class Tally:
         if row["share_seen"] is not None:
             self.share_seen += row["share_seen"]
             self.shown += 1
-        if row["cost_usd"] is not None and not row["from_ledger"]:
+        self.from_ledger += row["from_ledger"]
+        if row["from_ledger"]:
+            return
+        self.calls += row["attempts"] > 0
+        self.unpriced += row["attempts"] > 0 and row["cost_usd"] is None
+        if row["cost_usd"] is not None:
             self.cost_usd = (self.cost_usd or 0.0) + row["cost_usd"]
         self.input_tokens += row["input_tokens"] or 0
         self.cached_tokens += row["cached_tokens"] or 0
         self.output_tokens += row["output_tokens"] or 0
-        self.from_ledger += row["from_ledger"]
 
     @property
     def answered(self) -> int:
@@ -81,7 +92,9 @@ class Tally:
             outcome: self.outcomes[outcome] for outcome in ("scored", "abstained", "failed", "not_run")
         }
         figures |= {"input_tokens": self.input_tokens, "cached_tokens": self.cached_tokens}
-        figures |= {"output_tokens": self.output_tokens, "from_ledger": self.from_ledger}
+        figures |= {"output_tokens": self.output_tokens, "from_ledger": self.from_ledger, "calls": self.calls}
+        if self.unpriced:
+            figures["unpriced_calls"] = self.unpriced
         if self.over_budget:
             figures["over_budget"] = self.over_budget
         if self.cached_share is not None:

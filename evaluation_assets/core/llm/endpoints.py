@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from evaluation_assets.core.configuration import VariableName
 from evaluation_assets.core.llm.addresses import Address, without_password
@@ -27,6 +27,19 @@ RESERVED_NAMES = frozenset(
     "arg_dict bool conf config context dict float input input_arg_dict int meta output output_arg_dict str type".split()
 ) | frozenset(keyword.kwlist)
 """What Dagster takes for no name of an asset."""
+
+
+def _asset_name(name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ValueError(
+            "a name consists of lower-case letters, digits and underscores, because it becomes the name of an asset"
+        )
+    if name in RESERVED_NAMES:
+        raise ValueError(f"the name {name!r} is reserved by Dagster; choose another one")
+    return name
+
+
+AssetName = Annotated[str, AfterValidator(_asset_name)]
 
 
 class EndpointSettings(BaseModel):
@@ -57,7 +70,7 @@ class EndpointSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    name: str
+    name: AssetName
     provider: str
     model: str | None = None
     api_key_env: VariableName | None = None
@@ -106,17 +119,6 @@ class EndpointSettings(BaseModel):
         if self.base_url is not None or known.credentials != "google":
             return self.base_url or known.base_url or ""
         return google_address(known.base_url or "", self.google_project, self.google_location)
-
-    @field_validator("name")
-    @classmethod
-    def _is_a_plain_name(cls, name: str) -> str:
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            raise ValueError(
-                "a name consists of lower-case letters, digits and underscores, because it becomes the name of an asset"
-            )
-        if name in RESERVED_NAMES:
-            raise ValueError(f"the name {name!r} is reserved by Dagster; choose another one")
-        return name
 
     @model_validator(mode="after")
     def _is_complete(self) -> Self:

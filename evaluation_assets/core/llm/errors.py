@@ -8,6 +8,7 @@ ErrorKind = Literal[
     "rate_limit",
     "timeout",
     "auth",
+    "not_found",
     "quota",
     "refusal",
     "content_filter",
@@ -17,6 +18,10 @@ ErrorKind = Literal[
     "ledger",
     "budget",
 ]
+
+
+STOPS_THE_JUDGE: tuple[ErrorKind, ...] = ("auth", "not_found", "quota")
+"""A key, model or account that is refused for one question is refused for all."""
 
 
 class ProviderError(Exception):

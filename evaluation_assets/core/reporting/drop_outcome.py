@@ -1,6 +1,6 @@
 """The outcome of a drop, as it is sent to pull requests and webhooks."""
 
-from evaluation_assets.core.gating.settings import GateSettings
+from evaluation_assets.core.checks.names import REGRESSION_GATE
 from evaluation_assets.core.plain_text import plain
 from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.reporting.render import outcome_markdown
@@ -8,17 +8,21 @@ from evaluation_assets.core.reporting.report import DropReport
 from evaluation_assets.core.sinks.sink import DropOutcome
 
 
-def drop_outcome(report: DropReport, settings: GateSettings, address: ReportAddress) -> DropOutcome:
-    """The headline and the gate of a report, with links to it where it has a URL. Names from files are escaped."""
+def drop_outcome(report: DropReport, address: ReportAddress) -> DropOutcome:
+    """The headline, failed checks and the gate of a report, with links to it where it has a URL.
+
+    Names from files are escaped.
+    """
     gate = report.gate
     verdict = None if gate is None else gate.verdict
-    said = "no baseline" if gate is None else f"{gate.verdict}: {'; '.join(gate.reasons)}"
-    sentence = " ".join(plain(f"{report.drop}: {said}. {report.headline.text}").split())
+    compared = "no baseline" if gate is None else f"{gate.verdict}: {'; '.join(gate.reasons)}"
+    failed = [f"{check.name}: {check.description}" for check in report.failed_checks if check.name != REGRESSION_GATE]
+    sentence = " ".join(plain(f"{report.drop}: {'. '.join([compared, *failed])}. {report.headline.text}").split())
     return DropOutcome(
         drop=report.drop,
         suite=report.sidecar.suite,
         verdict=verdict,
-        blocks=gate is not None and (gate.verdict in settings.blocks or bool(gate.judges_changed)),
+        blocks=bool(report.failed_checks),
         sentence=sentence,
         markdown=outcome_markdown(report, address),
         labels=dict(report.sidecar.labels),

@@ -4,9 +4,13 @@ from collections.abc import Sequence
 
 from upath import UPath
 
+from evaluation_assets.core.checks.blocking import blocking_findings
+from evaluation_assets.core.checks.gating import regression_gate
+from evaluation_assets.core.checks.names import REGRESSION_GATE
 from evaluation_assets.core.facts import DropFacts
 from evaluation_assets.core.gating.evaluated_drops import baseline_of, gate_drop, suite_history
 from evaluation_assets.core.gating.measured_drop import drop_comparability
+from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.session_agents import ranks_in_suite
 from evaluation_assets.core.human_review.judge_cards import disqualified_judges
 from evaluation_assets.core.human_review.judged_labels import labels_of_trajectories
@@ -15,7 +19,7 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.redaction.settings import Redaction
 from evaluation_assets.core.reporting.covered_tables import covered
 from evaluation_assets.core.reporting.files import ReportFiles, write_page, write_report
-from evaluation_assets.core.reporting.report import DropReport
+from evaluation_assets.core.reporting.report import BlockingCheck, DropReport
 from evaluation_assets.core.reporting.score_history import trends
 from evaluation_assets.core.reporting.session_report import agent_ranks
 from evaluation_assets.core.reporting.summary import DropTables, summarise
@@ -26,16 +30,29 @@ from evaluation_assets.core.settings import Settings
 
 
 def drop_report(
-    home: Installation, drop: str, own: DropTables, comparability: dict[str, str], settings: Settings
+    home: Installation,
+    drop: str,
+    own: DropTables,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
 ) -> DropReport:
     """Build the report of a drop. Other drops of the suite with damaged tables are named and skipped."""
-    return _with_suite(home, drop, own, comparability, settings)[0]
+    return _with_suite(home, drop, own, judges, rubrics, quorum, settings)[0]
 
 
 def _with_suite(
-    home: Installation, drop: str, own: DropTables, comparability: dict[str, str], settings: Settings
+    home: Installation,
+    drop: str,
+    own: DropTables,
+    judges: Sequence[Judge],
+    rubrics: Rubrics,
+    quorum: int,
+    settings: Settings,
 ) -> tuple[DropReport, list[str]]:
     """The report, and the drops of the suite that were evaluated, oldest first."""
+    comparability = drop_comparability(own, judges, rubrics, quorum)
     disqualified = disqualified_judges(home, settings.review)
     facts = DropFacts.of(own.raw)
     sidecar = facts.sidecar
@@ -45,12 +62,34 @@ def _with_suite(
     labels = labels_of_trajectories(home, drop)
     report = summarise(drop, facts, comparability, own, settings.headline, gate, labels).model_copy(
         update={
+            "failed_checks": _failed_checks(own, judges, gate, settings),
             "history": trends(history),
             "damaged_tables": damaged,
             "agent_ranks": agent_ranks(ranks_in_suite(home, sidecar.suite) if sidecar.suite else [], drop),
         }
     )
     return report, list(dict.fromkeys(row["drop"] for row in history))
+
+
+def _failed_checks(
+    own: DropTables, judges: Sequence[Judge], gate: GateOutcome | None, settings: Settings
+) -> list[BlockingCheck]:
+    """What the checks on the report will find once it is written, so that the report says why the run fails."""
+    levels = (own.clip_verdicts, own.category_verdicts, own.trajectory_verdicts, own.session_verdicts)
+    findings = blocking_findings(
+        judges=judges,
+        clips=own.clips,
+        clip_scores=own.clip_scores,
+        verdicts={judge.name: [level[judge.name] for level in levels] for judge in judges},
+        tool_use_results=own.tool_use_results,
+        constraint_results=own.constraint_results,
+    )
+    findings[REGRESSION_GATE] = regression_gate(gate, settings.gate)
+    return [
+        BlockingCheck(name=name, description=found.description or "")
+        for name, found in findings.items()
+        if not found.passed and found.severity == "error"
+    ]
 
 
 def write_drop_report(
@@ -68,8 +107,7 @@ def write_drop_report(
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
     own = _tables_shown(home, drop, judges, redaction)
-    key = drop_comparability(own, judges, rubrics, quorum)
-    report, evaluated = _with_suite(home, drop, own, key, settings)
+    report, evaluated = _with_suite(home, drop, own, judges, rubrics, quorum, settings)
     other = _other_run(home, drop, report.sidecar.suite, evaluated, judges, redaction)
     return report, write_report(home.reports(drop), report, own, other, _queue(home, drop))
 
@@ -90,8 +128,7 @@ def write_comparison(
         NotRedacted: an own pattern of `redaction` takes too long on a text.
     """
     own = _tables_shown(home, drop, judges, redaction)
-    key = drop_comparability(own, judges, rubrics, quorum)
-    report = drop_report(home, drop, own, key, settings)
+    report = drop_report(home, drop, own, judges, rubrics, quorum, settings)
     page = home.reports(drop) / "against" / against.replace("/", "_") / "comparison.html"
     other = OtherRun(against, "chosen by hand", documents(_tables_shown(home, against, judges, redaction)))
     write_page(page, report, own, other, _queue(home, drop))

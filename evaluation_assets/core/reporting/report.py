@@ -295,6 +295,13 @@ class Trend(_Model):
     points: list[TrendPoint]
 
 
+class BlockingCheck(_Model):
+    """A failed check that blocks the run of the drop: its name, and what it found."""
+
+    name: str
+    description: str
+
+
 class DropReport(_Model):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
@@ -303,6 +310,7 @@ class DropReport(_Model):
 
     drop: str
     headline: Headline
+    failed_checks: list[BlockingCheck] = []
     damaged_tables: list[str] = []
     sidecar: Sidecar
     comparability: dict[str, str]

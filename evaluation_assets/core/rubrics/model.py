@@ -152,6 +152,11 @@ class Rubrics:
             if rubric.level in levels and rubric.scale.aggregate == "majority"
         }
 
+    @property
+    def criteria(self) -> set[tuple[Level, str]]:
+        """The level and key of every criterion."""
+        return {(rubric.level, criterion.key) for rubric in self._all for criterion in rubric.criteria}
+
     def versions(self, level: Level | None = None) -> dict[str, str]:
         """Version of each rubric, by `level/name`."""
         return {f"{r.level}/{r.name}": r.version_name for r in self._all if level in (None, r.level)}

@@ -20,7 +20,7 @@ _FINAL: Mapping[int, tuple[ErrorKind, str]] = {
     401: ("auth", f"the key was refused (401): check {THE_KEY}"),
     402: ("quota", "the account has no credit (402)"),
     403: ("auth", "the key may not use this model (403)"),
-    404: ("auth", "no such model or endpoint (404): check model and base_url"),
+    404: ("not_found", "no such model or endpoint (404): check model and base_url"),
     413: ("context_length", "the request is larger than the endpoint accepts (413)"),
 }
 _REFUSED_KEY = (401, 402, 403)

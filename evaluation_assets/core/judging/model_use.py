@@ -1,0 +1,64 @@
+"""What the judges that are models were asked in a run, and what that took, from the metadata of their tables."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation_assets.core.counted import counted
+
+
+@dataclass(slots=True)
+class ModelUse:
+    """The calls of one judge over all levels of a drop in one run. Tokens and cost are of the calls of this run."""
+
+    judge: str
+    calls: int = 0
+    from_ledger: int = 0
+    unpriced: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def add(self, figures: Mapping[str, Any]) -> None:
+        """Add the metadata of one of its tables."""
+        self.calls += figures["calls"]
+        self.from_ledger += figures["from_ledger"]
+        self.unpriced += figures.get("unpriced_calls", 0)
+        self.input_tokens += figures["input_tokens"]
+        self.cached_tokens += figures["cached_tokens"]
+        self.output_tokens += figures["output_tokens"]
+        self.cost_usd += figures.get("cost_usd", 0.0)
+
+    @property
+    def text(self) -> str:
+        """In words: `74 model calls, 3 replies from the ledger, 120,000 tokens in, 3,400 out, cost $0.1234`."""
+        parts = [counted(self.calls, "model call")]
+        if self.from_ledger:
+            parts.append(f"{self.from_ledger:,} verdicts from the ledger")
+        if self.calls:
+            cached = f" ({self.cached_tokens:,} cached)" if self.cached_tokens else ""
+            parts += [f"{self.input_tokens:,} tokens in{cached}, {self.output_tokens:,} out", f"cost {self._cost}"]
+        return ", ".join(parts)
+
+    @property
+    def _cost(self) -> str:
+        if self.unpriced == self.calls:
+            return "unknown"
+        return f"{'at least ' if self.unpriced else ''}${self.cost_usd:,.4f}"
+
+
+def model_use(metadata: Mapping[str, Mapping[str, Any]]) -> list[ModelUse]:
+    """The use of each judge that is a model. `metadata` is by asset, such as `clip_verdicts/sonnet_clip_verdicts`."""
+    found: dict[str, ModelUse] = {}
+    for judge, figures in _tables(metadata):
+        if figures["calls"] or figures["from_ledger"]:
+            found.setdefault(judge, ModelUse(judge)).add(figures)
+    return list(found.values())
+
+
+def _tables(metadata: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for asset, figures in metadata.items():
+        level, _, name = asset.partition("/")
+        if level.endswith("_verdicts"):
+            yield name.removesuffix(f"_{level}"), figures
