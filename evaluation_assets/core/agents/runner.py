@@ -26,7 +26,7 @@ from evaluation_assets.core.lake import publish, publish_bytes
 from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Answered, Client
 from evaluation_assets.core.llm.endpoints import endpoint_of
-from evaluation_assets.core.llm.errors import STOPS_THE_JUDGE, ProviderError, Stopped
+from evaluation_assets.core.llm.errors import REFUSED_FOR_ALL, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
 from evaluation_assets.core.masking import Mask
@@ -259,7 +259,7 @@ class _Run:
         try:
             answered = await self._asker.ask(_asked(request, sample), request, _newest)
         except ProviderError as problem:
-            if problem.kind in STOPS_THE_JUDGE:
+            if problem.kind in REFUSED_FOR_ALL:
                 raise Stopped(problem.kind, str(problem)) from None
             raise
         self._tally.model_calls += 1

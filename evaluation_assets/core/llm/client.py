@@ -13,7 +13,7 @@ from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.budget import Budget, most_of
 from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
-from evaluation_assets.core.llm.errors import STOPS_THE_JUDGE, DamagedLedger, LedgerError, ProviderError, Stopped
+from evaluation_assets.core.llm.errors import REFUSED_FOR_ALL, DamagedLedger, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.llm.ledger_outage import RETRY_S
 from evaluation_assets.core.llm.messages import Reply, Request
@@ -156,7 +156,7 @@ class Client:
             except ProviderError as problem:
                 attempt += 1
                 failures += problem.endpoint_failed
-                if problem.kind in STOPS_THE_JUDGE:
+                if problem.kind in REFUSED_FOR_ALL:
                     self._stop(Stopped(problem.kind, str(problem)))
                 wait = self._backoff.after(problem, attempt)
                 gives_up = attempt == MAX_ATTEMPTS or failures == MOST_FAILURES - 1 or wait > deadline.left
@@ -382,7 +382,7 @@ class Client:
 
     def _log_once(self, problem: ProviderError) -> None:
         """The first failure of each kind; the rows of a run have the others. `_stop` has said why it stops."""
-        if problem.kind not in self._logged and problem.kind not in STOPS_THE_JUDGE:
+        if problem.kind not in self._logged and problem.kind not in REFUSED_FOR_ALL:
             self._logged.add(problem.kind)
             _log.warning("%s: %s: %s", self._settings.name, problem.kind, problem)
 

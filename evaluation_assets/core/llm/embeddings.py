@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evaluation_assets.core.llm.addresses import split_password, without_password
 from evaluation_assets.core.llm.budget import Budget, most_tokens, most_usd, size_of
-from evaluation_assets.core.llm.errors import STOPS_THE_JUDGE, LedgerError, ProviderError, Stopped
+from evaluation_assets.core.llm.errors import REFUSED_FOR_ALL, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
@@ -151,7 +151,7 @@ class EndpointVectors:
             self.taken.over_budget += len(texts) if problem.kind == "budget" else 0
             raise NoVectors(str(problem)) from None
         except ProviderError as problem:
-            if problem.kind in STOPS_THE_JUDGE:
+            if problem.kind in REFUSED_FOR_ALL:
                 self._stopped = Stopped(problem.kind, str(problem))
             self._failures = self._failures + 1 if problem.endpoint_failed else 0
             if self._failures == _MOST_FAILURES:

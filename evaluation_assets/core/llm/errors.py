@@ -20,7 +20,7 @@ ErrorKind = Literal[
 ]
 
 
-STOPS_THE_JUDGE: tuple[ErrorKind, ...] = ("auth", "not_found", "quota")
+REFUSED_FOR_ALL: tuple[ErrorKind, ...] = ("auth", "not_found", "quota")
 """A key, model or account that is refused for one question is refused for all."""
 
 
