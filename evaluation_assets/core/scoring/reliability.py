@@ -64,8 +64,8 @@ def kappa_interval(
     members, count = _numbered(clusters, len(first))
     if count < MIN_CLUSTERS or size < 2:
         return None, None
-    tables = np.zeros((count, size * size))
-    np.add.at(tables, (members, cells), 1)
+    pairs = members * size * size + np.array(cells)
+    tables = np.bincount(pairs, minlength=count * size * size).reshape(count, size * size)
     random = np.random.default_rng(seed)
     drawn = random.exponential(size=(_RESAMPLES, count)) @ tables
     drawn += random.gamma(1 / size**2, size=drawn.shape) * (len(first) / count)
