@@ -49,7 +49,7 @@ def coverage(random: np.random.Generator, tasks: int, *, clustered: bool) -> flo
 
 
 def corrected(random: np.random.Generator, labels: int) -> tuple[float, float]:
-    """Lowest coverage over true rates and judges, and the mean width, of the interval of a label-corrected pass rate."""
+    """Lowest coverage over true rates and judges, and mean width, of the interval of a label-corrected pass rate."""
     lowest, widths = 1.0, []
     for rate in (0.05, 0.2, 0.5, 0.8, 0.95, 0.99):
         for sensitivity, specificity in ((0.95, 0.95), (0.9, 0.6), (0.99, 0.2), (1.0, 1.0), (0.5, 0.5)):
