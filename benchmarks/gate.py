@@ -131,6 +131,45 @@ def outcomes(tasks: int, lost: float, gained: float, runs: int, settings: GateSe
     return found
 
 
+def unchanged_outcomes(tasks: int, changed: float, runs: int) -> Counter[str]:
+    """The same where nothing changed, but this share of the tasks changes its outcome between two runs."""
+    random = np.random.default_rng([tasks, round(changed * 1000)])
+    change = random.choice([-1, 1, 0], p=[changed / 2, changed / 2, 1 - changed], size=(runs, tasks))
+    before = np.where(change == 0, random.random((runs, tasks)) < 0.6, change < 0).astype(float)
+    gate = BatchGate("success", 1, GateSettings(metrics=("success",)))
+    return Counter(gate.verdicts(before, before + change).tolist())
+
+
+def correlated(runs: int, family: str | None) -> tuple[float, float]:
+    """Share of false alarms on 60 tasks in 15 families, and of the comparisons that suggest families.
+
+    Half of the variance of a task's difference is common to its family. Without a `family` the tasks count as
+    independent.
+    """
+    settings = GateSettings(metrics=("overall",), task_family=family)
+    random = np.random.default_rng(15)
+    names = [f"family{number // 4}-{number % 4}" for number in range(60)]
+    failed = suggested = 0
+    for _ in range(runs):
+        common = np.repeat(random.normal(0, 0.5**0.5, 15), 4)
+        after = 0.5 + SPREAD * (common + random.normal(0, 0.5**0.5, 60))
+        drops = [
+            DropMetrics(
+                drop=name,
+                suite="simulated",
+                tasks=dict.fromkeys(names, ""),
+                metrics={"overall": {task: TaskValue(v, v, v) for task, v in zip(names, values, strict=True)}},
+            )
+            for name, values in (("before", [0.5] * 60), ("after", after.tolist()))
+        ]
+        baseline = make_baseline(drops[:1], promoted_by="", promoted_at="", reason="", run_id="")
+        outcome = decide(baseline, drops[1], settings)
+        assert outcome is not None
+        failed += outcome.verdict == "fail"
+        suggested += outcome.metrics[0].note is not None
+    return failed / runs, suggested / runs
+
+
 def alarms(shift: float, nights: int, runs: int) -> tuple[float, float]:
     """Share of histories with an alarm in any night, and the median night of it."""
     random = np.random.default_rng([nights, round(shift * 1000)])
@@ -207,6 +246,12 @@ def simulate(runs: int) -> None:
     for tasks in (30, 100):
         line(f"{tasks} tasks, outcomes, 10 % lost, 10 % gained", outcomes(tasks, 0.1, 0.1, runs, GateSettings()))
     line("100 tasks, outcomes, 20 % lost, 5 % gained", outcomes(100, 0.2, 0.05, runs, GateSettings()))
+    for changed in (0.10, 0.18, 0.29, 0.40):
+        for tasks in (30, 50, 100):
+            line(f"{tasks} tasks, no change, {changed:.0%} flip", unchanged_outcomes(tasks, changed, runs))
+    for family in (None, "^[^-]+"):
+        failed, suggested = correlated(runs, family)
+        print(f"60 tasks in 15 families, task_family {family}: fail {failed:.3f}, families suggested {suggested:.3f}")
     print("\ndrift over 60 nights, 50 tasks          share alarmed    median night")
     for shift in (0.0, 0.05, 0.10):
         share, delay = alarms(shift, 60, max(100, runs // 10))

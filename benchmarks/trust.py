@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from evaluation_assets.core.human_review.calibrated import Stratum, pass_rate
 from evaluation_assets.core.scoring.effective_number import VerdictCorrelations, from_labels
 from evaluation_assets.core.scoring.intervals import interval_of_mean
 
@@ -24,6 +25,10 @@ def main() -> None:
     for tasks in (5, 10, 20, 50):
         by_task, by_clip = coverage(random, tasks, clustered=True), coverage(random, tasks, clustered=False)
         print(f"  {tasks:3} tasks: over tasks {by_task:.3f}, over clips as if independent {by_clip:.3f}")
+    print("Label-corrected pass rates of 1,000 subjects, rates of 0.05 to 0.99, judges from perfect to useless:")
+    for labels in (5, 10, 20, 30, 60, 200):
+        lowest, width = corrected(random, labels)
+        print(f"  {labels:3} labels: lowest coverage of the 95 % interval {lowest:.3f}, mean width {width:.2f}")
     print("Effective number of 4 judges, mean of 200 simulated drops with 100 subjects, binary verdicts:")
     for shared in (0.0, 0.3, 0.6, 0.9):
         truth, labelled, bound = effective(random, shared)
@@ -41,6 +46,25 @@ def coverage(random: np.random.Generator, tasks: int, *, clustered: bool) -> flo
         found = interval_of_mean([(values, (members if clustered else np.arange(len(members))).tolist())])
         held += found.low is not None and found.high is not None and found.low <= 0.5 <= found.high
     return held / RUNS
+
+
+def corrected(random: np.random.Generator, labels: int) -> tuple[float, float]:
+    """Lowest coverage over true rates and judges, and mean width, of the interval of a label-corrected pass rate."""
+    lowest, widths = 1.0, []
+    for rate in (0.05, 0.2, 0.5, 0.8, 0.95, 0.99):
+        for sensitivity, specificity in ((0.95, 0.95), (0.9, 0.6), (0.99, 0.2), (1.0, 1.0), (0.5, 0.5)):
+            covered = 0
+            for _ in range(200):
+                truth = random.random(1000) < rate
+                judged = np.where(truth, random.random(1000) < sensitivity, random.random(1000) >= specificity)
+                sample = random.permutation(1000)[:labels]
+                pairs = [(float(truth[index]), float(judged[index])) for index in sample]
+                found = pass_rate([Stratum(judged.astype(float).tolist(), pairs)])
+                assert found.low is not None and found.high is not None
+                covered += found.low <= truth.mean() <= found.high
+                widths.append(found.high - found.low)
+            lowest = min(lowest, covered / 200)
+    return lowest, float(np.mean(widths))
 
 
 def effective(random: np.random.Generator, shared: float) -> tuple[float, float, float]:

@@ -376,3 +376,13 @@ def test_a_dry_run_with_the_embedded_judge_loads_no_dagster_database_or_model_cl
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_recorded_trials_give_the_chance_that_all_runs_of_a_task_succeed(tmp_path: Path) -> None:
+    outcomes = {"a": [True, True], "b": [True, False], "c": [False, False]}
+    records = [record(task, success=outcome) for task, runs in outcomes.items() for outcome in runs]
+    (tmp_path / "d.jsonl").write_bytes(b"".join(records))
+    done = command("evaluate", tmp_path / "d.jsonl", home=tmp_path / "home")
+    assert "  pass^2             0.333 over 3 tasks\n" in done.stdout
+    shown = (tmp_path / "home" / "reports" / "d" / "report.md").read_text()
+    assert "k = 1: 0.50 and 0.50 over 3 tasks; k = 2: 0.67 and 0.33 over 3 tasks" in shown

@@ -1,6 +1,5 @@
 """Compare the metrics of a drop with those of its baseline: statistics and verdict of each metric."""
 
-import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
@@ -8,18 +7,20 @@ import numpy as np
 
 from evaluation_assets.core.gating import wording
 from evaluation_assets.core.gating.baselines import Baseline, gating_metrics
+from evaluation_assets.core.gating.families import error_over_families, suspected_families
 from evaluation_assets.core.gating.outcome import MetricComparison
 from evaluation_assets.core.gating.paired_tests import (
     Evidence,
+    Noise,
     classify,
     compare_outcomes,
     compare_scores,
     holm,
     tasks_needed,
+    tasks_to_pass,
 )
 from evaluation_assets.core.gating.pairs import Pairs, pairs_of
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
-from evaluation_assets.core.scoring.intervals import clustered
 
 
 def compare_metrics(
@@ -42,7 +43,9 @@ def compare_metrics(
     }
     adjusted = dict(zip(tested, holm([float(evidence[name].p_regression) for name in tested]), strict=True))
     return [
-        _comparison(each, evidence.get(name), adjusted.get(name), name in gating, settings)
+        _comparison(
+            each, evidence.get(name), adjusted.get(name), settings.alpha / max(1, len(tested)), name in gating, settings
+        )
         for name, each in pairs.items()
     ]
 
@@ -51,27 +54,17 @@ def _evidence(pairs: Pairs, settings: GateSettings, metrics: int) -> Evidence:
     """Test one metric. `metrics` is the number of metrics over which its p-value will be adjusted."""
     margin, alpha, power = pairs.margin(settings), settings.alpha, settings.power
     differences = pairs.differences
-    if settings.task_family is not None:
-        _, error, degrees = clustered(differences, _families(pairs.tasks, settings.task_family))
-        if degrees > 0:
-            return compare_scores(differences, margin, alpha, power, metrics=metrics, std_error=error, degrees=degrees)
+    if (of_families := error_over_families(pairs, settings)) is not None:
+        error, degrees = of_families
+        return compare_scores(differences, margin, alpha, power, metrics=metrics, std_error=error, degrees=degrees)
     if pairs.are_outcomes:
         lost, gained = (differences < 0).sum(), (differences > 0).sum()
         return compare_outcomes(lost, gained, len(pairs.tasks), margin, alpha, power, metrics=metrics)
     return compare_scores(differences, margin, alpha, power, metrics=metrics)
 
 
-def _families(tasks: Sequence[str], pattern: str) -> list[str]:
-    """The family of each task: the match of `pattern` in its ID. A task without a match is a family of its own."""
-    found = [re.search(pattern, task) for task in tasks]
-    return [
-        f"task {task}" if match is None else match.group(1 if match.re.groups else 0)
-        for task, match in zip(tasks, found, strict=True)
-    ]
-
-
 def _comparison(
-    pairs: Pairs, evidence: Evidence | None, adjusted: float | None, gates: bool, settings: GateSettings
+    pairs: Pairs, evidence: Evidence | None, adjusted: float | None, level: float, gates: bool, settings: GateSettings
 ) -> MetricComparison:
     name, n = pairs.metric, len(pairs.tasks)
     if evidence is None:
@@ -80,7 +73,7 @@ def _comparison(
     spread = float(pairs.differences.std(ddof=1))
     needed = tasks_needed(spread, pairs.margin(settings), settings.alpha, settings.power) if spread > 0 else n
     p_adjusted = float(evidence.p_regression) if adjusted is None else adjusted
-    verdict, reason = _verdict(pairs, evidence, p_adjusted, spread, settings)
+    verdict, reason = _verdict(pairs, evidence, p_adjusted, level, settings)
     low, high = float(evidence.low), float(evidence.high)
     return MetricComparison(
         metric=name,
@@ -93,6 +86,8 @@ def _comparison(
         p_regression=float(evidence.p_regression),
         p_adjusted=p_adjusted,
         p_non_inferior=float(evidence.p_non_inferior),
+        mean_difference=pairs.mean_difference,
+        note=_note(pairs, settings) if gates else None,
         n_tasks=n,
         tasks_needed=needed,
         smallest_drop=pairs.as_size(float(evidence.detectable)),
@@ -100,6 +95,11 @@ def _comparison(
         verdict=verdict,
         reason=reason,
     )
+
+
+def _note(pairs: Pairs, settings: GateSettings) -> str | None:
+    suspected = suspected_families(pairs) if settings.task_family is None else None
+    return None if suspected is None else wording.correlated(suspected)
 
 
 def _method(pairs: Pairs, settings: GateSettings) -> str:
@@ -111,7 +111,7 @@ def _method(pairs: Pairs, settings: GateSettings) -> str:
 
 
 def _verdict(
-    pairs: Pairs, evidence: Evidence, p_adjusted: float, spread: float, settings: GateSettings
+    pairs: Pairs, evidence: Evidence, p_adjusted: float, level: float, settings: GateSettings
 ) -> tuple[GateVerdict, str]:
     n = len(pairs.tasks)
     if n < pairs.known * (1 - settings.max_unpaired):
@@ -126,7 +126,20 @@ def _verdict(
     verdict: GateVerdict = classify(
         evidence, p_adjusted, False, margin=margin, max_undetected=undetected, alpha=settings.alpha
     ).item()
-    return verdict, wording.tested(verdict, pairs, evidence, p_adjusted, spread, settings)
+    if verdict != "inconclusive":
+        return verdict, wording.tested(verdict, pairs, evidence, p_adjusted, settings)
+    noise = _noise(pairs, settings)
+    needed = tasks_to_pass(noise, undetected, level, settings.power, 1 - settings.alpha, n + 1)
+    return verdict, wording.undecided(pairs, evidence, noise, needed, settings)
+
+
+def _noise(pairs: Pairs, settings: GateSettings) -> Noise:
+    differences = pairs.differences
+    error = error_over_families(pairs, settings)
+    if error is not None:
+        return Noise(error[0] * len(differences) ** 0.5)
+    changed = float((differences != 0).mean()) if pairs.are_outcomes else None
+    return Noise(float(differences.std(ddof=1)), changed)
 
 
 def _by_tolerance(pairs: Pairs, settings: GateSettings) -> tuple[GateVerdict, str]:

@@ -1,5 +1,6 @@
 """Format differences, detectable changes and p-values of the gate, for messages, tables and reports alike."""
 
+from evaluation_assets.core.gating.outcome import MetricComparison
 from evaluation_assets.core.gating.task_metrics import RELATIVE
 
 _NONE = "–"
@@ -13,6 +14,13 @@ def change(value: float | None, metric: str) -> str:
         return signed(value)
     rounded = round(value, 3)
     return f"{rounded:+.1%}" if rounded else "0.0%"
+
+
+def both_changes(compared: MetricComparison) -> str:
+    """The tested difference; for cost and latency, that of the arithmetic mean beside it."""
+    tested = change(compared.difference, compared.metric)
+    mean = compared.mean_difference
+    return tested if mean is None else f"{tested} (mean {change(mean, compared.metric)})"
 
 
 def size(value: float | None, metric: str) -> str:

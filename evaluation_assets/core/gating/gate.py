@@ -149,7 +149,7 @@ def _outcome(
         findings.append((wording.NOTHING_GATES, "inconclusive"))
     if serious := {each.task_id for each in fallen if each.beyond_noise}:
         findings.append((wording.fallen(len(serious), settings.fallen_drop), "warn"))
-    notes: list[str] = []
+    notes: list[str] = [each.note for each in gating if each.note is not None]
     if tasks.only_current and not differs:
         notes.append(wording.new_tasks(len(tasks.only_current)))
     if tasks.reworded:

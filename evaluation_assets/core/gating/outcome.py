@@ -13,10 +13,11 @@ class MetricComparison(_Model):
     """One metric over the `n_tasks` tasks that have it on both sides.
 
     `baseline` and `current` are means over these tasks. `difference` is current minus baseline; for cost and latency
-    the relative change (0.1: ten percent more), and more is worse. The interval has confidence `1 - 2 alpha`.
+    the relative change (0.1: ten percent more) of the geometric mean, and more is worse; `mean_difference` is that of
+    the arithmetic mean. The interval has confidence `1 - 2 alpha`.
     `p_adjusted` is `p_regression` adjusted for the number of gating metrics. `tasks_needed` is the number of tasks that
     detects or rules out a decrease of the margin with the configured power. `smallest_drop` is the smallest decrease
-    that is detectable with these tasks and this power.
+    that is detectable with these tasks and this power. `note` says what the statistics of the metric rest on.
     """
 
     metric: str
@@ -29,12 +30,14 @@ class MetricComparison(_Model):
     p_regression: float | None = None
     p_adjusted: float | None = None
     p_non_inferior: float | None = None
+    mean_difference: float | None = None
     n_tasks: int = 0
     tasks_needed: int | None = None
     smallest_drop: float | None = None
     method: str | None = None
     verdict: GateVerdict
     reason: str
+    note: str | None = None
 
 
 class ChangedTask(_Model):

@@ -152,11 +152,11 @@ def _detectable_loss(changed: float, tasks: int, alpha: float, power: float) -> 
     z, gains = _critical(tasks, alpha), changed / (2 * tasks)
     if z == inf:
         return 1.0
-    low, high = 0.0, 1 - 2 * gains
+    low, high = 0.0, 1.0
     while high - low > 1e-4:
         middle = (low + high) / 2
-        share = 2 * gains + middle
-        found = float(_binomial(tasks, share) @ _beyond(z, tasks, (gains + middle) / share))
+        share = min(1.0, 2 * gains + middle)
+        found = float(_binomial(tasks, share) @ _beyond(z, tasks, (share + middle) / (2 * share)))
         low, high = (low, middle) if found >= power else (middle, high)
     return high
 
@@ -195,6 +195,46 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = highest
     return adjusted
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """How far the tasks of an unchanged agent differ between two runs.
+
+    `spread` is the standard deviation of a task's difference, larger where tasks are correlated; for outcomes that are
+    not, `changed` is the share of tasks whose outcome changed.
+    """
+
+    spread: float
+    changed: float | None = None
+
+
+_MOST_EXACT = 1000
+"""Tasks for which the exact test is planned with; beyond, the normal approximation takes its place."""
+
+
+def tasks_to_pass(noise: Noise, decrease: float, alpha: float, power: float, confidence: float, least: int) -> int:
+    """The number of tasks, at least `least`, with which a run that did not change is likely to pass.
+
+    It passes if a decrease of `decrease` is detectable at the level `alpha` with `power`. Whether it is depends on how
+    many tasks happen to differ in that run: `confidence` is the probability that few enough do.
+    """
+
+    def is_likely(tasks: int) -> bool:
+        if noise.changed is None or tasks > _MOST_EXACT:
+            largest = noise.spread * sqrt(scipy.special.chdtri(tasks - 1, 1 - confidence) / (tasks - 1))
+            quantiles = scipy.special.stdtrit(tasks - 1, 1 - alpha) + scipy.special.stdtrit(tasks - 1, power)
+            return float(quantiles) * largest / sqrt(tasks) <= decrease
+        most = round(float(scipy.special.bdtrik(confidence, tasks, noise.changed)) + 0.5)
+        return _detectable_loss(float(min(most, tasks)), tasks, alpha, power) <= decrease
+
+    low, high = least - 1, max(2 * least, 4)
+    while not is_likely(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_likely(middle) else (middle, high)
+    return high
 
 
 def tasks_needed(spread: float, margin: float, alpha: float, power: float) -> int:

@@ -35,6 +35,14 @@ class Pairs:
         """One difference per task, higher is better. For cost and latency: the logarithm of the ratio."""
         return np.log(self.baseline) - np.log(self.current) if self.is_relative else self.current - self.baseline
 
+    @property
+    def mean_difference(self) -> float | None:
+        """For cost and latency, the relative change of the arithmetic mean, i.e. of the total; otherwise `None`.
+
+        A geometric mean hides a few tasks that became much more expensive.
+        """
+        return float(self.current.mean() / self.baseline.mean()) - 1 if self.is_relative else None
+
     def margin(self, settings: GateSettings) -> float:
         """The largest tolerated decrease, on the scale of the differences."""
         return log1p(settings.relative_delta) if self.is_relative else settings.delta

@@ -5,8 +5,9 @@ from statistics import fmean
 
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.gating import figures
+from evaluation_assets.core.gating.families import SuspectedFamilies
 from evaluation_assets.core.gating.outcome import Difference
-from evaluation_assets.core.gating.paired_tests import Evidence, tasks_needed
+from evaluation_assets.core.gating.paired_tests import Evidence, Noise
 from evaluation_assets.core.gating.pairs import Pairs
 from evaluation_assets.core.gating.settings import GateSettings, GateVerdict
 
@@ -41,30 +42,44 @@ def with_tolerance(pairs: Pairs, limit: float) -> str:
     return f"{pairs.metric} {fmean(pairs.current):.3f}, baseline {fmean(pairs.baseline):.3f}, limit {limit:.3f}"
 
 
-def tested(
-    verdict: GateVerdict, pairs: Pairs, evidence: Evidence, p_adjusted: float, spread: float, settings: GateSettings
-) -> str:
-    """Reason for a tested metric. `spread` is the standard deviation of the differences per task."""
-    change, n = _change(pairs, float(evidence.effect)), len(pairs.tasks)
+def tested(verdict: GateVerdict, pairs: Pairs, evidence: Evidence, p_adjusted: float, settings: GateSettings) -> str:
+    """Reason for a tested metric with a verdict."""
+    change = _change(pairs, float(evidence.effect))
     if verdict == "fail":
         return f"{change} ({_p(p_adjusted)})"
     if verdict == "warn":
         limit = figures.size(settings.relative_delta if pairs.is_relative else settings.delta, pairs.metric)
         return f"{change}: regression ({_p(p_adjusted)}) within the margin of {limit}"
     detectable = _size(pairs, float(evidence.detectable))
-    if verdict == "pass":
-        return f"{change}: no regression found; {detectable} would have been detected ({settings.power:.0%} power)"
-    undetected = pairs.max_undetected(settings)
-    needed = tasks_needed(spread, undetected, settings.alpha, settings.power)
+    return f"{change}: no regression found; {detectable} would have been detected ({settings.power:.0%} power)"
+
+
+def undecided(pairs: Pairs, evidence: Evidence, noise: Noise, needed: int, settings: GateSettings) -> str:
+    """Reason for a metric with too few tasks to detect even a large decrease, and how many are needed."""
+    change = _change(pairs, float(evidence.effect))
+    detectable = _size(pairs, float(evidence.detectable))
+    differ = "" if noise.changed is None else f", as {noise.changed:.0%} of the tasks changed their outcome"
+    power = f"{settings.power:.0%} power"
     return (
-        f"{change}: not significant; the smallest detectable change is {detectable} ({settings.power:.0%} power); "
-        f"about {max(needed, n + 1)} tasks needed to detect {_size(pairs, undetected)}"
+        f"{change}: not significant; the smallest detectable change is {detectable} ({power}){differ}; "
+        f"about {needed} tasks needed to detect {_size(pairs, pairs.max_undetected(settings))}"
+    )
+
+
+def correlated(suspected: SuspectedFamilies) -> str:
+    """Note on tasks that change together, which makes false alarms more frequent."""
+    correlation = f"intra-class correlation {suspected.correlation:.2f}"
+    return (
+        f"tasks of {suspected.families} families change together in {suspected.metric} ({correlation}); "
+        f"to count them as correlated, set in gate.yaml task_family: '{suspected.pattern}'"
     )
 
 
 def _change(pairs: Pairs, effect: float) -> str:
-    change = pairs.as_change(effect)
-    return f"{pairs.metric} {figures.change(change, pairs.metric)} on {counted(len(pairs.tasks), 'task')}"
+    change = figures.change(pairs.as_change(effect), pairs.metric)
+    mean = pairs.mean_difference
+    both = "" if mean is None else f" (geometric mean; arithmetic mean {figures.change(mean, pairs.metric)})"
+    return f"{pairs.metric} {change}{both} on {counted(len(pairs.tasks), 'task')}"
 
 
 def _size(pairs: Pairs, decrease: float) -> str:

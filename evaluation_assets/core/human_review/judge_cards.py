@@ -1,6 +1,6 @@
 """Judge cards: accuracy and bias of a judge against human labels, and whether it may gate."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -56,10 +56,12 @@ def judge_card(
     settings: ReviewSettings,
     costs: Iterable[float] = (),
     asked: int | None = None,
+    tasks: Mapping[str, Hashable] | None = None,
 ) -> JudgeCard:
     """The card of a judge from people's labels and its scores, both by subject; several scores are repeats.
 
-    `asked` is the number of labelled subjects that it was asked about; by default all of them.
+    `asked` is the number of labelled subjects that it was asked about; by default all of them. `tasks` are those of
+    the subjects, over which agreement is correlated; by default each subject is a task of its own.
     """
     both = [subject for subject in labels if scores.get(subject)]
     truth = [labels[subject] >= 0.5 for subject in both]
@@ -69,6 +71,7 @@ def judge_card(
     wrong = [not verdict for verdict, good in zip(judged, truth, strict=True) if not good]
     ratings = np.array([[labels[subject] for subject in both], given], float).T.reshape(-1, 2)
     kappa = cohen_kappa(judged, truth)
+    clusters = None if tasks is None else [tasks.get(subject, subject) for subject in both]
     prices = list(costs)
     asked = len(labels) if asked is None else asked
     return JudgeCard(
@@ -76,9 +79,9 @@ def judge_card(
         criterion=criterion,
         n_labels=len(both),
         kappa=kappa,
-        kappa_interval=kappa_interval(judged, truth),
+        kappa_interval=(None, None) if kappa is None else kappa_interval(judged, truth, clusters),
         alpha=alpha_of(ratings),
-        alpha_interval=alpha_interval(ratings),
+        alpha_interval=alpha_interval(ratings, clusters),
         agreed=sum(verdict == good for verdict, good in zip(judged, truth, strict=True)),
         sensitivity=fmean(right) if right else None,
         sensitivity_interval=wilson(sum(right), len(right)) if right else (None, None),

@@ -34,6 +34,7 @@ def card_rows(
     drops = sorted({drop for subjects in by_criterion.values() for drop, *_ in subjects})
     has_clips = any(clip is not None for subjects in by_criterion.values() for *_, clip in subjects)
     verdicts = {judge: _verdicts(home, drops, judge, has_clips) for judge in judges}
+    task_of = _tasks(home, drops)
     for criterion, truth in sorted(by_criterion.items()):
         samples = {judge: _samples(own, criterion) for judge, own in verdicts.items()}
         n_eff = _effective(truth, {judge: _means(own) for judge, own in samples.items()})
@@ -47,10 +48,21 @@ def card_rows(
             labelled = {_name(subject): value for subject, value in truth.items()}
             said = {_name(subject): values for subject, values in samples[judge].items()}
             asked = sum(bool(_about(verdicts[judge].get(subject, ()), criterion)) for subject in truth)
-            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs, asked=asked))
+            tasks = {_name(subject): task_of.get(subject[:2]) or _name(subject) for subject in truth}
+            found = asdict(judge_card(judge, criterion, labelled, said, settings, costs, asked, tasks))
             for name in ("kappa", "alpha", "sensitivity", "specificity"):
                 found[f"{name}_low"], found[f"{name}_high"] = found.pop(f"{name}_interval")
             yield {**found, "effective_judges": n_eff}
+
+
+def _tasks(home: Installation, drops: Sequence[str]) -> dict[tuple[str, str], str]:
+    """The task of each trajectory of these drops; runs of a task in several drops belong together."""
+
+    def read(drop: str) -> dict[tuple[str, str], str]:
+        rows = home.table(drop, "preprocessed_trajectories").rows(["trajectory_id", "task_id"])
+        return {(drop, row["trajectory_id"]): row["task_id"] for row in rows}
+
+    return {subject: task for each in without_damaged(drops, read, _log.warning) for subject, task in each.items()}
 
 
 def labels_of_trajectories(home: Installation, drop: str) -> dict[str, float]:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import orjson
 
-from evaluation_assets.core.gating.figures import change, p_value, size
+from evaluation_assets.core.gating.figures import both_changes, change, p_value, size
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.plain_text import for_terminal, plain
 from evaluation_assets.core.report_addresses import ReportAddress
@@ -30,18 +30,18 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
     lines += [f"  - {reason}" for reason in outcome.reasons]
     if outcome.metrics:
         interval = f"{100 * outcome.confidence:.3g} % interval"
-        head = ("metric", "verdict", "baseline", "now", "difference", interval, "p", "tasks", "detectable")
+        head = ("metric", "verdict", "baseline", "now", "difference", interval, "p", "tasks", "detects from")
         rows = [
             (
                 each.metric + ("" if each.gates else " *"),
                 each.verdict,
                 precise(each.baseline),
                 precise(each.current),
-                change(each.difference, each.metric),
+                both_changes(each),
                 f"{change(each.ci_low, each.metric)} … {change(each.ci_high, each.metric)}",
                 p_value(each.p_adjusted),
                 str(each.n_tasks),
-                size(each.smallest_drop, each.metric),
+                size(None if each.verdict in ("fail", "warn") else each.smallest_drop, each.metric),
             )
             for each in outcome.metrics
         ]

@@ -10,7 +10,7 @@ import jinja2
 from jinja2.bccache import Bucket
 
 from evaluation_assets.core.counted import counted
-from evaluation_assets.core.gating.figures import change, p_value, signed, size
+from evaluation_assets.core.gating.figures import both_changes, change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.report_addresses import ReportAddress, task_place, trajectory_place
 from evaluation_assets.core.reporting.attention import look_at_first
@@ -91,6 +91,7 @@ def environment() -> jinja2.Environment:
         "interval": _interval,
         "p_value": p_value,
         "change": change,
+        "both_changes": both_changes,
         "size": size,
     }
     environment.filters |= {"duration": _with_dash(duration), "dollars": _with_dash(dollars), "counted": counted}

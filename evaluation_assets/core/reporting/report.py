@@ -305,6 +305,7 @@ class BlockingCheck(_Model):
 class DropReport(_Model):
     """The complete data of a report. All scores are 0..1; `None` is missing, never 0. `tool_use` needs a suite.
 
+    `recorded_trials` are rates over repeated runs of a task by recorded outcomes; empty where no task is repeated.
     `damaged_tables` are files of other drops of the suite that could not be read; the history excludes these drops.
     """
 
@@ -318,6 +319,7 @@ class DropReport(_Model):
     records: Records
     recorded_success: int
     recorded_outcomes: int
+    recorded_trials: list[TrialRate] = []
     overall: Statistic
     total_clips: int
     clips_asked: int

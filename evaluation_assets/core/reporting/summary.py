@@ -1,8 +1,8 @@
 """Build the report of a drop from its tables, read as streams."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
 from math import fsum
 from statistics import fmean
@@ -30,11 +30,13 @@ from evaluation_assets.core.reporting.report import (
     RejectedRecord,
     RepairedTag,
     TrajectorySummary,
+    TrialRate,
 )
 from evaluation_assets.core.reporting.sampled_judges import sampled_means
 from evaluation_assets.core.reporting.session_report import sessions_summary
 from evaluation_assets.core.reporting.suite_report import tool_use_summary
 from evaluation_assets.core.scoring.panel_scores import OVERALL
+from evaluation_assets.core.suites.call_metrics import TrialRates, trial_rates
 
 Row = dict[str, Any]
 
@@ -113,8 +115,9 @@ def summarise(
     rejected = [_rejected(row) for row in islice(tables.rejected.rows(), LISTED)]
     described, use = statistic(overall, tasks), tool_use_summary(tables.tool_use_results, tables.failure_patterns)
     judges = [_judge(judge, tables) for judge in tables.clip_verdicts]
+    recorded = _by_task(tables.raw, "task_id", "success")
     rates = [
-        rate("success", _by_task(tables.raw, "task_id", "success"), tables.raw.count),
+        rate("success", recorded, tables.raw.count),
         rate("passed", _by_task(tables.tool_use_results, "case_id", "passed")),
         criterion_rate(zip(tasks, correctness, strict=True), total, settings),
     ]
@@ -146,6 +149,7 @@ def summarise(
         records=records,
         recorded_success=sum(outcomes.values()),
         recorded_outcomes=len(outcomes),
+        recorded_trials=[TrialRate(**asdict(each)) for each in _repeated(trial_rates(recorded))],
         overall=described,
         total_clips=clips.total,
         clips_asked=clips.asked,
@@ -190,6 +194,11 @@ def _by_task(table: Stored, task: str, outcome: str) -> dict[str, list[bool]]:
         if row[outcome] is not None:
             found.setdefault(row[task], []).append(row[outcome])
     return found
+
+
+def _repeated(rates: Sequence[TrialRates]) -> Sequence[TrialRates]:
+    """The rates, if some task was run more than once."""
+    return rates if len(rates) > 1 else ()
 
 
 def _records(tables: DropTables) -> tuple[Records, list[RepairedTag], int]:

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from evaluation_assets.core.scoring.agreement import krippendorff_alpha
+from evaluation_assets.core.scoring.intervals import MIN_CLUSTERS
 
 _RESAMPLES = 1000
+_LEAST_SUBJECTS = 10
 Statistic = float | None
 
 
@@ -45,23 +47,39 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> Statis
     return (observed - expected) / (1 - expected) if expected < 1 else None
 
 
-def kappa_interval(first: Sequence[Hashable], second: Sequence[Hashable], seed: int = 0) -> tuple[Statistic, Statistic]:
-    """95 % bootstrap interval of kappa over subjects; rough below 50 subjects, undefined below 10."""
-    n = len(first)
-    if n < 10:
+def kappa_interval(
+    first: Sequence[Hashable], second: Sequence[Hashable], clusters: Sequence[Hashable] | None = None, seed: int = 0
+) -> tuple[Statistic, Statistic]:
+    """95% interval of kappa: a Bayesian bootstrap over clusters; undefined below 10 subjects or 5 clusters.
+
+    `clusters` holds the task of each subject; by default each is its own. In each draw a cluster has an exponential
+    weight (Rubin, Annals of Statistics 9, 1981), and the pairs of categories share the weight of one more cluster of
+    mean size. Without it, raters that agree on all subjects would have an interval of width 0.
+    """
+    if len(first) < _LEAST_SUBJECTS:
         return None, None
     categories = {category: index for index, category in enumerate(dict.fromkeys([*first, *second]))}
-    pairs = np.array([[categories[a] for a in first], [categories[b] for b in second]])
     size = len(categories)
+    cells = [categories[a] * size + categories[b] for a, b in zip(first, second, strict=True)]
+    members, count = _numbered(clusters, len(first))
+    if count < MIN_CLUSTERS or size < 2:
+        return None, None
+    pairs = members * size * size + np.array(cells)
+    tables = np.bincount(pairs, minlength=count * size * size).reshape(count, size * size)
     random = np.random.default_rng(seed)
-    found = []
-    for _ in range(_RESAMPLES):
-        one, other = pairs[:, random.integers(n, size=n)]
-        table = np.bincount(one * size + other, minlength=size * size).reshape(size, size) / n
-        expected = float(table.sum(axis=0) @ table.sum(axis=1))
-        if expected < 1:
-            found.append((float(np.trace(table)) - expected) / (1 - expected))
-    return _percentiles(found)
+    drawn = random.exponential(size=(_RESAMPLES, count)) @ tables
+    drawn += random.gamma(1 / size**2, size=drawn.shape) * (len(first) / count)
+    shares = (drawn / drawn.sum(axis=1, keepdims=True)).reshape(-1, size, size)
+    expected = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
+    return _percentiles((np.trace(shares, axis1=1, axis2=2) - expected) / (1 - expected))
+
+
+def _numbered(clusters: Sequence[Hashable] | None, n: int) -> tuple[np.ndarray, int]:
+    """The number of the cluster of each of `n` subjects, and how many clusters there are."""
+    if clusters is None:
+        return np.arange(n), n
+    numbers = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
+    return np.array([numbers[cluster] for cluster in clusters], int), len(numbers)
 
 
 def alpha_of(ratings: np.ndarray) -> Statistic:
@@ -80,18 +98,26 @@ def alpha_of(ratings: np.ndarray) -> Statistic:
     )
 
 
-def alpha_interval(ratings: np.ndarray, seed: int = 0) -> tuple[Statistic, Statistic]:
-    """95 % bootstrap interval of alpha over subjects; rough below 50 subjects, undefined below 10."""
-    n = len(ratings)
-    if n < 10:
+def alpha_interval(
+    ratings: np.ndarray, clusters: Sequence[Hashable] | None = None, seed: int = 0
+) -> tuple[Statistic, Statistic]:
+    """95% bootstrap interval of alpha over clusters; undefined below 10 subjects or 5 clusters, and without variation.
+
+    `clusters` holds the task of each subject; by default each is its own.
+    """
+    members, count = _numbered(clusters, len(ratings))
+    if len(ratings) < _LEAST_SUBJECTS or count < MIN_CLUSTERS:
         return None, None
     random = np.random.default_rng(seed)
-    found = [alpha_of(ratings[random.integers(n, size=n)]) for _ in range(_RESAMPLES)]
-    return _percentiles([alpha for alpha in found if alpha is not None])
+    of_cluster = [np.flatnonzero(members == cluster) for cluster in range(count)]
+    drawn = (random.integers(count, size=count) for _ in range(_RESAMPLES))
+    found = [alpha_of(ratings[np.concatenate([of_cluster[cluster] for cluster in each])]) for each in drawn]
+    low, high = _percentiles([alpha for alpha in found if alpha is not None])
+    return (None, None) if low == high else (low, high)
 
 
-def _percentiles(values: Sequence[float]) -> tuple[Statistic, Statistic]:
-    if not values:
+def _percentiles(values: Sequence[float] | np.ndarray) -> tuple[Statistic, Statistic]:
+    if not len(values):
         return None, None
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)

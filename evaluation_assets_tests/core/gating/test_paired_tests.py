@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from evaluation_assets.core.gating.paired_tests import compare_outcomes, compare_scores, holm, tasks_needed
+from evaluation_assets.core.gating.paired_tests import (
+    Noise,
+    compare_outcomes,
+    compare_scores,
+    holm,
+    tasks_needed,
+    tasks_to_pass,
+)
 
 
 @given(arrays(float, st.integers(2, 40), elements=st.floats(-1, 1, width=32)))
@@ -96,6 +103,29 @@ def test_holm_is_monotone_and_never_below_the_p_value(p_values: list[float]) -> 
 
 def test_holm_by_hand() -> None:
     assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+
+
+@pytest.mark.parametrize("changed", [0.18, 0.3, 0.5])
+def test_as_many_tasks_as_are_said_to_be_needed_let_an_unchanged_run_pass(changed: float) -> None:
+    needed = tasks_to_pass(Noise(changed**0.5, changed), 0.25, 0.05, 0.8, 0.95, 51)
+    passes = []
+    for tasks in (needed, needed - 12):
+        flips = np.arange(tasks + 1)
+        found = compare_outcomes(flips / 2, flips / 2, tasks, 0.05, 0.05, 0.8).detectable <= 0.25
+        passes.append(float(stats.binom.pmf(flips, tasks, changed)[found].sum()))
+    assert passes[0] >= 0.9
+    assert needed == 51 or passes[1] < 0.9, "and not many more"
+
+
+def test_as_many_tasks_as_are_said_to_be_needed_let_unchanged_scores_pass() -> None:
+    needed = tasks_to_pass(Noise(0.6), 0.25, 0.05, 0.8, 0.95, 9)
+    random = np.random.default_rng(1)
+    found = compare_scores(random.normal(0, 0.6, (2000, needed)), 0.05, 0.05, 0.8).detectable <= 0.25
+    assert found.mean() == pytest.approx(0.95, abs=0.02)
+
+
+def test_a_run_of_which_every_outcome_changed_detects_little() -> None:
+    assert float(compare_outcomes(10, 10, 20, 0.05, 0.05, 0.8).detectable) > 0.4
 
 
 @pytest.mark.parametrize(("spread", "drop", "n"), [(0.15, 0.05, 58), (0.30, 0.10, 58), (0.30, 0.05, 225)])

@@ -145,6 +145,25 @@ def test_a_card_by_hand() -> None:
     assert found.may_gate is None
 
 
+def test_kappa_of_labels_that_all_agree_is_no_point() -> None:
+    found = card([index % 2 == 0 for index in range(30)], [index % 2 == 0 for index in range(30)])
+    low, high = found.kappa_interval
+    assert found.kappa == 1.0 and low is not None and high is not None
+    assert low < 0.95 < high
+    assert found.alpha_interval == (None, None), "nothing varies"
+
+
+def test_runs_of_one_task_do_not_count_as_many_labels() -> None:
+    truth, judged = [index % 3 > 0 for index in range(12)] * 5, [index % 3 > 0 or index == 0 for index in range(12)] * 5
+    labels = {str(index): float(value) for index, value in enumerate(truth)}
+    scores = {str(index): [float(value)] for index, value in enumerate(judged)}
+    alone = judge_card("j", "passed", labels, scores, SETTINGS).kappa_interval
+    tasks = {str(index): index % 12 for index in range(60)}
+    together = judge_card("j", "passed", labels, scores, SETTINGS, tasks=tasks).kappa_interval
+    widths = [high - low for low, high in (alone, together) if low is not None and high is not None]
+    assert widths[1] > 1.5 * widths[0]
+
+
 def test_missing_scores_lower_coverage_and_repeats_show_their_spread() -> None:
     labels = {"a": 1.0, "b": 0.0, "c": 1.0}
     found = judge_card("j", "passed", labels, {"a": [0.9, 0.7], "b": [0.2]}, SETTINGS, costs=[0.01, 0.03])
@@ -194,6 +213,29 @@ def test_a_corrected_pass_rate_is_right_where_the_judge_is_lenient_and_its_inter
     assert np.mean(corrected) == pytest.approx(0.5, abs=0.01)
     # 0.95 less three Monte-Carlo standard errors of 300 runs
     assert covered / 300 >= 0.95 - 3 * (0.95 * 0.05 / 300) ** 0.5
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5, 0.99])
+@pytest.mark.parametrize("accuracy", [0.5, 0.9, 1.0])
+@pytest.mark.parametrize("labels", [5, 10, 30])
+def test_a_corrected_pass_rate_covers_with_few_labels_too(rate: float, accuracy: float, labels: int) -> None:
+    random = np.random.default_rng(5)
+    covered, runs = 0, 200
+    for _ in range(runs):
+        truth = random.random(500) < rate
+        judged = np.where(random.random(500) < accuracy, truth, ~truth).astype(float)
+        sample = random.permutation(500)[:labels]
+        found = pass_rate([Stratum(judged.tolist(), [(float(truth[index]), judged[index]) for index in sample])])
+        assert found.low is not None and found.high is not None
+        covered += found.low <= truth.mean() <= found.high
+    # three Monte-Carlo standard errors
+    assert covered / runs >= 0.95 - 3 * (0.95 * 0.05 / runs) ** 0.5
+
+
+def test_five_passing_labels_do_not_claim_certainty() -> None:
+    found = pass_rate([Stratum([1.0] * 100, [(1.0, 1.0)] * 5)])
+    assert found.corrected == 1.0 and found.high == 1.0
+    assert found.low is not None and found.low < 0.7
 
 
 def test_too_few_labels_correct_nothing() -> None:

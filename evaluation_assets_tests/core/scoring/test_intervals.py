@@ -54,6 +54,24 @@ def test_a_rate_has_the_interval_of_its_effective_number_of_tasks() -> None:
     assert (found.low, found.high) == (low, high), "a mean of outcomes is the same rate"
 
 
+@pytest.mark.parametrize("tasks", [10, 40])
+@pytest.mark.parametrize("mean", [0.5, 0.9])
+def test_the_interval_of_a_rate_over_repeated_trials_covers_and_is_not_that_of_tasks_that_agree(
+    tasks: int, mean: float
+) -> None:
+    random = np.random.default_rng(7)
+    covered, widths, runs = 0, [], 300
+    for _ in range(runs):
+        chances = random.beta(2 * mean, 2 * (1 - mean), tasks)
+        outcomes = [(random.random(4) < chance).tolist() for chance in chances]
+        low, high = rate_interval(outcomes)
+        covered += low <= mean <= high
+        whole = wilson(sum(map(sum, outcomes)) / 4, tasks)
+        widths.append((high - low) / (whole[1] - whole[0]))
+    assert covered / runs >= 0.95 - 3 * (0.95 * 0.05 / runs) ** 0.5
+    assert np.mean(widths) < 0.9
+
+
 def test_outcomes_get_wilsons_interval_and_one_task_none() -> None:
     assert mean_of_tasks([1.0, 0.0, 1.0, 1.0]).low == pytest.approx(wilson(3, 4)[0])
     assert mean_of_tasks([0.7]).low is None

@@ -60,6 +60,23 @@ def test_intervals_hold_the_value_and_need_ten_subjects() -> None:
     assert low < (alpha_of(ratings) or 0) < high
 
 
+@pytest.mark.parametrize(("tasks", "trials"), [(20, 1), (20, 5)])
+@pytest.mark.parametrize("accuracy", [0.75, 0.97])
+def test_the_interval_of_kappa_covers_it_over_tasks_with_repeated_runs(
+    tasks: int, trials: int, accuracy: float
+) -> None:
+    random = np.random.default_rng(2)
+    kappa, covered, runs = 2 * accuracy - 1, 0, 150
+    for _ in range(runs):
+        truth = np.repeat(random.random(tasks) < 0.5, trials)  # runs of a task succeed and are misjudged together
+        judged = np.where(np.repeat(random.random(tasks) < accuracy, trials), truth, ~truth)
+        clusters = np.repeat(np.arange(tasks), trials).tolist()
+        low, high = kappa_interval(judged.tolist(), truth.tolist(), clusters)
+        assert low is not None and high is not None and low < high
+        covered += low <= kappa <= high
+    assert covered / runs >= 0.95 - 3 * (0.95 * 0.05 / runs) ** 0.5
+
+
 @given(st.lists(st.lists(score | st.none(), min_size=3, max_size=3), min_size=1, max_size=12))
 def test_alpha_of_a_matrix_is_alpha_of_the_score_table(items: list[list[float | None]]) -> None:
     rows = [
