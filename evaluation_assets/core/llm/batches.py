@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.batch_items import BatchItems
 from evaluation_assets.core.llm.budget import Budget, most_of, request_tokens
 from evaluation_assets.core.llm.client import Answered, Client, Usable
@@ -209,6 +210,7 @@ class Batches:
         A request that may have arrived is not sent again.
         """
         bodies = {each.key: self.provider.body(each.request, self.client.dialect, in_batch=True) for each in questions}
+        backoff = Backoff(self.settings.name, self.settings.timeouts)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 async with asyncio.timeout(self.settings.timeouts.request_s):
@@ -220,7 +222,7 @@ class Batches:
                     raise Stopped("unavailable", f"no batch could be submitted ({problem}); re-run later") from None
                 if not problem.retryable or attempt == _ATTEMPTS:
                     raise
-                await asyncio.sleep(problem.retry_after or self.settings.timeouts.first_backoff_s * 2**attempt)
+                await asyncio.sleep(backoff.after(problem, attempt))
                 continue
             self._items.add(batch, bodies)
             _log.warning("%s: batch %s submitted, %d questions", self.settings.name, batch, len(bodies))

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.errors import DamagedLedger, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
-from evaluation_assets.core.llm.ledger_outage import RETRY_S
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.negotiation import Negotiation
 from evaluation_assets.core.llm.prices import Pricing
@@ -23,8 +21,8 @@ from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.llm.shared_limits import SharedLimit
 from evaluation_assets.core.llm.timeouts import Deadline
+from evaluation_assets.core.llm.unsaved import Unsaved
 
-MAX_ATTEMPTS = 8
 _POLL_S = 0.25
 
 _log = logging.getLogger(__name__)
@@ -76,10 +74,9 @@ class Client:
         self._limit = self._joined.limit
         self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
         self._one_by_one = asyncio.Lock()
-        self._unsaved: deque[Callable[[], Entry]] = deque()
-        self._saving: asyncio.Task[None] | None = None
+        self._unsaved = Unsaved(settings.name, ledger, self._timeouts.ledger_s, self._stop)
         self._negotiation = Negotiation(settings, ledger)
-        self._backoff = Backoff(settings)
+        self._backoff = Backoff(settings.name, settings.timeouts)
         self._logged: set[str] = set()
 
     def key_of(self, asked: Mapping[str, Any], request: Request, dialect: Dialect | None = None) -> str:
@@ -155,14 +152,17 @@ class Client:
                 continue
             except ProviderError as problem:
                 attempt += 1
-                failures += problem.endpoint_failed
+                too_many = problem.kind == "rate_limit"
+                failures += not too_many
                 if problem.kind in ("auth", "quota"):  # a key that is refused is refused for all questions
                     self._stop(Stopped(problem.kind, str(problem)))
                 wait = self._backoff.after(problem, attempt)
-                gives_up = attempt == MAX_ATTEMPTS or failures == MOST_FAILURES - 1 or wait > deadline.left
+                gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
                 if not problem.retryable or gives_up or self.circuit.is_open:
                     self._log_once(problem)
                     raise
+                if too_many:
+                    deadline.postpone(wait)  # it stands in line, as it does for a slot
                 await self._pause(wait)
                 continue
             if entry is not None:
@@ -172,13 +172,7 @@ class Client:
     def close(self) -> None:
         """Try for a last time to commit what could not be committed before."""
         self._joined.leave()
-        if self._saving is not None:
-            self._saving.cancel()
-        try:
-            self._save()
-        except LedgerError as problem:
-            lost = f"{len(self._unsaved)} paid replies are not stored and will be paid for again"
-            _log.warning("%s: %s: %s", self._settings.name, lost, problem)
+        self._unsaved.close()
 
     async def _in_turn(
         self,
@@ -207,9 +201,8 @@ class Client:
                 self._budget.reserved(most),
             ):
                 self._check_stopped()
-                if self._saving is not None:
-                    await asyncio.wait([self._saving])
-                    self._check_stopped()
+                await self._unsaved.writable()
+                self._check_stopped()
                 if alone or not self.circuit.suspicious:
                     deadline.postpone(clock() - queued)
                     return await send(attempt, started, dialect)
@@ -302,14 +295,23 @@ class Client:
     def _learn(self, problem: ProviderError, sent: float, started: float) -> None:
         now = asyncio.get_running_loop().time()
         if refused := problem.kind == "rate_limit":
-            self._limit.pushed_back(started, self._backoff.capped(problem.retry_after))
+            self._limit.pushed_back(started, self._backoff.requested(problem.retry_after))
         elif not problem.endpoint_failed:
             self.circuit.answered(now)
             return
         self.circuit.failed(sent, now, refused=refused)
+        if refused and self.circuit.is_open and self._others_are_answered():
+            self.circuit.answered(now)
         if self.circuit.is_open:
             todo = "does not answer ({}); check that it runs and can be reached, then re-run; paid replies are kept"
             self._stop(Stopped("unavailable", f"the endpoint {self._settings.endpoint} {todo.format(problem)}"))
+
+    def _others_are_answered(self) -> bool:
+        """Whether an endpoint that refuses this process answers another one: then it is not dead, but busy."""
+        own = self._settings
+        with suppress(LedgerError):
+            return self._ledger.has_reply_since(own.provider, own.model, self._timeouts.outage_s)
+        return False
 
     def _commit(self, key: str, reply: Reply, latency_ms: float, attempt: int) -> Entry:
         """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
@@ -329,44 +331,15 @@ class Client:
         try:
             return commit()
         except LedgerError as problem:
-            self._unsaved.append(commit)
-            self._start_saving(problem)
+            self._unsaved.add(commit, problem)
             return Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
-
-    def _start_saving(self, problem: LedgerError) -> asyncio.Task[None]:
-        if self._saving is None:
-            _log.warning("%s: %s; no more requests are sent until it can be written", self._settings.name, problem)
-            self._saving = asyncio.create_task(self._save_again())
-        return self._saving
 
     async def _until_it_can_be_written(self, problem: LedgerError) -> None:
         if isinstance(problem, DamagedLedger):
             self._stop(Stopped("ledger", str(problem)))
         self._check_stopped()
-        await asyncio.wait([self._start_saving(problem)])
+        await self._unsaved.writable(problem)
         self._check_stopped()
-
-    async def _save_again(self) -> None:
-        """Try to commit until it works, for `ledger_s` at most; then the client stops."""
-        deadline = Deadline(self._timeouts.ledger_s)
-        while True:
-            try:
-                await asyncio.sleep(min(RETRY_S, max(0.0, deadline.left)))
-                self._ledger.check()
-                self._save()
-            except LedgerError as problem:
-                if deadline.left <= 0 or isinstance(problem, DamagedLedger):
-                    self._stop(Stopped("ledger", str(problem)))
-                    return
-            else:
-                _log.warning("%s: the ledger is writable again", self._settings.name)
-                self._saving = None
-                return
-
-    def _save(self) -> None:
-        while self._unsaved:
-            self._unsaved[0]()
-            self._unsaved.popleft()
 
     async def _wait_for_another(self, deadline: Deadline) -> None:
         if deadline.left <= 0:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation_assets.core.llm.addresses import split_password, without_password
+from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.budget import Budget, most_tokens, most_usd, size_of
 from evaluation_assets.core.llm.errors import LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
@@ -19,6 +20,7 @@ from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.connections import key_in, openai_headers, secrets_of
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
+from evaluation_assets.core.llm.timeouts import Timeouts
 from evaluation_assets.core.masking import Mask
 
 Vector = NDArray[np.float32]
@@ -31,7 +33,7 @@ _MOST_FAILURES = 2
 """Batches that fail in a row, each after the SDK has tried three times; then nothing more is asked in this run."""
 
 _DEADLINE_S = 300.0
-"""So long another worker may take over texts that it holds."""
+"""So long another worker may take over texts that it holds, and an endpoint may refuse because of too many requests."""
 
 _POLL_S = 0.25
 
@@ -102,6 +104,7 @@ class EndpointVectors:
         self._budget = budget
         self._stopped: Stopped | None = None
         self._failures = 0
+        self._backoff = Backoff(model, Timeouts())
 
     def of(self, texts: Sequence[str]) -> list[Vector]:
         """What the ledger knows, and the rest from the endpoint, up to 64 texts at once."""
@@ -146,7 +149,7 @@ class EndpointVectors:
             size = sum(map(size_of, texts))
             with self._budget.reserved_now(most_usd(self._pricing, most_tokens(size, messages=0) + len(texts), 0)):
                 sent = time.monotonic()
-                answer = self._asked(texts)
+                answer = self._answer(texts)
         except Stopped as problem:
             self.taken.over_budget += len(texts) if problem.kind == "budget" else 0
             raise NoVectors(str(problem)) from None
@@ -183,6 +186,21 @@ class EndpointVectors:
             )
         except LedgerError as problem:  # what is paid for is used; nothing more is
             self._stopped = Stopped("ledger", str(problem))
+
+    def _answer(self, texts: Sequence[str]) -> Any:
+        """The answer of the endpoint, which is asked again while it refuses because there are too many requests."""
+        deadline, attempt = time.monotonic() + _DEADLINE_S, 0
+        while True:
+            try:
+                return self._asked(texts)
+            except ProviderError as problem:
+                attempt += 1
+                wait = self._backoff.after(problem, attempt)
+                if problem.kind != "rate_limit" or time.monotonic() + wait > deadline:
+                    raise
+                for text in texts:
+                    self._ledger.renew(self._key(text))
+                time.sleep(wait)
 
     def _asked(self, texts: Sequence[str]) -> Any:
         import openai  # noqa: PLC0415  # takes a second, which a run without embeddings need not wait for
