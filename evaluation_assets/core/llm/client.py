@@ -22,6 +22,7 @@ from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.llm.shared_limits import SharedLimit
 from evaluation_assets.core.llm.timeouts import Deadline
 from evaluation_assets.core.llm.unsaved import Unsaved
+from evaluation_assets.core.llm.usage import believed
 
 _POLL_S = 0.25
 
@@ -159,7 +160,7 @@ class Client:
                 wait = self._backoff.after(problem, attempt)
                 gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
                 if not problem.retryable or gives_up or self.circuit.is_open:
-                    self._log_once(problem)
+                    self._say_once(problem.kind, str(problem))
                     raise
                 if too_many:
                     deadline.postpone(wait)  # it stands in line, as it does for a slot
@@ -243,7 +244,7 @@ class Client:
             return Answered(key, known, from_ledger=True)
         with self._renewed(key):
             reply, latency_ms = await self._send(request, dialect, tokens, deadline, started)
-            return Answered(key, self._commit(key, reply, latency_ms, attempt), from_ledger=False)
+            return Answered(key, self._commit(key, request, reply, latency_ms, attempt), from_ledger=False)
 
     @contextmanager
     def _renewed(self, key: str) -> Iterator[None]:
@@ -278,11 +279,13 @@ class Client:
         try:
             try:
                 async with asyncio.timeout(seconds):
-                    reply = await self._provider.complete(request, dialect)
+                    reply = believed(await self._provider.complete(request, dialect), request)
             except TimeoutError:
                 said = f"no complete answer within {seconds:.3g} s"
                 raise ProviderError("timeout", said, retryable=True, endpoint_failed=True) from None
         except ProviderError as problem:
+            if problem.is_billed:
+                self._pay_estimate(request)
             self._learn(problem, sent, started)
             raise
         used = reply.usage
@@ -313,10 +316,14 @@ class Client:
             return self._ledger.has_reply_since(own.provider, own.model, self._timeouts.outage_s)
         return False
 
-    def _commit(self, key: str, reply: Reply, latency_ms: float, attempt: int) -> Entry:
+    def _commit(self, key: str, request: Request, reply: Reply, latency_ms: float, attempt: int) -> Entry:
         """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
         price = self._pricing.cost(reply.usage)
+        if price is None:
+            self._pay_estimate(request)
         self._budget.pay(price)
+        if reply.usage_problem is not None:
+            self._say_once("usage", f"{reply.usage_problem}; tokens and cost of such replies are unknown")
         commit = partial(
             self._ledger.commit,
             key,
@@ -333,6 +340,13 @@ class Client:
         except LedgerError as problem:
             self._unsaved.add(commit, problem)
             return Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
+
+    def _pay_estimate(self, request: Request) -> None:
+        """Count a reply that does not say what it took, or cannot be read, as what it can cost at most."""
+        if self._budget.limit_usd is not None and (most := most_of(request, self._pricing)):
+            self._budget.pay(most)
+            with suppress(LedgerError):  # this process knows it
+                self._ledger.add_estimate(self.run, most)
 
     async def _until_it_can_be_written(self, problem: LedgerError) -> None:
         if isinstance(problem, DamagedLedger):
@@ -353,11 +367,11 @@ class Client:
             async with asyncio.timeout(seconds):
                 await self._end.wait()
 
-    def _log_once(self, problem: ProviderError) -> None:
-        """The first failure of each kind; the rows of a run have the others."""
-        if problem.kind not in self._logged:
-            self._logged.add(problem.kind)
-            _log.warning("%s: %s: %s", self._settings.name, problem.kind, problem)
+    def _say_once(self, kind: str, message: str) -> None:
+        """The first message of each kind; the rows of a run have the others."""
+        if kind not in self._logged:
+            self._logged.add(kind)
+            _log.warning("%s: %s: %s", self._settings.name, kind, message)
 
     def _stop(self, stopped: Stopped) -> None:
         """Stop sending requests; waiting callers get an error."""

@@ -72,6 +72,12 @@ sa.Table(
     *(sa.Column(name, sa.Integer, nullable=False) for name in ("version", "is_measured", "taken")),
     *(sa.Column(name, sa.Float(53), nullable=False) for name in ("per_second", "since", "ends_at")),
 )
+_ESTIMATES = sa.Table(
+    "estimated_costs",
+    _METADATA,
+    sa.Column("run", sa.String(64), nullable=False),
+    sa.Column("usd", sa.Float(53), nullable=False),
+)
 BATCH_ITEMS = sa.Table(
     "batch_items",
     _METADATA,
@@ -292,10 +298,16 @@ class Ledger:
             return connection.execute(self._lately, values).first() is not None
 
     def spent(self, run: str) -> float:
-        """US dollars a run has paid, as far as prices are known."""
+        """US dollars a run has paid, as far as prices are known, and what it paid at most where usage is unknown."""
         with _told(self._url), self._engine.connect() as connection:
-            query = sa.select(sa.func.sum(_REPLIES.c.cost_usd)).where(_REPLIES.c.run == run)
-            return connection.execute(query).scalar() or 0.0
+            known = sa.select(sa.func.sum(_REPLIES.c.cost_usd)).where(_REPLIES.c.run == run)
+            estimated = sa.select(sa.func.sum(_ESTIMATES.c.usd)).where(_ESTIMATES.c.run == run)
+            return sum(connection.execute(query).scalar() or 0.0 for query in (known, estimated))
+
+    def add_estimate(self, run: str, usd: float) -> None:
+        """Count what a run may have paid for a reply that does not say what it took, or could not be read."""
+        with self.transaction() as connection:
+            connection.execute(sa.insert(_ESTIMATES), {"run": run, "usd": usd})
 
     def count(self, runs: Collection[str]) -> int:
         """How many replies these runs have paid for."""
@@ -378,7 +390,7 @@ def _entry(row: sa.RowMapping) -> Entry | None:
         reply=reply,
         run=row["run"],
         number=row["number"],
-        cost_usd=row["cost_usd"],
+        cost_usd=None if reply.usage_problem else row["cost_usd"],
         latency_ms=row["latency_ms"],
         attempts=row["attempts"],
     )

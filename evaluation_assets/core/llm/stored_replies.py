@@ -3,7 +3,8 @@
 import pyarrow as pa
 
 from evaluation_assets.core.llm.json_text import dumped, loads
-from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolUse
+from evaluation_assets.core.llm.messages import Finish, Reply, ToolUse
+from evaluation_assets.core.llm.usage import reported
 
 _LARGEST = 256 * 2**20
 """Bytes of a stored reply; what says that it is longer is damaged."""
@@ -27,12 +28,14 @@ def unpacked(stored: bytes) -> Reply:
     text = pa.decompress(stored[4:], decompressed_size=size, codec="zstd", asbytes=True)
     content = loads(text)
     finish: Finish = content["finish"]
+    usage, problem = reported(content["usage"])
     return Reply(
         text=content["text"],
         finish=finish,
-        usage=TokenUsage(**content["usage"]),
+        usage=usage,
         thought=content.get("thought"),
         calls=tuple(ToolUse(**call) for call in content.get("calls", ())),
         wire=content.get("wire"),
         served_model=content.get("served_model"),
+        usage_problem=content.get("usage_problem") or problem,
     )
