@@ -18,7 +18,7 @@ def well_formed(text: str) -> str:
 
 
 def well_formed_json(value: Any) -> Any:
-    """A value of JSON with well-formed texts and keys.
+    """A value with well-formed texts and keys; what JSON lacks stays as it is.
 
     Raises:
         RecursionError: it is nested too deeply.
@@ -26,7 +26,7 @@ def well_formed_json(value: Any) -> Any:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, dict):
-        return {well_formed(key): well_formed_json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+        return {well_formed_json(key): well_formed_json(item) for key, item in value.items()}
+    if isinstance(value, list):
         return [well_formed_json(item) for item in value]
     return value
