@@ -7,6 +7,8 @@ from upath import UPath
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
+from evaluation_assets.core.well_formed import well_formed_json
+
 _LARGEST = 64 << 10
 """Bytes. What people say about a file takes hundreds."""
 
@@ -29,11 +31,12 @@ def load_plain(path: UPath) -> Any:
     if len(content) > _LARGEST:
         raise InvalidYaml(f"larger than {_LARGEST >> 10} kB")
     try:
-        return yaml.load(content.decode("utf-8-sig"), _PlainLoader)  # noqa: S506 - a SafeLoader
+        value = yaml.load(content.decode("utf-8-sig"), _PlainLoader)  # noqa: S506 - a SafeLoader
     except (yaml.YAMLError, UnicodeDecodeError) as problem:
         raise InvalidYaml(" ".join(str(problem).split())) from problem
     except Exception as problem:  # 2024-99-99, `!!int ""`: PyYAML raises whatever a value ends in
         raise InvalidYaml(f"a value cannot be read: {type(problem).__name__}: {str(problem)[:200]}") from problem
+    return well_formed_json(value)
 
 
 class _PlainLoader(yaml.SafeLoader):

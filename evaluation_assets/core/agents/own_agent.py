@@ -21,9 +21,11 @@ from evaluation_assets.core.daemon_threads import in_thread
 from evaluation_assets.core.formats.messages.chat import events_of
 from evaluation_assets.core.formats.transcript import Asked, Said
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.llm.json_text import dumped, loads
 from evaluation_assets.core.masking import environment_mask
 from evaluation_assets.core.own_code import OwnFunction
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
+from evaluation_assets.core.well_formed import well_formed_json
 
 MOST_OUTPUT = 16 * 1024 * 1024
 """Bytes that a command may write to its standard output."""
@@ -43,12 +45,16 @@ class AgentFailed(Exception):
         self.ended: Ended = ended
 
 
+_MOST_TOKENS = 10**12
+"""More than any attempt takes, and little enough to be added up in 64 bits."""
+
+
 class _Usage(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
-    input_tokens: int | None = Field(default=None, ge=0)
-    cached_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int | None = Field(default=None, ge=0)
+    input_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    cached_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
+    output_tokens: int | None = Field(default=None, ge=0, le=_MOST_TOKENS)
     cost_usd: float | None = Field(default=None, ge=0)
 
 
@@ -84,6 +90,7 @@ def _task(attempt: Attempt) -> JsonObject:
 
 def _take(agent: AgentSettings, attempt: Attempt, returned: object) -> Ended:
     """Record what the agent returned."""
+    returned = well_formed_json(returned)
     try:
         told = _Answer.model_validate({"answer": returned} if isinstance(returned, str) else returned)
     except ValidationError as problem:
@@ -143,7 +150,7 @@ async def _by_command(agent: AgentSettings, task: JsonObject) -> object:
         raise AgentFailed(f"{agent.command[0]} cannot be started: {problem.strerror}") from None
     try:
         _, output, errors = await asyncio.gather(
-            _write(process.stdin, orjson.dumps(task)), _read(process.stdout, MOST_OUTPUT), _read_end(process.stderr)
+            _write(process.stdin, dumped(task)), _read(process.stdout, MOST_OUTPUT), _read_end(process.stderr)
         )
         status = await process.wait()
     finally:
@@ -154,7 +161,7 @@ async def _by_command(agent: AgentSettings, task: JsonObject) -> object:
     if status:
         raise AgentFailed(f"the command ended with exit status {status}: {errors.strip() or 'no message'}")
     try:
-        return orjson.loads(output)
+        return loads(output)
     except orjson.JSONDecodeError as problem:
         raise AgentFailed(f"the command wrote no JSON to its standard output: {problem}") from None
 

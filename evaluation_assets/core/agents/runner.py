@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
 import yaml
 from upath import UPath
 
@@ -27,6 +26,7 @@ from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.client import Answered, Client
 from evaluation_assets.core.llm.endpoints import endpoint_of
 from evaluation_assets.core.llm.errors import REFUSED_FOR_ALL, ProviderError, Stopped
+from evaluation_assets.core.llm.json_text import dumped
 from evaluation_assets.core.llm.ledger import Entry, Ledger
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
 from evaluation_assets.core.masking import Mask
@@ -312,7 +312,7 @@ def bound(agent: AgentSettings, attempts: int) -> Bound:
 
 def content_of(suite: Suite) -> str:
     """Digest of the content of a suite."""
-    return digest(orjson.dumps(as_document(suite), option=orjson.OPT_SORT_KEYS).decode())
+    return digest(dumped(as_document(suite), sort_keys=True).decode())
 
 
 def _functions(agent: AgentSettings) -> list[FunctionTool]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from evaluation_assets.core.formats.base import Rejection
+from evaluation_assets.core.well_formed import well_formed
 
 Row = dict[str, Any]
 
@@ -15,6 +16,6 @@ def unreadable_row(drop: str, rejection: Rejection) -> Row:
         "line": rejection.line,
         "stage": "read",
         "reason": rejection.reason,
-        "detail": rejection.detail,
-        "raw": rejection.raw,
+        "detail": well_formed(rejection.detail),
+        "raw": well_formed(rejection.raw),
     }

@@ -15,6 +15,9 @@ PASSED = "passed"
 """The criterion of a label about a trajectory or a clip as a whole."""
 
 _WORDS = {"pass": 1.0, "yes": 1.0, "true": 1.0, "good": 1.0, "fail": 0.0, "no": 0.0, "false": 0.0, "bad": 0.0}
+_LONGEST_INDEX = 10
+"""Digits of the number of a clip."""
+
 _NEEDED = ("drop", "trajectory_id", "label")
 
 
@@ -105,7 +108,7 @@ def _label(source: str, line: int, fields: Any) -> Label | UnreadableLabel | Non
     if value is None:
         return UnreadableLabel(source, line, f"label {texts['label'][:40]!r} is neither pass, fail nor 0 to 1")
     clip = texts.get("clip_index") or None
-    if clip is not None and not (clip.isascii() and clip.isdecimal()):
+    if clip is not None and not (clip.isascii() and clip.isdecimal() and len(clip) <= _LONGEST_INDEX):
         return UnreadableLabel(source, line, f"clip_index {clip[:40]!r} is no number of a clip")
     return Label(
         drop=texts["drop"],

@@ -7,6 +7,7 @@ import traceback
 
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.masking import MASKED, Mask
+from evaluation_assets.core.well_formed import well_formed
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class Defects:
             self._logged.add(place)
             _log.error("judge %s: internal error\n%s", self._judge, self._without_keys(_whole(problem)))
         message = self._without_keys(f"{type(problem).__name__}: {problem}".removesuffix(": "))
-        return Verdict(outcome="failed", error_kind="internal", error=message[:_LONGEST])
+        return Verdict(outcome="failed", error_kind="internal", error=well_formed(message[:_LONGEST]))
 
     def _without_keys(self, text: str) -> str:
         return CREDENTIALS.sub(MASKED, self._mask(text))

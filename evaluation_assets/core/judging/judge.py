@@ -9,6 +9,7 @@ from typing import Protocol
 
 from evaluation_assets.core.judging.defects import Defects
 from evaluation_assets.core.judging.selection import Selection
+from evaluation_assets.core.judging.storable import storable
 from evaluation_assets.core.judging.subjects import Chain, Subject
 from evaluation_assets.core.judging.verdicts import Verdict
 from evaluation_assets.core.llm.budget import Budget
@@ -171,7 +172,7 @@ async def _conversation(
             conversation.append(Judgement(subject, Verdict(outcome="not_run"), sample))
             continue
         try:
-            verdict = await judge.judge(subject, conversation, sample)
+            verdict = storable(await judge.judge(subject, conversation, sample))
         except Exception as problem:  # noqa: BLE001  # a judge with a defect must not take the panel down
             verdict = defects.verdict(problem)
         judgements.append(Judgement(subject, verdict, sample))

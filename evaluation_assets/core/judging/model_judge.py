@@ -245,6 +245,7 @@ class OpenJudge:
             answer_scores=evaluation.answer_scores,
             answer_probabilities=evaluation.answer_probabilities,
             wrong_clips=evaluation.wrong_clips,
+            notes=(*cost.notes, *evaluation.notes),
             redacted=show.counts(rendered.turns[-1].text),
         )
 
@@ -366,4 +367,5 @@ def _verdict(cost: Cost, rendered: Rendered, outcome: Any, kind: FailureKind | N
         share_seen=rendered.share_seen if cost.keys else None,
         ledger_key=cost.keys[-1] if cost.keys else None,
         served_model=cost.served_model,
+        notes=cost.notes,
     )

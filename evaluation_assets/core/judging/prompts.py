@@ -187,7 +187,7 @@ def repair_turns(rendered: Rendered, reply: str, problem: str, max_tokens: int) 
     """The invalid reply, cut to what is left of the window, and the one turn in which a judge may put it right."""
     asked = f"Your reply could not be used: {problem} Answer again with the JSON object alone, complete and valid."
     left = int((max_tokens - rendered.tokens) * BYTES_PER_TOKEN) - size(asked) - 2 * _TURN_BYTES - MARK_BYTES
-    return Message("assistant", cut_in_the_middle(reply, max(left, 1))), Message("user", asked)
+    return Message("assistant", cut_in_the_middle(reply, max(left, 1)) or "(empty)"), Message("user", asked)
 
 
 def _rubric(rubric: Rubric) -> str:

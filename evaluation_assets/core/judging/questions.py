@@ -24,6 +24,7 @@ class Cost:
     keys: list[str] = field(default_factory=list)
     all_from_ledger: bool = True
     served_model: str | None = None
+    usage_problem: str | None = None
 
     def add(self, key: str, entry: Entry, *, from_ledger: bool) -> None:
         """Count the answer to one of its questions."""
@@ -39,6 +40,12 @@ class Cost:
         self.keys.append(key)
         self.all_from_ledger &= from_ledger
         self.served_model = entry.reply.served_model
+        self.usage_problem = self.usage_problem or entry.reply.usage_problem
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said about it in the verdict."""
+        return () if self.usage_problem is None else (f"Tokens and cost are unknown: {self.usage_problem}.",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

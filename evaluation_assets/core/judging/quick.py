@@ -8,6 +8,7 @@ from evaluation_assets.core.judging.replies import (
     Evaluation,
     InvalidReply,
     evaluation_object,
+    notes_on,
     read_probabilities,
     read_scores,
 )
@@ -64,7 +65,7 @@ def read_quick_reply(text: str, subject: Subject) -> Evaluation:
     """The evaluation in a quick reply.
 
     Raises:
-        InvalidReply: no JSON object, a criterion is missing or unknown, or a score is not on its scale.
+        InvalidReply: no JSON object, a criterion is missing, or a score is not on its scale.
     """
     data = evaluation_object(text)
     reasoning, summary = data.get("reasoning"), data.get("summary")
@@ -82,6 +83,7 @@ def read_quick_reply(text: str, subject: Subject) -> Evaluation:
         answer_probabilities=read_probabilities(data.get("answer_scores"), subject.answer_criteria)
         if subject.asks_probability and answer is not None
         else None,
+        notes=notes_on(data.get("scores"), subject.criteria),
         wrong_clips=_wrong_clips(data.get("wrong_pieces"), [clip.index for clip in subject.focus]),
     )
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import orjson
 
 from evaluation_assets.core.judging.replies import scored_criteria
-from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd, size_of
+from evaluation_assets.core.llm.budget import LEAST_BYTES_PER_TOKEN, longest_reply, most_usd
 from evaluation_assets.core.llm.messages import Message, Request, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing, batch_price
 from evaluation_assets.core.llm.providers.capabilities import capabilities_of
 from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.llm.sizes import size_of
 from evaluation_assets.core.nullable import sum_of
 
 if TYPE_CHECKING:

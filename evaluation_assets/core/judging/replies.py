@@ -1,7 +1,8 @@
 """Parse and validate the replies of a model. An invalid reply gives no score."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from evaluation_assets.core.judging.verdicts import FailureKind
 from evaluation_assets.core.llm.messages import Reply
 from evaluation_assets.core.rubrics.model import Criterion, Scale
 from evaluation_assets.core.trajectories.model import json_object, json_objects
+from evaluation_assets.core.well_formed import well_formed
 
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _FENCE = re.compile(r"\A```[a-z]*\s*(.*?)\s*```\Z", re.DOTALL | re.IGNORECASE)
@@ -21,6 +23,9 @@ THOUGHT_ENDS = re.compile(
 )
 _MOST_ENDS = 50
 """Ends of thinking that are tried, from the last: a verdict may quote them, and each attempt reads the rest."""
+
+
+_LONGEST_NOTE = 200
 
 
 class InvalidReply(ValueError):
@@ -47,15 +52,17 @@ class Evaluation:
     answer_scores: dict[str, float | None] | None = None
     answer_probabilities: dict[str, float | None] | None = None
     wrong_clips: dict[int, str] | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale, *, with_probability: bool = False) -> Evaluation:
     """The evaluation in a reply.
 
-    Code fences, prose around the JSON and trailing commas are forgiven; what is said is not.
+    Code fences, prose around the JSON and trailing commas are forgiven; what is said is not. The schema names the
+    criteria of the whole conversation, because providers cache it: scores of others than those asked for are ignored.
 
     Raises:
-        InvalidReply: no JSON object, a criterion is missing or unknown, a score is not on the scale.
+        InvalidReply: no JSON object, a criterion is missing, a score is not on the scale.
     """
     data = evaluation_object(text)
     scores = read_scores(data.get("scores"), criteria, scale)
@@ -63,22 +70,28 @@ def read_reply(text: str, criteria: Sequence[Criterion], scale: Scale, *, with_p
     reasoning, summary = data.get("reasoning"), data.get("summary")
     if not isinstance(reasoning, str) or not isinstance(summary, str):
         raise InvalidReply("invalid_json", "reasoning and summary must be texts.")
-    return Evaluation(scores, " ".join(summary.split()), reasoning.strip(), probabilities)
+    notes = notes_on(data.get("scores"), criteria)
+    return Evaluation(scores, " ".join(summary.split()), reasoning.strip(), probabilities, notes=notes)
 
 
 def read_scores(value: Any, criteria: Sequence[Criterion], scale: Scale) -> dict[str, float | None]:
     """The scores of these criteria, 0..1 or `None`, from the list or object in a reply.
 
     Raises:
-        InvalidReply: a criterion is missing or unknown, or a score is not on the scale.
+        InvalidReply: a criterion is missing, or a score is not on the scale.
     """
     given = _scores(value)
     asked = [criterion.key for criterion in criteria]
     if missing := [key for key in asked if key not in given]:
         raise InvalidReply("missing_criterion", f"no score for {', '.join(missing)}.")
-    if strangers := [key for key in given if key not in asked]:
-        raise InvalidReply("invalid_json", f"not asked for: {', '.join(strangers)[:200]}.")
     return {key: _share(key, given[key], scale) for key in asked}
+
+
+def notes_on(value: Any, criteria: Sequence[Criterion]) -> tuple[str, ...]:
+    """What a reader should know of the scores in a reply: which of them were not asked for."""
+    asked = {criterion.key for criterion in criteria}
+    more = ", ".join(key for key in _scores(value) if key not in asked)
+    return (f"Ignored, because not asked for: {more[:_LONGEST_NOTE]}.",) if more else ()
 
 
 def read_probabilities(value: Any, criteria: Sequence[Criterion]) -> dict[str, float | None]:
@@ -119,13 +132,18 @@ def said_in(reply: Reply) -> str:
 
 
 def refuse_unfinished(reply: Reply) -> None:
-    """Raise `InvalidReply` for a reply that was cut or refused."""
+    """Raise `InvalidReply` for a reply that was cut or refused, that broke off, or that is empty."""
     if reply.finish == "length":
         raise InvalidReply("truncated", "the reply was cut at the limit of output tokens; raise max_output_tokens.")
     if reply.finish == "refusal":
         raise InvalidReply("refusal", "the model refused.")
     if reply.finish == "content_filter":
         raise InvalidReply("content_filter", "the provider's content filter stopped the reply.")
+    if reply.finish == "error":
+        raise InvalidReply("server", "the endpoint reported an error in the middle of the reply.")
+    if not said_in(reply).strip():
+        only = "" if reply.thought is None else ": the model returned only its reasoning"
+        raise InvalidReply("invalid_json", f"the reply was empty{only}.")
 
 
 def evaluation_object(text: str) -> Mapping[str, Any]:
@@ -134,15 +152,36 @@ def evaluation_object(text: str) -> Mapping[str, Any]:
     A reply may hold a draft, or quote what an agent wrote to steer the judge: of several that differ none is believed.
     """
     said = _after_thinking(text)
-    if (whole := json_object(said)) is not None and (verdict := _verdict_in(whole)) is not None:
-        return verdict
     for attempt in (said, _TRAILING_COMMA.sub("", said)):
-        found = [verdict for data in json_objects(attempt) if (verdict := _verdict_in(data)) is not None]
+        found = list(_verdicts_in(attempt))
         if any(other != found[0] for other in found[1:]):
             raise InvalidReply("invalid_json", "it holds several evaluations that differ; give only the final one.")
         if found:
             return found[0]
     raise InvalidReply("invalid_json", "it is no JSON object with scores.")
+
+
+def _verdicts_in(text: str) -> Iterator[Mapping[str, Any]]:
+    """The objects with scores in a text.
+
+    Raises:
+        InvalidReply: one gives two values to the same key; parsers take the last one.
+    """
+    repeated: list[str] = []
+
+    def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(given)
+        repeated.extend(key for key, value in given if made[key] != value)
+        return made
+
+    for data in json_objects(text, json.JSONDecoder(object_pairs_hook=pairs)):
+        if (verdict := _verdict_in(data)) is not None:
+            if repeated:
+                raise InvalidReply(
+                    "invalid_json", f"it gives two values to {well_formed(repeated[0])[:_LONGEST_NOTE]!r}."
+                )
+            yield verdict
+        repeated.clear()
 
 
 def _after_thinking(text: str) -> str:

@@ -46,6 +46,7 @@ def _of_answer(judgement: Judgement, subject: Subject) -> Judgement:
             usage=_NOTHING_MORE if verdict.ledger_key else Usage(),
             latency_ms=None,
             attempts=0,
+            notes=(),
         ),
     )
 
@@ -56,6 +57,10 @@ def _with_wrong_clips(verdict: Verdict) -> str | None:
         return verdict.reasoning
     wrong = (f"Clip {index}: {problem}" for index, problem in verdict.wrong_clips.items())
     return "\n".join([verdict.reasoning or "", "Wrong steps:", *wrong])
+
+
+def _with_notes(verdict: Verdict) -> str | None:
+    return "\n".join(filter(None, (verdict.reasoning, *verdict.notes))) or verdict.reasoning
 
 
 def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
@@ -79,7 +84,7 @@ def verdict_row(drop: str, judge: Judge, judgement: Judgement) -> Row:
         "scores": dict(verdict.scores),
         "probabilities": None if verdict.probabilities is None else dict(verdict.probabilities),
         "summary": verdict.summary,
-        "reasoning": verdict.reasoning,
+        "reasoning": _with_notes(verdict),
         "error_kind": verdict.error_kind,
         "error": verdict.error,
         "input_tokens": verdict.usage.input_tokens,

@@ -22,8 +22,9 @@ class Verdict:
     verdict enters a mean. `share_seen` is the part of the subject's text the judge was shown; `served_model` is the
     model that answered, in the provider's words; `redacted` counts the values of each kind that were replaced in
     it. `probabilities` holds, for judges that report them, how likely the subject passes each criterion. What a
-    deterministic judge does not have (tokens, cost, ledger key) stays `None`. A quick verdict also holds the scores
-    of the final answer, and what went wrong by the index of the clip.
+    deterministic judge does not have (tokens, cost, ledger key) stays `None`. `notes` are for the reader of the verdict
+    and never shown to a judge. A quick verdict also holds the scores of the final answer, and what went wrong by the
+    index of the clip.
     """
 
     outcome: Outcome
@@ -40,6 +41,7 @@ class Verdict:
     share_seen: float | None = None
     ledger_key: str | None = None
     served_model: str | None = None
+    notes: tuple[str, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     answer_scores: Mapping[str, float | None] | None = None
     answer_probabilities: Mapping[str, float | None] | None = None

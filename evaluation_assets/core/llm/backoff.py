@@ -4,7 +4,7 @@ import logging
 import random
 
 from evaluation_assets.core.llm.errors import ProviderError
-from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.llm.timeouts import Timeouts
 
 _LONGEST_S = 30.0
 
@@ -14,25 +14,29 @@ _log = logging.getLogger(__name__)
 class Backoff:
     """Exponential backoff with jitter. A pause that the endpoint requests is kept, up to `pause_s`."""
 
-    def __init__(self, settings: ModelSettings) -> None:
-        self._name = settings.name
-        self._timeouts = settings.timeouts
+    def __init__(self, name: str, timeouts: Timeouts) -> None:
+        self._name = name
+        self._timeouts = timeouts
         self._cut_a_pause = False
 
     def after(self, problem: ProviderError, attempt: int) -> float:
         """Seconds to wait after a failed attempt; the first is 1."""
         own = min(_LONGEST_S, self._timeouts.first_backoff_s * 2 ** (attempt - 1))
-        wait = self.capped(problem.retry_after) or own
-        return wait * (1 + random.random() * 0.25)  # noqa: S311  (jitter, so that workers do not come back together)
+        return self.requested(problem.retry_after) or _spread(own)
 
-    def capped(self, retry_after: float | None) -> float | None:
-        """What the endpoint requests, up to `pause_s`; the first time that it is more is logged."""
+    def requested(self, retry_after: float | None) -> float | None:
+        """Seconds to wait as the endpoint requests; the first time that it is more than `pause_s` is logged."""
+        if retry_after is None:
+            return None
         longest = self._timeouts.pause_s
-        if retry_after is None or retry_after <= longest:
-            return retry_after
-        if not self._cut_a_pause:
+        if retry_after > longest and not self._cut_a_pause:
             self._cut_a_pause = True
             _log.warning(
                 "%s: the endpoint requested a pause of %.0f s; waiting %.3g s", self._name, retry_after, longest
             )
-        return longest
+        return _spread(min(retry_after, longest))
+
+
+def _spread(seconds: float) -> float:
+    """A little longer, by chance: workers and processes that were refused together must not come back together."""
+    return seconds * (1 + random.random() * 0.25)  # noqa: S311

@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation_assets.core.llm.backoff import Backoff
 from evaluation_assets.core.llm.batch_items import BatchItems
 from evaluation_assets.core.llm.budget import Budget, most_of, request_tokens
 from evaluation_assets.core.llm.client import Answered, Client, Usable
@@ -17,6 +18,7 @@ from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.prices import Pricing, batch_price
 from evaluation_assets.core.llm.providers.base import BatchGone, BatchProvider, Provider
 from evaluation_assets.core.llm.settings import ModelSettings
+from evaluation_assets.core.llm.usage import believed
 
 MOST_IN_A_BATCH = 1000
 """Questions. Providers take more, but results are read in one piece of at most 32 MiB."""
@@ -209,6 +211,7 @@ class Batches:
         A request that may have arrived is not sent again.
         """
         bodies = {each.key: self.provider.body(each.request, self.client.dialect, in_batch=True) for each in questions}
+        backoff = Backoff(self.settings.name, self.settings.timeouts)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 async with asyncio.timeout(self.settings.timeouts.request_s):
@@ -220,7 +223,7 @@ class Batches:
                     raise Stopped("unavailable", f"no batch could be submitted ({problem}); re-run later") from None
                 if not problem.retryable or attempt == _ATTEMPTS:
                     raise
-                await asyncio.sleep(problem.retry_after or self.settings.timeouts.first_backoff_s * 2**attempt)
+                await asyncio.sleep(backoff.after(problem, attempt))
                 continue
             self._items.add(batch, bodies)
             _log.warning("%s: batch %s submitted, %d questions", self.settings.name, batch, len(bodies))
@@ -232,10 +235,11 @@ class Batches:
         try:
             await self._ended(batch)
             expected = self._items.of(batch)
+            asked = {question.key: question for question in questions}
             answered: dict[str, Entry] = {}
             async for key, reply in self.batches.results(batch):
                 if key in expected and reply is not None:
-                    answered[key] = await self._booked(key, batch, reply)
+                    answered[key] = await self._booked(key, batch, reply, asked.get(key))
         except BatchGone:
             _log.warning("%s: the endpoint does not know batch %s any more", self.settings.name, batch)
             expected, answered = self._items.of(batch), {}
@@ -270,13 +274,15 @@ class Batches:
                     raise Stopped("unavailable", f"batch {batch} cannot be reached ({problem}); re-run later") from None
             await asyncio.sleep(timeouts.batch_poll_s)
 
-    async def _booked(self, key: str, batch: str, reply: Reply) -> Entry:
+    async def _booked(self, key: str, batch: str, reply: Reply, question: _Question | None) -> Entry:
         """Store a reply at the batch price, once: another process may read the same batch."""
         while not self.ledger.claim(key):
             await asyncio.sleep(_POLL_S)
         if key not in self._items.under_way([key]):
             self.ledger.release(key)
             return self.ledger.entries(key)[0]
+        if question is not None:
+            reply = believed(reply, question.request)
         price = batch_price(self.pricing.cost(reply.usage))
         own = self.settings
         entry = self.ledger.commit(
@@ -290,6 +296,9 @@ class Batches:
             attempts=1,
         )
         self.budget.pay(price)
+        if price is None and question is not None and question.most_usd:
+            self.budget.pay(question.most_usd)
+            self.ledger.add_estimate(self.client.run, question.most_usd)
         return entry
 
     @property

@@ -2,7 +2,8 @@
 
 A question reserves the most it can cost before it is sent, and pays what it did cost when it is answered. So however
 many questions are in flight, a run does not spend more than its budget, as long as the estimates from above hold. A
-question whose price is unknown reserves nothing and pays nothing.
+reply that does not say what it took, or cannot be read, is paid with what was reserved. A question whose price is
+unknown reserves nothing and pays nothing.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from typing import Any
 from evaluation_assets.core.llm.errors import Stopped
 from evaluation_assets.core.llm.messages import Request, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
+from evaluation_assets.core.llm.sizes import size_of, texts_of
 
 LEAST_BYTES_PER_TOKEN = 2.0
 """English has about 4, Chinese 2 to 3, hashes and numbers about 2: what money is reserved for has to hold for these."""
@@ -100,11 +102,6 @@ class Budget:
         return self.spent_usd + self._reserved_usd + (most_usd or 0.0) <= self.limit_usd
 
 
-def size_of(text: str) -> int:
-    """Bytes of a text."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-
-
 def most_tokens(size: int, messages: int = 1) -> int:
     """Tokens that so many bytes in so many messages can have at most."""
     return math.ceil(size / LEAST_BYTES_PER_TOKEN) + _TOKENS_A_MESSAGE * messages
@@ -128,11 +125,7 @@ def most_of(request: Request, pricing: Pricing) -> float | None:
 
 def request_tokens(request: Request) -> int:
     """Tokens of input that a request can have at most."""
-    texts = [request.system, repr(request.schema)]  # about as long as JSON, and of numbers of any size
-    for turn in request.turns:
-        texts += [turn.text if turn.wire is None else repr(turn.wire), *(answer.content for answer in turn.answers)]
-    for tool in request.tools:
-        texts += [tool.name, tool.description or "", repr(tool.parameters)]
+    texts = texts_of(request)
     return most_tokens(sum(map(size_of, texts)), len(texts))
 
 

@@ -41,6 +41,7 @@ class Circuit:
     def answered(self, now: float) -> None:
         """The endpoint gave an answer, be it that it does not like the request."""
         self._failures, self._answered_at, self._failing_since = 0, now, None
+        self.is_open = False
 
     def failed(self, sent: float, now: float, *, refused: bool = False) -> None:
         """A request that was sent then got no answer; `refused`: because there were too many."""

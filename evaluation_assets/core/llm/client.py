@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ from evaluation_assets.core.llm.circuit import MOST_FAILURES, Circuit
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.errors import REFUSED_FOR_ALL, DamagedLedger, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
-from evaluation_assets.core.llm.ledger_outage import RETRY_S
 from evaluation_assets.core.llm.messages import Reply, Request
 from evaluation_assets.core.llm.negotiation import Negotiation
 from evaluation_assets.core.llm.prices import Pricing
@@ -23,8 +21,9 @@ from evaluation_assets.core.llm.providers.base import Provider
 from evaluation_assets.core.llm.settings import ModelSettings
 from evaluation_assets.core.llm.shared_limits import SharedLimit
 from evaluation_assets.core.llm.timeouts import Deadline
+from evaluation_assets.core.llm.unsaved import Unsaved
+from evaluation_assets.core.llm.usage import believed
 
-MAX_ATTEMPTS = 8
 _POLL_S = 0.25
 
 _log = logging.getLogger(__name__)
@@ -76,10 +75,9 @@ class Client:
         self._limit = self._joined.limit
         self.circuit = Circuit(self._timeouts.first_backoff_s, self._timeouts.outage_s, suspicious=suspicious)
         self._one_by_one = asyncio.Lock()
-        self._unsaved: deque[Callable[[], Entry]] = deque()
-        self._saving: asyncio.Task[None] | None = None
+        self._unsaved = Unsaved(settings.name, ledger, self._timeouts.ledger_s, self._stop)
         self._negotiation = Negotiation(settings, ledger)
-        self._backoff = Backoff(settings)
+        self._backoff = Backoff(settings.name, settings.timeouts)
         self._logged: set[str] = set()
 
     def key_of(self, asked: Mapping[str, Any], request: Request, dialect: Dialect | None = None) -> str:
@@ -155,14 +153,17 @@ class Client:
                 continue
             except ProviderError as problem:
                 attempt += 1
-                failures += problem.endpoint_failed
+                too_many = problem.kind == "rate_limit"
+                failures += not too_many
                 if problem.kind in REFUSED_FOR_ALL:
                     self._stop(Stopped(problem.kind, str(problem)))
                 wait = self._backoff.after(problem, attempt)
-                gives_up = attempt == MAX_ATTEMPTS or failures == MOST_FAILURES - 1 or wait > deadline.left
+                gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
                 if not problem.retryable or gives_up or self.circuit.is_open:
-                    self._log_once(problem)
+                    self._say_once(problem.kind, str(problem))
                     raise
+                if too_many:
+                    deadline.postpone(wait)  # it stands in line, as it does for a slot
                 await self._pause(wait)
                 continue
             if entry is not None:
@@ -172,13 +173,7 @@ class Client:
     def close(self) -> None:
         """Try for a last time to commit what could not be committed before."""
         self._joined.leave()
-        if self._saving is not None:
-            self._saving.cancel()
-        try:
-            self._save()
-        except LedgerError as problem:
-            lost = f"{len(self._unsaved)} paid replies are not stored and will be paid for again"
-            _log.warning("%s: %s: %s", self._settings.name, lost, problem)
+        self._unsaved.close()
 
     async def _in_turn(
         self,
@@ -207,9 +202,8 @@ class Client:
                 self._budget.reserved(most),
             ):
                 self._check_stopped()
-                if self._saving is not None:
-                    await asyncio.wait([self._saving])
-                    self._check_stopped()
+                await self._unsaved.writable()
+                self._check_stopped()
                 if alone or not self.circuit.suspicious:
                     deadline.postpone(clock() - queued)
                     return await send(attempt, started, dialect)
@@ -250,7 +244,7 @@ class Client:
             return Answered(key, known, from_ledger=True)
         with self._renewed(key):
             reply, latency_ms = await self._send(request, dialect, tokens, deadline, started)
-            return Answered(key, self._commit(key, reply, latency_ms, attempt), from_ledger=False)
+            return Answered(key, self._commit(key, request, reply, latency_ms, attempt), from_ledger=False)
 
     @contextmanager
     def _renewed(self, key: str) -> Iterator[None]:
@@ -285,11 +279,13 @@ class Client:
         try:
             try:
                 async with asyncio.timeout(seconds):
-                    reply = await self._provider.complete(request, dialect)
+                    reply = believed(await self._provider.complete(request, dialect), request)
             except TimeoutError:
                 said = f"no complete answer within {seconds:.3g} s"
                 raise ProviderError("timeout", said, retryable=True, endpoint_failed=True) from None
         except ProviderError as problem:
+            if problem.is_billed:
+                self._pay_estimate(request)
             self._learn(problem, sent, started)
             raise
         used = reply.usage
@@ -302,19 +298,32 @@ class Client:
     def _learn(self, problem: ProviderError, sent: float, started: float) -> None:
         now = asyncio.get_running_loop().time()
         if refused := problem.kind == "rate_limit":
-            self._limit.pushed_back(started, self._backoff.capped(problem.retry_after))
+            self._limit.pushed_back(started, self._backoff.requested(problem.retry_after))
         elif not problem.endpoint_failed:
             self.circuit.answered(now)
             return
         self.circuit.failed(sent, now, refused=refused)
+        if refused and self.circuit.is_open and self._others_are_answered():
+            self.circuit.answered(now)
         if self.circuit.is_open:
             todo = "does not answer ({}); check that it runs and can be reached, then re-run; paid replies are kept"
             self._stop(Stopped("unavailable", f"the endpoint {self._settings.endpoint} {todo.format(problem)}"))
 
-    def _commit(self, key: str, reply: Reply, latency_ms: float, attempt: int) -> Entry:
+    def _others_are_answered(self) -> bool:
+        """Whether an endpoint that refuses this process answers another one: then it is not dead, but busy."""
+        own = self._settings
+        with suppress(LedgerError):
+            return self._ledger.has_reply_since(own.provider, own.model, self._timeouts.outage_s)
+        return False
+
+    def _commit(self, key: str, request: Request, reply: Reply, latency_ms: float, attempt: int) -> Entry:
         """Pay, and store the reply for good; where that fails it is kept in memory, and nothing more is asked."""
         price = self._pricing.cost(reply.usage)
+        if price is None:
+            self._pay_estimate(request)
         self._budget.pay(price)
+        if reply.usage_problem is not None:
+            self._say_once("usage", f"{reply.usage_problem}; tokens and cost of such replies are unknown")
         commit = partial(
             self._ledger.commit,
             key,
@@ -329,44 +338,22 @@ class Client:
         try:
             return commit()
         except LedgerError as problem:
-            self._unsaved.append(commit)
-            self._start_saving(problem)
+            self._unsaved.add(commit, problem)
             return Entry(reply=reply, run=self.run, number=0, cost_usd=price, latency_ms=latency_ms, attempts=attempt)
 
-    def _start_saving(self, problem: LedgerError) -> asyncio.Task[None]:
-        if self._saving is None:
-            _log.warning("%s: %s; no more requests are sent until it can be written", self._settings.name, problem)
-            self._saving = asyncio.create_task(self._save_again())
-        return self._saving
+    def _pay_estimate(self, request: Request) -> None:
+        """Count a reply that does not say what it took, or cannot be read, as what it can cost at most."""
+        if self._budget.limit_usd is not None and (most := most_of(request, self._pricing)):
+            self._budget.pay(most)
+            with suppress(LedgerError):  # this process knows it
+                self._ledger.add_estimate(self.run, most)
 
     async def _until_it_can_be_written(self, problem: LedgerError) -> None:
         if isinstance(problem, DamagedLedger):
             self._stop(Stopped("ledger", str(problem)))
         self._check_stopped()
-        await asyncio.wait([self._start_saving(problem)])
+        await self._unsaved.writable(problem)
         self._check_stopped()
-
-    async def _save_again(self) -> None:
-        """Try to commit until it works, for `ledger_s` at most; then the client stops."""
-        deadline = Deadline(self._timeouts.ledger_s)
-        while True:
-            try:
-                await asyncio.sleep(min(RETRY_S, max(0.0, deadline.left)))
-                self._ledger.check()
-                self._save()
-            except LedgerError as problem:
-                if deadline.left <= 0 or isinstance(problem, DamagedLedger):
-                    self._stop(Stopped("ledger", str(problem)))
-                    return
-            else:
-                _log.warning("%s: the ledger is writable again", self._settings.name)
-                self._saving = None
-                return
-
-    def _save(self) -> None:
-        while self._unsaved:
-            self._unsaved[0]()
-            self._unsaved.popleft()
 
     async def _wait_for_another(self, deadline: Deadline) -> None:
         if deadline.left <= 0:
@@ -380,11 +367,11 @@ class Client:
             async with asyncio.timeout(seconds):
                 await self._end.wait()
 
-    def _log_once(self, problem: ProviderError) -> None:
-        """The first failure of each kind; the rows of a run have the others. `_stop` has said why it stops."""
-        if problem.kind not in self._logged and problem.kind not in REFUSED_FOR_ALL:
-            self._logged.add(problem.kind)
-            _log.warning("%s: %s: %s", self._settings.name, problem.kind, problem)
+    def _say_once(self, kind: str, message: str) -> None:
+        """The first message of each kind; the rows of a run have the others. `_stop` has said why it stops."""
+        if kind not in self._logged and kind not in REFUSED_FOR_ALL:
+            self._logged.add(kind)
+            _log.warning("%s: %s: %s", self._settings.name, kind, message)
 
     def _stop(self, stopped: Stopped) -> None:
         """Stop sending requests; waiting callers get an error."""

@@ -12,13 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation_assets.core.llm.addresses import split_password, without_password
-from evaluation_assets.core.llm.budget import Budget, most_tokens, most_usd, size_of
+from evaluation_assets.core.llm.backoff import Backoff
+from evaluation_assets.core.llm.budget import Budget, most_tokens, most_usd
 from evaluation_assets.core.llm.errors import REFUSED_FOR_ALL, LedgerError, ProviderError, Stopped
 from evaluation_assets.core.llm.ledger import Entry, Ledger, question_key
 from evaluation_assets.core.llm.messages import Reply, TokenUsage
 from evaluation_assets.core.llm.prices import Pricing
 from evaluation_assets.core.llm.providers.connections import key_in, openai_headers, secrets_of
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
+from evaluation_assets.core.llm.sizes import size_of
+from evaluation_assets.core.llm.timeouts import Timeouts
+from evaluation_assets.core.llm.usage import reported
 from evaluation_assets.core.masking import Mask
 
 Vector = NDArray[np.float32]
@@ -31,9 +35,12 @@ _MOST_FAILURES = 2
 """Batches that fail in a row, each after the SDK has tried three times; then nothing more is asked in this run."""
 
 _DEADLINE_S = 300.0
-"""So long another worker may take over texts that it holds."""
+"""So long another worker may take over texts that it holds, and an endpoint may refuse because of too many requests."""
 
 _POLL_S = 0.25
+
+_ADDED = 16
+"""Tokens that a model may add to a text; else each has at least one byte."""
 
 _LARGEST = 1e15
 """Of a number in an embedding. Real ones are below 1000; squares of these are added up in 32 bits."""
@@ -102,6 +109,7 @@ class EndpointVectors:
         self._budget = budget
         self._stopped: Stopped | None = None
         self._failures = 0
+        self._backoff = Backoff(model, Timeouts())
 
     def of(self, texts: Sequence[str]) -> list[Vector]:
         """What the ledger knows, and the rest from the endpoint, up to 64 texts at once."""
@@ -140,17 +148,20 @@ class EndpointVectors:
         return question_key({"kind": "embedding", "endpoint": self._endpoint, "model": self._model, "text": text})
 
     def _paid_for(self, texts: Sequence[str]) -> dict[str, Vector]:
+        size = sum(map(size_of, texts))
+        most = most_usd(self._pricing, most_tokens(size, messages=0) + len(texts), 0)
         try:
             if self._stopped is not None:
                 raise self._stopped
-            size = sum(map(size_of, texts))
-            with self._budget.reserved_now(most_usd(self._pricing, most_tokens(size, messages=0) + len(texts), 0)):
+            with self._budget.reserved_now(most):
                 sent = time.monotonic()
-                answer = self._asked(texts)
+                answer = self._answer(texts)
         except Stopped as problem:
             self.taken.over_budget += len(texts) if problem.kind == "budget" else 0
             raise NoVectors(str(problem)) from None
         except ProviderError as problem:
+            if problem.is_billed:
+                self._pay_estimate(most)
             if problem.kind in REFUSED_FOR_ALL:
                 self._stopped = Stopped(problem.kind, str(problem))
             self._failures = self._failures + 1 if problem.endpoint_failed else 0
@@ -160,8 +171,11 @@ class EndpointVectors:
             raise NoVectors(str(problem)) from None
         self._failures = 0
         took_ms = (time.monotonic() - sent) * 1000
-        vectors = _vectors(answer, len(texts))
-        for text, vector, share in zip(texts, vectors, _shares(_tokens_of(answer), texts), strict=True):
+        tokens = _tokens_of(answer, size + _ADDED * len(texts))
+        if tokens is None:
+            self._pay_estimate(most)
+        vectors = _vectors(answer, len(texts))  # what is no embedding was billed as well
+        for text, vector, share in zip(texts, vectors, _shares(tokens, texts), strict=True):
             self._commit(text, vector, share, took_ms)
         return dict(zip(texts, vectors, strict=True))
 
@@ -183,6 +197,27 @@ class EndpointVectors:
             )
         except LedgerError as problem:  # what is paid for is used; nothing more is
             self._stopped = Stopped("ledger", str(problem))
+
+    def _pay_estimate(self, most: float | None) -> None:
+        """Count an answer that does not say what it took, or cannot be read, as what it can cost at most."""
+        if self._budget.limit_usd is not None and most:
+            self._budget.pay(most)
+            self._ledger.add_estimate(self._run, most)
+
+    def _answer(self, texts: Sequence[str]) -> Any:
+        """The answer of the endpoint, which is asked again while it refuses because there are too many requests."""
+        deadline, attempt = time.monotonic() + _DEADLINE_S, 0
+        while True:
+            try:
+                return self._asked(texts)
+            except ProviderError as problem:
+                attempt += 1
+                wait = self._backoff.after(problem, attempt)
+                if problem.kind != "rate_limit" or time.monotonic() + wait > deadline:
+                    raise
+                for text in texts:
+                    self._ledger.renew(self._key(text))
+                time.sleep(wait)
 
     def _asked(self, texts: Sequence[str]) -> Any:
         import openai  # noqa: PLC0415  # takes a second, which a run without embeddings need not wait for
@@ -267,10 +302,10 @@ def _is_usable(vector: NDArray[np.float64]) -> bool:
     return bool(vector.any()) and bool((np.abs(vector) <= _LARGEST).all())
 
 
-def _tokens_of(answer: Any) -> int | None:
-    """Billed tokens, as far as the answer says them."""
-    tokens = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
-    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= 0 else None
+def _tokens_of(answer: Any, most: int) -> int | None:
+    """Billed tokens, as far as the answer says them and they can be."""
+    usage, _ = reported({"input_tokens": getattr(getattr(answer, "usage", None), "prompt_tokens", None)})
+    return None if usage.input_tokens is None or usage.input_tokens > most else usage.input_tokens
 
 
 def _shares(total: int | None, texts: Sequence[str]) -> list[int | None]:

@@ -29,8 +29,8 @@ class ProviderError(Exception):
 
     `retryable`: the same request may succeed later. `retry_after`: seconds to wait, as requested by the provider.
     `endpoint_failed`: the endpoint failed, not this request. `refuses`: the feature that the endpoint does not take;
-    `unclear` where it gave no reason that is known. The message may end with the server's own reason, short, without
-    keys and control characters.
+    `unclear` where it gave no reason that is known. `is_billed`: there was a reply, which could not be
+    read. The message may end with the server's own reason, short, without keys and control characters.
     """
 
     def __init__(
@@ -42,11 +42,13 @@ class ProviderError(Exception):
         retry_after: float | None = None,
         endpoint_failed: bool = False,
         refuses: Feature | Literal["unclear"] | None = None,
+        is_billed: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind: ErrorKind = kind
         self.retryable = retryable
         self.retry_after = retry_after
+        self.is_billed = is_billed
         self.endpoint_failed = endpoint_failed
         self.refuses: Feature | Literal["unclear"] | None = refuses
 

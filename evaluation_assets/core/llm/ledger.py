@@ -14,22 +14,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import pyarrow as pa
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
 from evaluation_assets.core.llm.errors import DamagedLedger, LedgerAway, LedgerError
-from evaluation_assets.core.llm.json_text import dumped, loads
-from evaluation_assets.core.llm.messages import Finish, Reply, TokenUsage, ToolUse
+from evaluation_assets.core.llm.json_text import dumped
+from evaluation_assets.core.llm.messages import Reply
+from evaluation_assets.core.llm.stored_replies import packed, unpacked
 from evaluation_assets.core.processes import Process
 
 LEASE_S = 120.0
 """A worker renews what it has in flight more often. One that ends elsewhere holds up its questions for so long."""
-
-_LARGEST_REPLY = 256 * 2**20
-"""Bytes of a stored reply; what says that it is longer is damaged."""
 
 _NOW = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
@@ -74,6 +71,12 @@ sa.Table(
     sa.Column("name", sa.String(64), primary_key=True),
     *(sa.Column(name, sa.Integer, nullable=False) for name in ("version", "is_measured", "taken")),
     *(sa.Column(name, sa.Float(53), nullable=False) for name in ("per_second", "since", "ends_at")),
+)
+_ESTIMATES = sa.Table(
+    "estimated_costs",
+    _METADATA,
+    sa.Column("run", sa.String(64), nullable=False),
+    sa.Column("usd", sa.Float(53), nullable=False),
 )
 BATCH_ITEMS = sa.Table(
     "batch_items",
@@ -156,6 +159,10 @@ class Ledger:
         )
         self._renew = sa.text(f"UPDATE leases SET expires_at = {now} + :lease_s WHERE key = :key AND worker = :worker")  # noqa: S608
         self._holder = sa.text(f"SELECT worker, process FROM leases WHERE key = :key AND expires_at >= {now}")  # noqa: S608
+        self._lately = sa.text(
+            "SELECT 1 FROM replies WHERE provider = :provider AND model = :model "  # noqa: S608
+            f"AND created_at >= {now} - :seconds LIMIT 1"
+        )
         self._lease = {
             "worker": self._worker,
             "process": json.dumps(Process.current().to_dict()),
@@ -270,7 +277,7 @@ class Ledger:
     ) -> Entry:
         """Store a reply for good, and give its claim back."""
         values: dict[str, Any] = {"key": key, "asked": key, "run": run, "provider": provider, "model": model}
-        values |= {"reply": _packed(reply), "cost_usd": cost_usd, "latency_ms": latency_ms, "attempts": attempts}
+        values |= {"reply": packed(reply), "cost_usd": cost_usd, "latency_ms": latency_ms, "attempts": attempts}
         with self.transaction() as connection:
             number = connection.execute(self._insert, values).scalar_one()
             connection.execute(_SETTLE, {"key": key})
@@ -284,11 +291,23 @@ class Ledger:
             rows = connection.execute(of_model.order_by(_REPLIES.c.created_at.desc()).limit(most)).mappings().all()
         return [entry for row in rows if (entry := _entry(row)) is not None]
 
-    def spent(self, run: str) -> float:
-        """US dollars a run has paid, as far as prices are known."""
+    def has_reply_since(self, provider: str, model: str, seconds: float) -> bool:
+        """Whether any process has stored a reply of a model in the last seconds."""
+        values = {"provider": provider, "model": model, "seconds": seconds}
         with _told(self._url), self._engine.connect() as connection:
-            query = sa.select(sa.func.sum(_REPLIES.c.cost_usd)).where(_REPLIES.c.run == run)
-            return connection.execute(query).scalar() or 0.0
+            return connection.execute(self._lately, values).first() is not None
+
+    def spent(self, run: str) -> float:
+        """US dollars a run has paid, as far as prices are known, and what it paid at most where usage is unknown."""
+        with _told(self._url), self._engine.connect() as connection:
+            known = sa.select(sa.func.sum(_REPLIES.c.cost_usd)).where(_REPLIES.c.run == run)
+            estimated = sa.select(sa.func.sum(_ESTIMATES.c.usd)).where(_ESTIMATES.c.run == run)
+            return sum(connection.execute(query).scalar() or 0.0 for query in (known, estimated))
+
+    def add_estimate(self, run: str, usd: float) -> None:
+        """Count what a run may have paid for a reply that does not say what it took, or could not be read."""
+        with self.transaction() as connection:
+            connection.execute(sa.insert(_ESTIMATES), {"run": run, "usd": usd})
 
     def count(self, runs: Collection[str]) -> int:
         """How many replies these runs have paid for."""
@@ -360,32 +379,9 @@ def _tune_sqlite(connection: Any, _record: Any) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _packed(reply: Reply) -> bytes:
-    content = dumped(reply)
-    return len(content).to_bytes(4, "little") + pa.compress(content, codec="zstd", asbytes=True)
-
-
-def _unpacked(packed: bytes) -> Reply:
-    size = int.from_bytes(packed[:4], "little")
-    if size > _LARGEST_REPLY:
-        raise ValueError("a reply is not that long")
-    text = pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True)
-    content = loads(text)
-    finish: Finish = content["finish"]
-    return Reply(
-        text=content["text"],
-        finish=finish,
-        usage=TokenUsage(**content["usage"]),
-        thought=content.get("thought"),
-        calls=tuple(ToolUse(**call) for call in content.get("calls", ())),
-        wire=content.get("wire"),
-        served_model=content.get("served_model"),
-    )
-
-
 def _entry(row: sa.RowMapping) -> Entry | None:
     try:
-        reply = _unpacked(row["reply"])
+        reply = unpacked(row["reply"])
     except (ValueError, TypeError, LookupError, AttributeError, OSError, MemoryError) as problem:
         about = f"reply {row['number']} to question {row['key'][:12]}"
         _log.warning("%s in the ledger is damaged (%s) and requested again", about, type(problem).__name__)
@@ -394,7 +390,7 @@ def _entry(row: sa.RowMapping) -> Entry | None:
         reply=reply,
         run=row["run"],
         number=row["number"],
-        cost_usd=row["cost_usd"],
+        cost_usd=None if reply.usage_problem else row["cost_usd"],
         latency_ms=row["latency_ms"],
         attempts=row["attempts"],
     )

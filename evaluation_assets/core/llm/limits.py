@@ -163,7 +163,7 @@ class AdaptiveLimit:
         if rate.taken >= _ENOUGH:
             taken_a_second = rate.taken / rate.seconds
             self._learn((taken_a_second + min(pace, 2 * taken_a_second)) / 2, is_measured=True)
-        elif not rate.is_measured:
+        elif not rate.is_measured and rate.per_second > 1 / latency:
             self._learn(max(rate.per_second / 2, 1 / latency), is_measured=False)
         else:
             longest = max(latency, 1 / rate.per_second)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 Role = Literal["user", "assistant"]
-Finish = Literal["stop", "length", "refusal", "content_filter"]
+Finish = Literal["stop", "length", "refusal", "content_filter", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,8 @@ class Reply:
     """What a model answered, as it came.
 
     `thought` is reasoning the provider shows. A reply with calls has its `wire` form, for the turn that sends it back.
-    `served_model` is the model that answered, in the provider's words: `None` where it does not say.
+    `served_model` is the model that answered, in the provider's words: `None` where it does not say. `usage_problem` is
+    why the usage that it reports is not believed. `finish` is `error` where the provider failed while it was written.
     """
 
     text: str
@@ -84,3 +85,4 @@ class Reply:
     calls: tuple[ToolUse, ...] = ()
     wire: JsonObject | None = None
     served_model: str | None = None
+    usage_problem: str | None = None

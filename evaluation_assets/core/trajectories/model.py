@@ -15,6 +15,8 @@ from typing import Any, Literal
 import msgspec
 import orjson
 
+from evaluation_assets.core.well_formed import well_formed_json
+
 JsonObject = dict[str, Any]
 
 Span = tuple[int, int]
@@ -226,7 +228,7 @@ _MOST_BRACES = 100
 """Braces that are tried: each attempt may read all of a text that only looks like JSON."""
 
 
-def json_objects(text: str) -> Iterator[JsonObject]:
+def json_objects(text: str, decoder: json.JSONDecoder = _JSON) -> Iterator[JsonObject]:
     """The JSON objects in a text that are not empty, one after the other, whatever stands around them."""
     start = text.find("{")
     for _ in range(_MOST_BRACES):
@@ -234,7 +236,8 @@ def json_objects(text: str) -> Iterator[JsonObject]:
             return
         data, end = None, start + 1
         with suppress(ValueError, RecursionError):
-            data, end = _JSON.raw_decode(text, start)
+            data, end = decoder.raw_decode(text, start)
+            data = well_formed_json(data)
         if data:
             yield data
         start = text.find("{", end)

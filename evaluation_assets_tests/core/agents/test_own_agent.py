@@ -63,6 +63,44 @@ TRAJECTORY = """
 """
 
 
+HALVES = """
+    def run(task):
+        call = {"id": "1", "type": "function", "function": {"name": "cut", "arguments": '{"at": "\\ud83d"}'}}
+        return {
+            "messages": [
+                {"role": "assistant", "content": "I cut \\ud83d.", "tool_calls": [call]},
+                {"role": "tool", "tool_call_id": "1", "content": "\\ude00 is left"},
+            ],
+            "answer": "half: \\udfff",
+        }
+"""
+
+
+@pytest.mark.parametrize("kind", [function, command])
+def test_lone_surrogates_of_an_agent_are_replaced(tmp_path: Path, running: Running, kind: Any) -> None:
+    main = "\nif __name__ == '__main__':\n    import json, sys\n    print(json.dumps(run(json.load(sys.stdin))))\n"
+    found = ran(running, kind(tmp_path, dedent(HALVES) + main))
+    (step,) = found.calls
+    assert step.result is not None
+    assert found.piece(step.result.content) == "\ufffd is left"
+    assert found.final_answer == "half: \ufffd"
+
+
+def test_tokens_that_cannot_be_stored_fail_the_attempt_alone(tmp_path: Path, running: Running) -> None:
+    found = ran(
+        running,
+        function(
+            tmp_path,
+            """
+        def run(task):
+            return {"answer": "1024", "usage": {"input_tokens": 10 ** 30}}
+    """,
+        ),
+    )
+    assert found.extra["ended"] == "failed"
+    assert "usage.input_tokens" in str(found.extra)
+
+
 @pytest.mark.parametrize("kind", [function, command])
 def test_an_agent_returns_a_trajectory(tmp_path: Path, running: Running, kind: Any) -> None:
     main = "\nif __name__ == '__main__':\n    import json, sys\n    print(json.dumps(run(json.load(sys.stdin))))\n"

@@ -56,6 +56,16 @@ def test_as_many_errors_in_fewer_clusters_show_less() -> None:
     assert spread < together
 
 
+def test_a_cluster_that_is_larger_counts_as_one_of_the_largest_size() -> None:
+    """Else one cluster could say more than the bets allow for, or lose all of them."""
+    for errors in (0, 1, 2, 4):
+        wrong = [True] * errors + [False] * (4 - errors)
+        others = [[False] * 4] * 30
+        capped = of_clusters([[True] * 40, *[[True] * 4] * 30], [wrong * 10, *others])
+        assert capped == pytest.approx(of_clusters([[True] * 4] * 31, [wrong, *others]))
+    assert 0 < of_clusters([[True] * 400] * 3, [[True] * 400] * 3) <= 1
+
+
 def test_a_small_p_value_is_as_rare_as_it_says() -> None:
     """The error rate is exactly alpha, and errors of a cluster come together."""
     random = np.random.default_rng(4)

@@ -50,6 +50,8 @@ GOOD = reply(listed(10, 5, None, 0))
         f'<tool_call>{{"name": "evaluate", "arguments": {GOOD}}}</tool_call>',
         f'An example: {{"criterion": "x", "score": 3}}\n{GOOD}',
         f"{GOOD}\nOnce more:\n{GOOD}",
+        reply([*listed(10, 5, None, 0), {"criterion": "charm", "score": 9}]),
+        GOOD.replace('"score": 10', '"score": 10, "score": 10'),
     ],
 )
 def test_forms_that_say_the_same_are_read(text: str) -> None:
@@ -68,7 +70,8 @@ def test_forms_that_say_the_same_are_read(text: str) -> None:
         (GOOD[:40], "invalid_json"),
         ("[1, 2]", "invalid_json"),
         (reply(listed(10, 5, None, 0)[:3]), "missing_criterion"),
-        (reply([*listed(10, 5, None, 0), {"criterion": "charm", "score": 9}]), "invalid_json"),
+        (reply([*listed(10, 5, None, 0)[:3], {"criterion": "charm", "score": 9}]), "missing_criterion"),
+        (GOOD.replace('"score": 10', '"score": 2, "score": 10'), "invalid_json"),
         (reply([*listed(10, 5, None, 0), *listed(1, 1, 1, 1)]), "invalid_json"),
         (reply(listed(11, 5, None, 0)), "out_of_range"),
         (reply(listed(-1, 5, None, 0)), "out_of_range"),

@@ -32,6 +32,14 @@ def load(tmp_path: Path, content: str | bytes, name: str = "weather.yaml") -> Lo
     return load_suite(UPath(path))
 
 
+@pytest.mark.parametrize("name", ["weather.yaml", "weather.json"])
+def test_lone_surrogates_in_a_suite_are_replaced(tmp_path: Path, name: str) -> None:
+    case = {"id": "half", "message": "Weather in \ud83d?", "answer": "\ud83d\ude00 \udfff"}
+    (found,) = load(tmp_path, json.dumps({"cases": [case]}), name).suite.cases
+    assert found.answer is not None
+    assert (found.prompt, found.answer.value) == ("Weather in \ufffd?", "😀 \ufffd")
+
+
 def test_a_suite_is_named_by_its_file_and_a_bare_value_means_equals(tmp_path: Path) -> None:
     suite = load(tmp_path, WEATHER).suite
     assert suite.name == "weather"

@@ -9,6 +9,7 @@ import ijson
 import orjson
 
 from evaluation_assets.core.formats.files.unpacking import LARGEST_RECORD, Metered
+from evaluation_assets.core.well_formed import well_formed_json
 
 _DEEPEST_DOCUMENT = 500
 _LEAST = 8
@@ -20,15 +21,17 @@ STARTS, ENDS = ("start_map", "start_array"), ("end_map", "end_array")
 def loaded(line: bytes) -> Any:
     """Parse a JSON value. NaN and Infinity, which Python writes although JSON lacks them, become null.
 
+    Lone surrogates become U+FFFD: programs that cut results in the middle of an emoji write them.
+
     Raises:
-        ValueError: the text is not JSON, contains a lone surrogate, or is nested too deeply.
+        ValueError: the text is not JSON, or is nested too deeply.
     """
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
         try:
-            return orjson.loads(orjson.dumps(json.loads(line, parse_int=whole_number)))
-        except (TypeError, RecursionError) as problem:  # TypeError: a lone surrogate
+            return orjson.loads(orjson.dumps(well_formed_json(json.loads(line, parse_int=whole_number))))
+        except (TypeError, RecursionError) as problem:  # TypeError: nested too deeply for orjson
             raise ValueError(str(problem)) from problem
 
 
@@ -63,7 +66,7 @@ def as_json(value: Any) -> Any:
     """Convert a Python value to JSON types: string keys, lists for tuples, numbers of any size.
 
     Raises:
-        ValueError: the value contains a lone surrogate or is nested too deeply.
+        ValueError: the value is nested too deeply.
         TypeError: the value contains a type that JSON lacks.
     """
     return loaded(json.dumps(value).encode())

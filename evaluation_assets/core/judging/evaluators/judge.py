@@ -209,6 +209,7 @@ def _verdict(
         from_ledger=bool(cost.keys) and cost.all_from_ledger,
         ledger_key=cost.keys[-1] if cost.keys else None,
         served_model=cost.served_model,
+        notes=cost.notes,
     )
 
 

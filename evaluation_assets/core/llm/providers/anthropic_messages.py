@@ -1,6 +1,6 @@
 """The Anthropic messages protocol: Claude, and gateways that speak it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.json_text import dumped
 from evaluation_assets.core.llm.messages import (
-    Finish,
     Message,
     Reply,
     Request,
@@ -19,18 +18,14 @@ from evaluation_assets.core.llm.messages import (
     ToolUse,
 )
 from evaluation_assets.core.llm.providers.anthropic_batches import AnthropicBatches
-from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, name_of, parsed, with_schema
+from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, finish_of, name_of, parsed, with_schema
 from evaluation_assets.core.llm.providers.capabilities import Capabilities
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
+from evaluation_assets.core.llm.usage import reported
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import Tool
 
 _MARK = {"type": "ephemeral"}
-_FINISH: Mapping[str, Finish] = {
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "refusal",
-}
 
 
 class AnthropicMessages:
@@ -135,18 +130,11 @@ class _Block(_Model):
     input: Any = None
 
 
-class _Usage(_Model):
-    input_tokens: int
-    output_tokens: int
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-
-
 class _Answer(_Model):
     """What is read of a message. The SDK's own type is filled in without a look, and takes longer."""
 
     content: tuple[_Block, ...]
-    usage: _Usage
+    usage: Any = None
     stop_reason: str | None = None
     model: Any = None
 
@@ -158,8 +146,7 @@ def _reply(answer: Any) -> Reply:
         pydantic.ValidationError: it is none.
     """
     message = _Answer.model_validate(answer)
-    usage = message.usage
-    read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    usage, problem = _usage(message.usage)
     calls = tuple(
         ToolUse(id=block.id, name=block.name, arguments=dumped(block.input).decode())
         for block in message.content
@@ -171,12 +158,22 @@ def _reply(answer: Any) -> Reply:
         thought="".join(block.thinking for block in message.content if block.type == "thinking") or None,
         calls=calls,
         wire={"role": "assistant", "content": said} if calls else None,
-        finish=_FINISH.get(message.stop_reason or "", "stop"),
-        usage=TokenUsage(
-            input_tokens=usage.input_tokens + read + written,  # Anthropic's own figure leaves the cached ones out
-            cached_tokens=read,
-            cache_write_tokens=written,
-            output_tokens=usage.output_tokens,
-        ),
+        finish=finish_of(message.stop_reason),
+        usage=usage,
+        usage_problem=problem,
         served_model=name_of(message.model),
+    )
+
+
+def _usage(given: Any) -> tuple[TokenUsage, str | None]:
+    """Anthropic's own figure of the input leaves the cached tokens out. What is wrong with it never fails a reply."""
+    usage = given if isinstance(given, dict) else {}
+    return reported(
+        {
+            "input_tokens": usage.get("input_tokens"),
+            "cached_tokens": usage.get("cache_read_input_tokens") or 0,
+            "cache_write_tokens": usage.get("cache_creation_input_tokens") or 0,
+            "output_tokens": usage.get("output_tokens"),
+        },
+        cached_beside=True,
     )

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import orjson
-from pydantic import ValidationError
 
 from evaluation_assets.core.llm.dialects import Dialect
-from evaluation_assets.core.llm.messages import Reply, Request
+from evaluation_assets.core.llm.messages import Finish, Reply, Request
 from evaluation_assets.core.trajectories.model import JsonObject
+from evaluation_assets.core.well_formed import well_formed_json
 
 
 def name_of(*parts: Any) -> str | None:
@@ -18,20 +18,37 @@ def name_of(*parts: Any) -> str | None:
     return " ".join(part for part in parts if part and isinstance(part, str)) or None
 
 
+_FINISH: Mapping[str, Finish] = {
+    **dict.fromkeys(("length", "max_tokens", "model_length", "model_context_window_exceeded"), "length"),
+    **dict.fromkeys(("content_filter", "sensitive", "safety", "recitation", "blocklist"), "content_filter"),
+    "refusal": "refusal",
+    **dict.fromkeys(("error", "abort", "network_error", "insufficient_system_resource"), "error"),
+}
+"""What providers, gateways and servers call the ends of replies that are not whole, in lower case."""
+
+
+def finish_of(reason: str | None) -> Finish:
+    """How a reply ended; what has no name here is the end of a whole one."""
+    return _FINISH.get((reason or "").lower(), "stop")
+
+
 def parsed(answer: Any) -> Any:
-    """The body of an answer: the SDKs leave JSON alone that is sent as `text/plain`.
+    """The body of an answer, with well-formed texts. The SDKs leave JSON alone that is sent as `text/plain`.
 
     Raises:
-        ValueError: the text is not JSON.
+        ValueError: the text is not JSON, or the body is nested too deeply.
     """
-    return json.loads(answer) if isinstance(answer, str) else answer
+    try:
+        return well_formed_json(json.loads(answer) if isinstance(answer, str) else answer)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def read_or_none(read: Callable[[Any], Reply], answer: Any) -> Reply | None:
     """The reply in an answer of a batch; `None` where it is none."""
     try:
-        return read(answer)
-    except (ValidationError, LookupError, TypeError):
+        return read(parsed(answer))
+    except (ValueError, LookupError, TypeError):
         return None
 
 

@@ -85,7 +85,7 @@ async def _in_full(response: httpx2.Response) -> httpx2.Response:
 
 def _too_long() -> ProviderError:
     message = f"the reply is longer than {LARGEST_REPLY // 2**20} MiB and was cut off"
-    return ProviderError("server", message, retryable=False, endpoint_failed=True)
+    return ProviderError("server", message, retryable=False, endpoint_failed=True, is_billed=True)
 
 
 def _rebuilt(response: httpx2.Response, parts: list[bytes]) -> httpx2.Response:

@@ -5,9 +5,8 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import openai
-import orjson
 
-from evaluation_assets.core.llm.json_text import dumped
+from evaluation_assets.core.llm.json_text import dumped, loads
 from evaluation_assets.core.llm.messages import Reply
 from evaluation_assets.core.llm.providers.base import BatchGone, BatchState, read_or_none
 
@@ -54,7 +53,7 @@ class OpenAIBatches:
             with self._translated():
                 content = (await self._client.files.content(file)).content
             for line in content.splitlines():
-                item = orjson.loads(line)
+                item = loads(line)
                 response = item.get("response") or {}
                 answered = response.get("status_code") == 200
                 yield item["custom_id"], read_or_none(self._read, response["body"]) if answered else None

@@ -1,6 +1,6 @@
 """The OpenAI chat protocol: OpenAI itself and every server that speaks it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -10,22 +10,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from evaluation_assets.core.llm.dialects import Dialect
 from evaluation_assets.core.llm.json_text import dumped
 from evaluation_assets.core.llm.messages import (
-    Finish,
     Message,
     Reply,
     Request,
     TokenUsage,
     ToolUse,
 )
-from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, name_of, parsed, with_schema
+from evaluation_assets.core.llm.providers.base import NO_PARAMETERS, finish_of, name_of, parsed, with_schema
 from evaluation_assets.core.llm.providers.capabilities import Capabilities
 from evaluation_assets.core.llm.providers.openai_batches import OpenAIBatches
 from evaluation_assets.core.llm.providers.sdk_errors import in_our_words
+from evaluation_assets.core.llm.usage import reported
 from evaluation_assets.core.masking import Mask
 from evaluation_assets.core.trajectories.model import Tool
 
 _TEXT_PARTS = ("text", "output_text")
-_FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
 
 
 class OpenAIChat:
@@ -141,31 +140,11 @@ class _Choice(_Model):
     finish_reason: str | None = None
 
 
-class _InputDetails(_Model):
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-
-
-class _OutputDetails(_Model):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(_Model):
-    """Where servers differ, their own names: DeepSeek's `prompt_cache_hit_tokens`, Kimi's `cached_tokens`."""
-
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _InputDetails | None = None
-    completion_tokens_details: _OutputDetails | None = None
-    prompt_cache_hit_tokens: int | None = None
-    cached_tokens: int | None = None
-
-
 class _Completion(_Model):
     """What is read of a completion. The SDK's own type is filled in without a look, and takes longer."""
 
     choices: tuple[_Choice, ...] = Field(min_length=1)
-    usage: _Usage | None = None
+    usage: Any = None
     model: Any = None
     system_fingerprint: Any = None
 
@@ -185,10 +164,12 @@ def _reply(answer: Any) -> Reply:
         if call.type == "function" and call.function is not None
     )
     said = answer["choices"][0]["message"]
+    usage, problem = _usage(completion.usage)
     return Reply(
         text=message.refusal or _text(message.content),
-        finish="refusal" if message.refusal else _FINISH.get(choice.finish_reason or "", "stop"),
-        usage=_tokens(completion.usage or _Usage()),
+        finish="refusal" if message.refusal else finish_of(choice.finish_reason),
+        usage=usage,
+        usage_problem=problem,
         thought=_thought(message),
         calls=calls,
         wire={name: value for name, value in said.items() if value is not None} if calls else None,
@@ -218,13 +199,23 @@ def _thought(message: _Said) -> str | None:
     return "".join(_text(part) for part in parts if isinstance(part, str | list)) or None
 
 
-def _tokens(usage: _Usage) -> TokenUsage:
-    inputs, outputs = usage.prompt_tokens_details, usage.completion_tokens_details
-    cached = (None if inputs is None else inputs.cached_tokens, usage.prompt_cache_hit_tokens, usage.cached_tokens)
-    return TokenUsage(
-        input_tokens=usage.prompt_tokens,
-        cached_tokens=next((tokens for tokens in cached if tokens is not None), None),
-        cache_write_tokens=None if inputs is None else inputs.cache_write_tokens,
-        output_tokens=usage.completion_tokens,
-        reasoning_tokens=None if outputs is None else outputs.reasoning_tokens,
+def _usage(given: Any) -> tuple[TokenUsage, str | None]:
+    """Where servers differ, under their own names: DeepSeek's `prompt_cache_hit_tokens`, Kimi's `cached_tokens`.
+
+    What is wrong with it never fails a reply.
+    """
+    usage = given if isinstance(given, dict) else {}
+    inputs, outputs = (
+        details if isinstance(details := usage.get(name), dict) else {}
+        for name in ("prompt_tokens_details", "completion_tokens_details")
+    )
+    cached = (inputs.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
+    return reported(
+        {
+            "input_tokens": usage.get("prompt_tokens"),
+            "cached_tokens": next((tokens for tokens in cached if tokens is not None), None),
+            "cache_write_tokens": inputs.get("cache_write_tokens"),
+            "output_tokens": usage.get("completion_tokens"),
+            "reasoning_tokens": outputs.get("reasoning_tokens"),
+        }
     )

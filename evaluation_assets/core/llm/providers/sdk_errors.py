@@ -58,7 +58,7 @@ def in_our_words(
         raise connection_error(problem, timed_out=isinstance(problem, timeout)) from None
     except (other, ValueError, OverflowError) as problem:
         message = f"unreadable response: {type(problem).__name__}"
-        raise ProviderError("server", message, retryable=True, endpoint_failed=True) from None
+        raise ProviderError("server", message, retryable=True, endpoint_failed=True, is_billed=True) from None
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, mask: Callable[[str], str]) -> ProviderError:

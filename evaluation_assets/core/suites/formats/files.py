@@ -15,6 +15,7 @@ from upath import UPath
 
 from evaluation_assets.core.suites.formats.base import Item, Source
 from evaluation_assets.core.suites.suite import InvalidSuite
+from evaluation_assets.core.well_formed import well_formed_json
 
 EXTENSIONS = (".yaml", ".yml", ".json", ".jsonl", ".xml")
 _GAP = re.compile(r"[\s,]*")
@@ -39,7 +40,8 @@ def read_source(path: UPath) -> Source:
         return source
     is_yaml = path.suffix.lower() in (".yaml", ".yml")
     try:
-        return Source(path, text, _yaml(source) if is_yaml else _json(source))
+        items = _yaml(source) if is_yaml else _json(source)
+        return Source(path, text, tuple(Item(item.line, well_formed_json(item.data)) for item in items))
     except RecursionError:
         raise source.broken(None, "it is nested too deeply") from None
 

@@ -194,9 +194,21 @@ def test_parquet_columns_of_any_type_become_trajectories(tmp_path: Path) -> None
     assert from_json(to_json(run), run.text).final_answer == "a"
 
 
-def test_lone_surrogates_are_read_or_rejected() -> None:
-    items = read(b'{"a": "\\ud800"}\n{"a": 2}\n')
-    assert [item.line for item in items] == [1, 2]
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"a": "cut \\ud83d"}\n{"a": 2}\n',
+        b'[{"a": "cut \\ud83d"}, {"a": 2}]',
+        b'[{"a": "cut \\ud83d"}, {"a": 2, "b": NaN}]',
+    ],
+    ids=["lines", "array", "lenient"],
+)
+def test_lone_surrogates_are_replaced(content: bytes) -> None:
+    """A tool's result that was cut in the middle of an emoji costs no record."""
+    first, second = read(content)
+    assert isinstance(first, Record) and isinstance(second, Record)
+    assert (first.line, second.line) == (1, 2)
+    assert str(first.data["a"]).encode() in (b"cut ?", "cut \ufffd".encode())
 
 
 def test_a_cut_gzip_is_unreadable_after_its_records() -> None:

@@ -1,0 +1,69 @@
+"""Verdicts as tables can hold them, whatever a model, a file, or code of other people says in them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.well_formed import well_formed
+
+_MOST = 2**63 - 1
+
+
+class NotStorable(ValueError):
+    """A value that no table can hold; the message says which."""
+
+
+def storable(verdict: Verdict) -> Verdict:
+    """The verdict with well-formed texts.
+
+    Raises:
+        NotStorable: a score is no number, a criterion no text, or a count too large.
+    """
+    used = verdict.usage
+    for name, count in (
+        ("input tokens", used.input_tokens),
+        ("cached tokens", used.cached_tokens),
+        ("output tokens", used.output_tokens),
+        ("attempts", verdict.attempts),
+    ):
+        if count is not None and (not isinstance(count, int) or abs(count) > _MOST):
+            raise NotStorable(f"the number of {name} cannot be stored")
+    wrong = verdict.wrong_clips
+    return replace(
+        verdict,
+        scores=_shares(verdict.scores),
+        probabilities=_shares(verdict.probabilities),
+        answer_scores=_shares(verdict.answer_scores),
+        answer_probabilities=_shares(verdict.answer_probabilities),
+        summary=_text(verdict.summary, "the summary"),
+        reasoning=_text(verdict.reasoning, "the reasoning"),
+        error=_text(verdict.error, "the error"),
+        served_model=_text(verdict.served_model, "the name of the model"),
+        notes=tuple(map(well_formed, verdict.notes)),
+        wrong_clips=None if wrong is None else {clip: well_formed(problem) for clip, problem in wrong.items()},
+    )
+
+
+def _shares(given: Mapping[str, float | None] | None) -> Any:
+    if given is None:
+        return None
+    shares: dict[str, float | None] = {}
+    for criterion, share in given.items():
+        if share is not None and not (isinstance(share, int | float) and math.isfinite(share)):
+            raise NotStorable(f"the score of {str(criterion)[:100]!r} is no number")
+        shares[_named(criterion)] = None if share is None else float(share)
+    return shares
+
+
+def _named(criterion: Any) -> str:
+    if not isinstance(criterion, str):
+        raise NotStorable(f"the criterion {str(criterion)[:100]!r} is no text")
+    return well_formed(criterion)
+
+
+def _text(given: Any, what: str) -> str | None:
+    if given is not None and not isinstance(given, str):
+        raise NotStorable(f"{what} is no text")
+    return None if given is None else well_formed(given)
