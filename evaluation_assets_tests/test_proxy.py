@@ -64,7 +64,9 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     hashed = subprocess.run([openssl, "passwd", "-6", PASSWORD], check=True, capture_output=True, text=True).stdout
     (folder / "evaluation.users").write_text(f"{USER}:{hashed}")
     port = free_port()
-    server = Server(folder / "home")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("EVALUATION_ALLOWED_HOSTS", UI)
+        server = Server(folder / "home")
     reports = wait_for(lambda: address_of_reports(folder / "home"), 120)
     said = CONFIGURATION.read_text()
     for before, after in (

@@ -327,6 +327,21 @@ def test_review_writes_labels_as_they_are_given_and_shows_them_again(browser: "B
     file.unlink()
 
 
+def test_review_shows_a_page_of_another_site_nothing(report: Path) -> None:
+    """Neither under the name of that site, nor the folder of the report without the page's address."""
+    with reviewing(report.parents[2], "--annotator", "eve") as address:
+        port = int(address.split(":")[2].split("/")[0])
+        for path, host, status in (
+            ("/report.html", "attacker.example", 421),
+            ("/review", "attacker.example", 421),
+            ("/", "localhost", 404),
+            ("/report.html", "localhost", 200),
+        ):
+            connection = HTTPConnection("127.0.0.1", port)
+            connection.request("GET", path, headers={"Host": host})
+            assert connection.getresponse().status == status
+
+
 def test_review_takes_no_label_from_another_page_and_none_that_is_wrong(report: Path) -> None:
     home = report.parents[2]
     with reviewing(home, "--annotator", "eve") as address:

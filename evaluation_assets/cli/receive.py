@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.punctual_protocol import PunctualProtocol
 from evaluation_assets.core.cancellation import SIGNALS
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.installation import Installation
@@ -129,17 +130,24 @@ def _print_start(listener: socket.socket, host: str, home: Installation, token_e
     echo(f"Receiving traces into {home.received}. Start your agent with: {settings}", err=True)
 
 
-async def _serve(application: Starlette, listener: socket.socket, spool: Spool, keep_days: float, tally: Tally) -> None:
-    """Serve until a signal to stop; requests that have begun are finished."""
+def server_of(application: Starlette) -> uvicorn.Server:
+    """A server of the receiver. uvicorn's other HTTP parser, which it prefers, does not bound the size of a head."""
     config = uvicorn.Config(
         application,
+        http=PunctualProtocol,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="off",
         timeout_graceful_shutdown=10,
     )
-    server = uvicorn.Server(config)
+    return uvicorn.Server(config)
+
+
+async def _serve(application: Starlette, listener: socket.socket, spool: Spool, keep_days: float, tally: Tally) -> None:
+    """Serve until a signal to stop; requests that have begun are finished."""
+    server = server_of(application)
 
     def stop(*_: object) -> None:
         server.should_exit = True

@@ -3,18 +3,20 @@
 import re
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
+from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from upath import UPath
 
+from evaluation_assets.cli.own_hosts import refusal_of
 from evaluation_assets.core.reporting.index import INDEX, write_index
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"\r\n]*)">')
@@ -30,23 +32,52 @@ _TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".gz": "application/gzip",
 }
-_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_LONGEST_PATH = 4096
 
 
-class ReportHandler(SimpleHTTPRequestHandler):
+class FileHandler(SimpleHTTPRequestHandler):
     """Answers GET and HEAD for files below a folder; no listings, hidden files or links that lead out of it.
 
-    Pages get the policy that they declare as a header; other files may load and run nothing. A server on the loopback
-    interface answers only requests for a name of this machine, so that no foreign page reaches it by rebinding its own.
+    Pages get the policy that they declare as a header; other files may load and run nothing. Requests under a foreign
+    name are refused, also in subclasses that take other methods.
     """
+
+    default_request_version = "HTTP/1.0"  # errors with a status line, also to what is no HTTP
+    request_seconds = 20.0
+    """A connection ends when its request has not arrived in full by then, and when so long nothing of an answer is
+    taken."""
+
+    def setup(self) -> None:
+        """Prepare a connection, on which one request is answered."""
+        super().setup()
+        self.rfile = BufferedReader(_Arriving(self.connection, self.request_seconds))
+
+    def handle_one_request(self) -> None:
+        """Answer the request, unless the connection ends meanwhile."""
+        try:
+            super().handle_one_request()
+        except OSError:
+            self.close_connection = True
+
+    def parse_request(self) -> bool:
+        """Whether a request can be answered; otherwise an error was sent."""
+        if not super().parse_request():
+            return False
+        self.connection.settimeout(self.request_seconds)
+        if (reason := refusal_of(self.headers.get("Host", ""))) is not None:
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, explain=reason)
+            return False
+        if len(self.path) > _LONGEST_PATH:
+            self.send_error(HTTPStatus.REQUEST_URI_TOO_LONG)
+            return False
+        return True
+
+    def translate_path(self, path: str) -> str:
+        """The file of the request."""
+        return str(self._file() or "")
 
     def send_head(self) -> Any:
         """Send the headers of a file; the caller copies its content."""
-        if not self._is_for_this_server():
-            self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
-            return None
-        if urlsplit(self.path).path in ("/", f"/{INDEX}"):
-            write_index(UPath(self.directory))
         if self._file() is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return None
@@ -54,7 +85,8 @@ class ReportHandler(SimpleHTTPRequestHandler):
 
     def end_headers(self) -> None:
         """Add the headers that restrict what a browser does with the content."""
-        self.send_header("Content-Security-Policy", f"{_policy_of(self._file())}; frame-ancestors 'none'")
+        file = self._file() if self.command else None  # else the request could not be read
+        self.send_header("Content-Security-Policy", f"{_policy_of(file)}; frame-ancestors 'none'")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("Cache-Control", "no-cache")
@@ -69,20 +101,49 @@ class ReportHandler(SimpleHTTPRequestHandler):
 
     def _file(self) -> Path | None:
         """The file that the request names, if it may be served."""
-        path = unquote(urlsplit(self.path).path)
+        path = unquote(self.path.partition("?")[0].partition("#")[0])
         if path.endswith("/"):
             path += INDEX
         parts = path.split("/")[1:]
         if "\0" in path or any(part.startswith(".") or not part or "\\" in part for part in parts):
             return None
         root = Path(self.directory).resolve()
-        file = root.joinpath(*parts).resolve()
-        return file if file.is_file() and file.is_relative_to(root) else None
+        try:
+            file = root.joinpath(*parts).resolve()
+            return file if file.is_file() and file.is_relative_to(root) else None
+        except (OSError, RuntimeError):  # a name that is too long, a link to itself
+            return None
 
-    def _is_for_this_server(self) -> bool:
-        if not ip_address(self.connection.getsockname()[0]).is_loopback:
-            return True
-        return urlsplit(f"//{self.headers.get('Host', '')}").hostname in _LOOPBACK_NAMES
+
+class ReportHandler(FileHandler):
+    """Files of reports, and a page that lists them, written when it is asked for."""
+
+    def send_head(self) -> Any:
+        """Send the headers of a file; the caller copies its content."""
+        if self.path.partition("?")[0] in ("/", f"/{INDEX}"):
+            write_index(UPath(self.directory))
+        return super().send_head()
+
+
+class _Arriving(RawIOBase):
+    """What arrives on a connection within some seconds. A timeout of the socket would begin again with every byte."""
+
+    def __init__(self, connection: socket.socket, seconds: float) -> None:
+        self._connection = connection
+        self._until = time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Wait for some bytes.
+
+        Raises:
+            TimeoutError: there is no time left.
+        """
+        self._connection.settimeout(max(0.001, self._until - time.monotonic()))
+        return self._connection.recv_into(buffer)
 
 
 def _policy_of(file: Path | None) -> str:

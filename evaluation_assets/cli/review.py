@@ -6,7 +6,7 @@ import secrets
 import unicodedata
 from functools import partial
 from http import HTTPStatus
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any, Final
 
 import click
@@ -15,6 +15,7 @@ import orjson
 from evaluation_assets.cli.opening import page_of, show
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.report_server import FileHandler
 from evaluation_assets.core.human_review.desk import InvalidLabel, ReviewDesk
 from evaluation_assets.core.installation import Installation
 
@@ -54,7 +55,7 @@ def review(home: Installation, drop: str, annotator: str | None, port: int, only
             echo(f"{len(desk.labels())} labels are in {desk.file}. Next: evaluation-assets overview", err=True)
 
 
-class _Handler(SimpleHTTPRequestHandler):
+class _Handler(FileHandler):
     """Serves the files of one report, and takes labels from the page that knows the token."""
 
     def __init__(self, desk: ReviewDesk, token: str, *args: Any, **options: Any) -> None:
@@ -62,14 +63,14 @@ class _Handler(SimpleHTTPRequestHandler):
         self._token = token
         super().__init__(*args, **options)
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802  (the names that http.server calls)
         if self.path != "/review":
             super().do_GET()
         elif self._may():
             said = {"annotator": self._desk.annotator, "file": str(self._desk.file), "labels": self._desk.labels()}
             self._answer(HTTPStatus.OK, orjson.dumps(said), "application/json")
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         length = self.headers.get("Content-Length", "")
         if not self._may():
             return
@@ -98,6 +99,3 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass

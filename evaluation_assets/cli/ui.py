@@ -94,7 +94,7 @@ def _run_dagster(home: Installation, port: int, host: str) -> int:
     echo(f"Drop files into {home.drops}. The UI is at http://{host}:{port}", err=True)
     environment = os.environ | {"DAGSTER_HOME": str(home.dagster), "EVALUATION_HOME": str(home.root)}
     environment["PYTHONWARNINGS"] = "ignore"  # Dagster's previews and superseded commands, once per process
-    command = [sys.executable, "-m", "dagster", "dev", "-m", "evaluation_assets.definitions"]
+    command = [sys.executable, "-m", "evaluation_assets.cli.dagster_dev", "-m", "evaluation_assets.definitions"]
     # Handlers before the start: a shell's background job ignores SIGINT, and its children would inherit that.
     servers: list[subprocess.Popen[str]] = []
 

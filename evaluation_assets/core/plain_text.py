@@ -1,6 +1,7 @@
 """Escape untrusted text (names, IDs, messages from files) for terminals, Markdown, chats and spreadsheets."""
 
 import re
+from bisect import bisect_right
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _COMMAND = re.compile(r"^(\s*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
@@ -16,8 +17,14 @@ _CHAT = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "@\u200b"})
 _REFERENCE = re.compile(r"(?<=#)(?=\d)|(?<=\bGH-)(?=\d)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 """Where an issue or an address begins that GitHub links although its characters are escaped."""
 
+_IGNORABLE = (
+    r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    r"\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+"""Unicode's `Default_Ignorable_Code_Point`: fillers, joiners, variation selectors, tags, marks of direction."""
+
 _NOT_SEEN = re.compile(
-    r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+    rf"(?:\x1b\[|\x9b)[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufff9-\ufffb{_IGNORABLE}]"
 )
 _ESCAPED_SIGNS = "\\=+-@\uff1d\uff0b\uff0d\uff20"
 _CSV_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
@@ -30,6 +37,36 @@ _INNER_FORMULA = re.compile(r"([;\t\n|][ \"']*)([=+@\uff1d\uff0b\uff0d\uff20]|-(
 def visible(text: str) -> str:
     """Without characters that are not seen; they could stand inside of a key."""
     return _NOT_SEEN.sub("", text)
+
+
+class Visible:
+    """The text that is seen of another, with the places of its characters there."""
+
+    def __init__(self, text: str) -> None:
+        self._kept_from: list[int] = []
+        self._placed_at: list[int] = []
+        pieces: list[str] = []
+        start = size = 0
+        for hidden in _NOT_SEEN.finditer(text):
+            if hidden.start() > start:
+                self._keep(size, start)
+                pieces.append(text[start : hidden.start()])
+                size += hidden.start() - start
+            start = hidden.end()
+        self._keep(size, start)
+        self.text = "".join([*pieces, text[start:]]) if start else text
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where a span, which is not empty, stands in the other text, with all that is hidden in it."""
+        return self._place(start), self._place(end - 1) + 1
+
+    def _keep(self, size: int, start: int) -> None:
+        self._kept_from.append(size)
+        self._placed_at.append(start)
+
+    def _place(self, index: int) -> int:
+        piece = bisect_right(self._kept_from, index) - 1
+        return self._placed_at[piece] + index - self._kept_from[piece]
 
 
 def plain(text: str) -> str:

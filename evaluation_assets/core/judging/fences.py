@@ -3,13 +3,21 @@
 import hashlib
 import hmac
 import re
-import unicodedata
 from collections.abc import Callable
 
 from evaluation_assets.core.plain_text import visible
 
 _LOOK_ALIKE = re.compile(r"<(?=[\s/]*(?:untrusted|piece|evaluation)\b)", re.IGNORECASE)
-_CONTROL_TOKEN = re.compile(r"<(?=\|)|\[(?=/?INST\])|<(?=/?(?:start|end)_of_turn>)")
+_CONTROL_TOKEN = re.compile(
+    r"<(?=[|\uff5c]|[a-z_]{1,20}\|>|/?(?:s|bos|eos|sop|eop)>|<?/?SYS>>|/?(?:start|end)_of_\w{1,20}>|(?:BOS|EOS)_TOKEN>"
+    r"|SPECIAL_\d|extra_id_\d|reserved_\d|seed:)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|MODEL_SETTINGS|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT))\]|gMASK\]"
+    r"|\|(?:system|user|assistant|tool|endofturn)\||e~\[)|\](?=~!?b[\[\]])"
+)
+"""What begins a mark of today's chat templates: a role, a turn, the beginning or the end of a text. Marks of thoughts
+and tool calls, such as `<think>`, stay: transcripts are full of them, and they end no turn."""
+
+_LESS_THAN = "\uff1c\ufe64"  # other forms of it, which a tokenizer may take for it
 
 Show = Callable[[str], str]
 """How untrusted text is shown: neutral, and without what must not leave for the provider."""
@@ -24,8 +32,8 @@ def fence_of(secret: str, trajectory_text: str) -> str:
 def neutral(text: str) -> str:
     """Untrusted text that can neither look like our markers nor steer a chat template; it reads the same."""
     text = visible(text)
-    if not text.isascii() and "\uff1c" in text:
-        text = text.replace("\uff1c", unicodedata.normalize("NFKC", "\uff1c"))
+    for sign in _LESS_THAN:
+        text = text.replace(sign, "<")
     return _CONTROL_TOKEN.sub(lambda found: found.group() + "\u2060", _LOOK_ALIKE.sub("&lt;", text))
 
 

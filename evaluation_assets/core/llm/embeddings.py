@@ -246,7 +246,7 @@ class EndpointVectors:
             api_key=key_in(self._key_variable),
             base_url=address,
             timeout=_TIMEOUT_S,
-            http_client=bounded_in_threads(openai.DefaultHttpxClient, _TIMEOUT_S)(),
+            http_client=bounded_in_threads(openai.DefaultHttpxClient, address, _TIMEOUT_S),
             default_headers=openai_headers(password),
         )
 

@@ -7,6 +7,7 @@ from itertools import takewhile
 
 import regex
 
+from evaluation_assets.core.plain_text import Visible
 from evaluation_assets.core.redaction.kinds import Span, is_mixed
 from evaluation_assets.core.redaction.presidio import PresidioSettings, UnknownEntities, spans_of
 from evaluation_assets.core.redaction.settings import Redaction
@@ -58,7 +59,7 @@ class Redactor:
         Raises:
             NotRedacted: an own pattern takes too long on it.
         """
-        return self._replaced(text, lambda kind, value: f"[REDACTED:{kind}:{self._number(kind, value)}]")
+        return self._replaced(text, lambda kind, value, _: f"[REDACTED:{kind}:{self._number(kind, value)}]")
 
     def covered(self, text: str) -> str:
         """The text with a block in place of each character of a value, so that it is as long as before.
@@ -66,15 +67,18 @@ class Redactor:
         Raises:
             NotRedacted: an own pattern takes too long on it.
         """
-        return self._replaced(text, lambda _, value: _BLOCK * len(value))
+        return self._replaced(text, lambda _, __, size: _BLOCK * size)
 
-    def _replaced(self, text: str, by: Callable[[str, str], str]) -> str:
-        found = self._found(text)
+    def _replaced(self, text: str, by: Callable[[str, str, int], str]) -> str:
+        """The text with values replaced, by kind, value and size. Characters that are not seen hide no value."""
+        seen = Visible(text)
+        found = self._found(seen.text)
         if not found:
             return text
         pieces, end = [], 0
-        for (start, stop), kind in found:
-            pieces += [text[end:start], by(kind, text[start:stop])]
+        for span, kind in found:
+            start, stop = seen.span(*span)
+            pieces += [text[end:start], by(kind, seen.text[slice(*span)], stop - start)]
             end = stop
         return "".join([*pieces, text[end:]])
 

@@ -17,6 +17,7 @@ import httpx2
 
 from evaluation_assets.core.llm.addresses import split_password
 from evaluation_assets.core.masking import Mask
+from evaluation_assets.core.one_origin import origin_of
 from evaluation_assets.core.plain_text import plain
 
 _TOO_MANY = 429
@@ -144,6 +145,10 @@ class Http:
 
     def _refusal(self, reply: httpx2.Response) -> SendError:
         text = " ".join(plain(self._mask(reply.text)).split())[:_LONGEST_REASON]
+        if reply.has_redirect_location:  # which is not followed
+            text = (
+                f"it redirects to {origin_of(str(reply.url.join(reply.headers['location'])))}; configure that address"
+            )
         reason = f"HTTP {reply.status_code}" + (f": {text}" if text else "")
         status = reply.status_code
         return SendError(

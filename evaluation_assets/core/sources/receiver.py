@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import time
 import zlib
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -21,7 +22,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from evaluation_assets.core.sources.otlp import documents, messages
-from evaluation_assets.core.sources.otlp.parts import MalformedRequest, Parts, Signal
+from evaluation_assets.core.sources.otlp.counting import MOST_OBJECTS
+from evaluation_assets.core.sources.otlp.parts import MalformedRequest, OversizedRequest, Parts, Signal
 from evaluation_assets.core.sources.received import Spool, SpoolError
 from evaluation_assets.core.sources.tally import Tally
 
@@ -37,13 +39,18 @@ MAX_PENDING_BYTES = 256 << 20
 RETRY_SECONDS = 10
 """When a sender may come back if the spool cannot be written."""
 
-_DECODERS = 1
-"""Requests that are decoded at a time: a body takes many times its size while it is decoded."""
+LARGE_BYTES = 1 << 20
+"""Of a decompressed body. Larger ones are decoded one at a time, since they take many times their size meanwhile, and
+smaller ones beside them."""
+
+BODY_SECONDS = 60.0
+"""For a body to arrive."""
 
 _WINDOWS = {"gzip": 31, "deflate": 15}
 """Encodings of bodies, with zlib's number for each container."""
 
-_INVALID, _DENIED, _EXHAUSTED, _UNIMPLEMENTED, _UNAVAILABLE, _UNAUTHENTICATED = 3, 7, 8, 12, 14, 16
+_INVALID, _DEADLINE_EXCEEDED, _DENIED, _EXHAUSTED = 3, 4, 7, 8
+_UNIMPLEMENTED, _UNAVAILABLE, _UNAUTHENTICATED = 12, 14, 16
 """gRPC's codes, which the protocol uses in the bodies of failures."""
 
 
@@ -72,7 +79,9 @@ class _Receiver:
     tally: Tally
     token: str | None
     pending_bytes: int = 0
-    decoding: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(_DECODERS))
+    unpacking: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
+    decoding: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
+    decoding_large: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
     writing: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(1))
 
     def application(self) -> Starlette:
@@ -94,9 +103,12 @@ class _Receiver:
         try:
             self._check(request, media)
             if signal == "metrics":
-                await _discard(request)
+                async for _ in _arriving(request):
+                    pass  # an unread body would end the connection
                 return Response(b"" if media == PROTOBUF else b"{}", media_type=media)
             return await self._accepted(signal, media, request)
+        except ClientDisconnect:
+            return self._failed(media, _Refused(400, _INVALID, "the sender closed the connection"))
         except _Refused as problem:
             return self._failed(media, problem)
 
@@ -115,20 +127,23 @@ class _Receiver:
         pieces: list[bytes] = []
         held = 0
         try:
-            async for piece in request.stream():
+            async for piece in _arriving(request):
                 pieces.append(piece)
                 held += len(piece)
                 self.pending_bytes += len(piece)
-                if held > MAX_BODY_BYTES:
-                    raise _too_large()
                 if self.pending_bytes > MAX_PENDING_BYTES:
                     raise _Refused(429, _EXHAUSTED, "too many requests at once", retry_s=1)
             body = b"".join(pieces)
             pieces.clear()
-            parts = await run_sync(_parts_of, body, encoding, media, signal, limiter=self.decoding)
+            if encoding != "identity":
+                body = await run_sync(_decompressed, body, encoding, limiter=self.unpacking)
+            limiter = self.decoding_large if len(body) > LARGE_BYTES else self.decoding
+            parts = await run_sync(_parts_of, body, media, signal, limiter=limiter)
             added = await run_sync(self.spool.add, parts.parts, round(time.time(), 6), limiter=self.writing)
-        except ClientDisconnect:
-            raise _Refused(400, _INVALID, "the sender closed the connection") from None
+        except MalformedRequest as problem:
+            raise _Refused(400, _INVALID, str(problem)) from None
+        except OversizedRequest:
+            raise _too_large() from None
         except SpoolError as problem:
             self.tally.problem = str(problem)
             raise _Refused(503, _UNAVAILABLE, "the spool cannot be written", RETRY_SECONDS) from None
@@ -182,7 +197,7 @@ class _Receiver:
 
 
 def _too_large() -> _Refused:
-    limit = f"{MAX_BODY_BYTES:,} bytes"
+    limit = f"{MAX_BODY_BYTES:,} bytes or {MOST_OBJECTS:,} messages"
     return _Refused(413, _EXHAUSTED, f"the body has more than {limit}; lower OTEL_BSP_MAX_EXPORT_BATCH_SIZE")
 
 
@@ -190,10 +205,27 @@ async def _healthy(_request: Request) -> Response:
     return Response(b'{"status":"ok"}', media_type=JSON)
 
 
-async def _discard(request: Request) -> None:
-    """Read a body without keeping it; an unread one would end the connection."""
-    async for _ in request.stream():
-        pass
+async def _arriving(request: Request) -> AsyncIterator[bytes]:
+    """The pieces of a body.
+
+    Raises:
+        _Refused: it has too many bytes, or does not arrive in time.
+    """
+    size, until = 0, anyio.current_time() + BODY_SECONDS
+    pieces = request.stream()
+    while True:
+        try:
+            with anyio.fail_after(until - anyio.current_time()):
+                piece = await anext(pieces)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            message = f"the body did not arrive within {BODY_SECONDS:g} s"
+            raise _Refused(408, _DEADLINE_EXCEEDED, message) from None
+        size += len(piece)
+        if size > MAX_BODY_BYTES:
+            raise _too_large()
+        yield piece
 
 
 def _is_token(header: str, token: str) -> bool:
@@ -207,14 +239,10 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
-def _parts_of(body: bytes, encoding: str, media: str, signal: Signal) -> Parts:
-    """Decompress, decode and split a body."""
-    try:
-        content = body if encoding == "identity" else _decompressed(body, encoding)
-        document = messages.document_of(content, signal) if media == PROTOBUF else documents.document_of(content)
-        return documents.parts_of(document, signal)
-    except MalformedRequest as problem:
-        raise _Refused(400, _INVALID, str(problem)) from None
+def _parts_of(body: bytes, media: str, signal: Signal) -> Parts:
+    """Decode and split a body."""
+    document = messages.document_of(body, signal) if media == PROTOBUF else documents.document_of(body)
+    return documents.parts_of(document, signal)
 
 
 def _decompressed(body: bytes, encoding: str) -> bytes:
@@ -224,7 +252,7 @@ def _decompressed(body: bytes, encoding: str) -> bytes:
     except zlib.error:
         raise MalformedRequest(f"the body is not {encoding}") from None
     if len(content) > MAX_BODY_BYTES:
-        raise _too_large()
+        raise OversizedRequest
     if not inflater.eof:
         raise MalformedRequest(f"the {encoding} body is cut off")
     return content

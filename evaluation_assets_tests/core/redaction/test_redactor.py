@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from evaluation_assets.core.plain_text import Visible, visible
 from evaluation_assets.core.redaction.redactor import NotRedacted, Redactor
 from evaluation_assets.core.redaction.settings import NOTHING, Redaction
 
@@ -34,6 +35,31 @@ def test_a_key_is_replaced_and_the_text_around_it_stays(name: str) -> None:
     text = f'the tool printed "{KEYS[name]}" and went on'
     assert Redactor(Redaction())(text) == 'the tool printed "[REDACTED:credential:1]" and went on'
     assert Redactor(NOTHING)(text) == text
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u00ad", "\ufe0f", "\u034f", "\U000e0041", "\x1b[0m", "\u2060\u202e"])
+@pytest.mark.parametrize("name", [name for name in KEYS if not name.startswith("pem")])
+def test_a_key_is_found_whatever_is_hidden_in_it(name: str, hidden: str) -> None:
+    key, redactor = KEYS[name], Redactor(Redaction())
+    split = key[:6] + hidden + key[6:10] + hidden + key[10:]
+    assert redactor(f"❤️ it is {split}, {key}") == "❤️ it is [REDACTED:credential:1], [REDACTED:credential:1]"
+    covered = redactor.covered(f"\u200b❤️ it is {split}\u200b, end")
+    assert covered == f"\u200b❤️ it is {'█' * len(split)}\u200b, end"
+
+
+def test_a_password_with_something_hidden_is_found_everywhere() -> None:
+    redactor = Redactor(Redaction())
+    assert redactor("pass\u00adword=hun\u200bter2000x") == "pass\u00adword=[REDACTED:credential:1]"
+    assert redactor("it was hunter20\ufe0f00x.") == "it was [REDACTED:credential:1]."
+
+
+@given(st.text(alphabet=st.sampled_from("ab\u200b\u00ad\x1b[m0\ufe0f"), max_size=30))
+def test_what_is_seen_knows_its_places(text: str) -> None:
+    seen = Visible(text)
+    assert seen.text == visible(text)
+    for index, character in enumerate(seen.text):
+        start, end = seen.span(index, index + 1)
+        assert text[start:end] == character
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,30 @@
-"""HTTP clients that limit where requests go, redirected ones too, and the size of a response."""
+"""HTTP clients that send requests to one server only, redirected ones too, and limit the size of a response."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 
 from evaluation_assets.core.llm.allowed_hosts import refusal_of
 from evaluation_assets.core.llm.errors import ProviderError
+from evaluation_assets.core.one_origin import OtherOrigin, only_to
 
 LARGEST_REPLY = 32 * 2**20
 """Bytes of an answer, unpacked: thousands of times a usual reply, several times the longest output of today's
 models with every character escaped, and little enough to be held for each request in flight."""
 
 
-def bounded(client: type[httpx2.AsyncClient]) -> type[httpx2.AsyncClient]:
-    """The class of a client, with answers that are cut off while they are read."""
+def bounded(client: type[httpx2.AsyncClient], base_url: str) -> httpx2.AsyncClient:
+    """A client for an endpoint, with answers that are cut off while they are read."""
+    check = _check_of(base_url)
+
+    async def check_soon(request: httpx2.Request) -> None:
+        check(request)
 
     class Bounded(client):
         def __init__(self) -> None:
-            super().__init__(event_hooks={"request": [_check_host]})
+            super().__init__(event_hooks={"request": [check_soon]})
 
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
@@ -30,15 +36,15 @@ def bounded(client: type[httpx2.AsyncClient]) -> type[httpx2.AsyncClient]:
                 await response.aclose()
                 raise
 
-    return Bounded
+    return Bounded()
 
 
-def bounded_in_threads(client: type[httpx2.Client], seconds: float) -> type[httpx2.Client]:
+def bounded_in_threads(client: type[httpx2.Client], base_url: str, seconds: float) -> httpx2.Client:
     """The same for a client without an event loop, which has to end a slow answer by itself too."""
 
     class Bounded(client):
         def __init__(self) -> None:
-            super().__init__(event_hooks={"request": [_check_host_now]})
+            super().__init__(event_hooks={"request": [_check_of(base_url)]})
 
         def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             """Send a request, and read its answer in full."""
@@ -58,16 +64,22 @@ def bounded_in_threads(client: type[httpx2.Client], seconds: float) -> type[http
                 response.close()
             return _rebuilt(response, parts)
 
-    return Bounded
+    return Bounded()
 
 
-async def _check_host(request: httpx2.Request) -> None:
-    _check_host_now(request)
+def _check_of(base_url: str) -> Callable[[httpx2.Request], None]:
+    """What refuses requests to hosts that are not allowed, and to others than the endpoint."""
+    refusal, check_origin = refusal_of(base_url), only_to(base_url)
 
+    def check(request: httpx2.Request) -> None:
+        if refusal is not None:
+            raise ProviderError("auth", refusal, retryable=False)
+        try:
+            check_origin(request)
+        except OtherOrigin as problem:
+            raise ProviderError("auth", f"the endpoint {problem}", retryable=False) from None
 
-def _check_host_now(request: httpx2.Request) -> None:
-    if refusal := refusal_of(str(request.url)):
-        raise ProviderError("auth", refusal, retryable=False)
+    return check
 
 
 async def _in_full(response: httpx2.Response) -> httpx2.Response:

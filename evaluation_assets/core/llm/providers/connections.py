@@ -58,7 +58,7 @@ def _openai(endpoint: Endpoint) -> Provider:
         base_url=address,
         max_retries=0,
         timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT_S),
-        http_client=bounded(openai.DefaultAioHttpClient)(),
+        http_client=bounded(openai.DefaultAioHttpClient, address),
         default_headers=openai_headers(password),
     )
     return OpenAIChat(client, endpoint.model, endpoint.abilities, secrets_of(endpoint.base_url, key))
@@ -73,7 +73,7 @@ def _anthropic(endpoint: Endpoint) -> Provider:
 
     address, password = split_password(endpoint.base_url)
     timeout = anthropic.Timeout(None, connect=CONNECT_TIMEOUT_S)
-    http_client = bounded(anthropic.DefaultAioHttpClient)()
+    http_client = bounded(anthropic.DefaultAioHttpClient, address)
     if endpoint.abilities.credentials == "google":
         token = _google_token()
 

@@ -8,7 +8,8 @@ from typing import Any
 import orjson
 
 from evaluation_assets.core.formats.untyped import at, list_in, objects_in
-from evaluation_assets.core.sources.otlp.parts import MalformedRequest, Part, Parts, Signal
+from evaluation_assets.core.sources.otlp.counting import check_values
+from evaluation_assets.core.sources.otlp.parts import MalformedRequest, OversizedRequest, Part, Parts, Signal
 from evaluation_assets.core.trajectories.model import JsonObject
 
 MOST_ATTRIBUTES = 2048
@@ -16,6 +17,9 @@ MOST_ATTRIBUTES = 2048
 
 MOST_EVENTS = 10_000
 """Of a span."""
+
+MOST_PARTS_BYTES = 128 << 20
+"""Of all parts of a request. Each repeats its resource and libraries, which may be as large as the request."""
 
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
 _LAYERS: dict[Signal, tuple[str, str, str]] = {
@@ -30,7 +34,9 @@ def document_of(body: bytes) -> JsonObject:
 
     Raises:
         MalformedRequest: the body is not a JSON object.
+        OversizedRequest: it holds too many values.
     """
+    check_values(body)
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -45,6 +51,7 @@ def parts_of(document: JsonObject, signal: Signal) -> Parts:
 
     Raises:
         MalformedRequest: the document does not have the shape of the signal.
+        OversizedRequest: its parts are too large together.
     """
     resources, scopes, name = _LAYERS[signal]
     if not isinstance(document.get(resources, []), list):
@@ -61,12 +68,16 @@ def parts_of(document: JsonObject, signal: Signal) -> Parts:
                     of_traces.setdefault(trace, []).append(opened[trace])
                 opened[trace][scopes].append({**_about(scope, "scope"), name: items})
                 of_parts.setdefault(trace, []).extend(items)
+    size = 0
     for trace, items in of_parts.items():
         try:
             content = orjson.dumps({resources: of_traces[trace]})
         except orjson.JSONEncodeError:
             parts.reject(len(items), "values are nested too deeply")
             continue
+        size += len(content)
+        if size > MOST_PARTS_BYTES:
+            raise OversizedRequest
         part = Part(
             trace=trace,
             signal=signal,

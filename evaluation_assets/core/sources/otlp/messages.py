@@ -12,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
+from evaluation_assets.core.sources.otlp.counting import check_messages
 from evaluation_assets.core.sources.otlp.parts import MalformedRequest, Signal
 from evaluation_assets.core.trajectories.model import JsonObject
 
@@ -26,8 +27,10 @@ def document_of(body: bytes, signal: Signal) -> JsonObject:
 
     Raises:
         MalformedRequest: the body is not a message of this signal.
+        OversizedRequest: it holds too many messages.
     """
     request = ExportTraceServiceRequest() if signal == "traces" else ExportLogsServiceRequest()
+    check_messages(body, request.DESCRIPTOR)
     try:
         request.ParseFromString(body)
     except DecodeError:

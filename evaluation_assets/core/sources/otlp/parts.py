@@ -10,6 +10,10 @@ class MalformedRequest(Exception):
     """A body that cannot be read; the message says why, without its content."""
 
 
+class OversizedRequest(Exception):
+    """A body that would take too much memory or time."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """The spans or log records that a request has of one trace.

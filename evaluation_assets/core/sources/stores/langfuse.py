@@ -17,6 +17,7 @@ from langfuse.api.commons.types.observation_v2 import ObservationV2
 from langfuse.api.core.api_error import ApiError
 from pydantic import ValidationError
 
+from evaluation_assets.core.one_origin import OtherOrigin, only_to
 from evaluation_assets.core.sources.secrets import secret
 from evaluation_assets.core.sources.settings import LangfuseSettings, SourceSettings
 from evaluation_assets.core.sources.store import StoreError, Trace, Wanted
@@ -52,8 +53,11 @@ class LangfuseTraces:
 
     def __init__(self, settings: LangfuseSettings) -> None:
         self._settings = settings
+        url = str(settings.url).rstrip("/")
+        client = httpx.Client(timeout=_TIMEOUT_S, follow_redirects=True, event_hooks={"request": [only_to(url)]})
         self._api = LangfuseAPI(
-            base_url=str(settings.url).rstrip("/"),
+            base_url=url,
+            httpx_client=client,
             username=secret(settings.public_key_env),
             password=secret(settings.secret_key_env),
             timeout=_TIMEOUT_S,
@@ -139,6 +143,8 @@ def _explained(settings: LangfuseSettings) -> Iterator[None]:
         yield
     except ApiError as problem:
         raise StoreError(f"{where}: {_remedy(problem.status_code, settings)}") from None
+    except OtherOrigin as problem:
+        raise StoreError(f"Langfuse at {problem}") from None
     except httpx.HTTPError as problem:
         raise StoreError(f"{where} cannot be reached ({type(problem).__name__}): check url") from None
     except ValidationError:

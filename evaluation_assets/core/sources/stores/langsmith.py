@@ -7,15 +7,17 @@ written as a nested run in the names of the run data format, which exports of th
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import get_args
+from typing import Any, get_args
 
 import langsmith
 import orjson
+import requests
 from langsmith.types import RunSelectField
 from langsmith.types.run import Run
 from langsmith.utils import LangSmithAuthError, LangSmithError, LangSmithNotFoundError
 from pydantic import ValidationError
 
+from evaluation_assets.core.one_origin import OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.sources.secrets import secret
 from evaluation_assets.core.sources.settings import LangsmithSettings, SourceSettings
 from evaluation_assets.core.sources.store import StoreError, Trace, Wanted
@@ -52,7 +54,10 @@ class LangsmithTraces:
         self._key = secret(settings.api_key_env)
         self._url = str(settings.url).rstrip("/")
         base_url = self._url.removesuffix("/v1").removesuffix("/api")  # LANGSMITH_ENDPOINT of self-hosted servers
-        self._api = langsmith.Langsmith(api_key=self._key, base_url=base_url, max_retries=_RETRIES, timeout=_TIMEOUT_S)
+        client = langsmith.DefaultHttpxClient(event_hooks={"request": [only_to(base_url)]})
+        self._api = langsmith.Langsmith(
+            api_key=self._key, base_url=base_url, max_retries=_RETRIES, timeout=_TIMEOUT_S, http_client=client
+        )
         self._project_id: str | None = None
 
     def ended(self, after: datetime, until: datetime, wanted: Wanted) -> Iterator[Trace]:
@@ -100,9 +105,23 @@ class LangsmithTraces:
     def _project(self) -> str:
         """The ID of the project."""
         if self._project_id is None:
-            client = langsmith.Client(api_url=self._url, api_key=self._key, auto_batch_tracing=False)
+            session = _OneServer(self._url)
+            client = langsmith.Client(api_url=self._url, api_key=self._key, auto_batch_tracing=False, session=session)
             self._project_id = str(client.read_project(project_name=self._settings.project).id)
         return self._project_id
+
+
+class _OneServer(requests.Session):
+    """Requests to one server, also after redirects."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._check = only_to(url)
+
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        """Send a request, unless it goes to another server."""
+        self._check(request)
+        return super().send(request, **options)
 
 
 def _utc(moment: datetime) -> datetime:
@@ -150,7 +169,9 @@ def _explained(settings: LangsmithSettings) -> Iterator[None]:
         raise StoreError(f"{where}: {_remedy(problem.status_code)}") from None
     except ValidationError:
         raise StoreError(f"{where} gave an answer that its SDK cannot read: check url") from None
-    except (langsmith.APIConnectionError, LangSmithError) as problem:
+    except (langsmith.APIConnectionError, LangSmithError, OtherOrigin) as problem:
+        if (refusal := refusal_in(problem)) is not None:
+            raise StoreError(f"LangSmith at {refusal}") from None
         raise StoreError(f"{where} cannot be reached or refuses ({type(problem).__name__}): check url") from None
 
 

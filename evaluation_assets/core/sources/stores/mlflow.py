@@ -28,6 +28,7 @@ _Found = TypeVar("_Found")
 _CLIENT = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # by default a server that is down is tried for minutes
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
+    "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",  # they may lead to another server
     "MLFLOW_DISABLE_TELEMETRY": "true",
 }
 """Settings of the client, unless the environment has them: a sensor's tick has 60 seconds."""

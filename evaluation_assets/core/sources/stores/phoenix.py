@@ -10,6 +10,7 @@ import httpx
 from phoenix.client import Client
 from phoenix.client.exceptions import PhoenixException
 
+from evaluation_assets.core.one_origin import OtherOrigin, only_to, refusal_in
 from evaluation_assets.core.sources.settings import PhoenixSettings, SourceSettings
 from evaluation_assets.core.sources.store import StoreError, Trace, Wanted
 from evaluation_assets.core.trajectories.model import JsonObject
@@ -40,7 +41,13 @@ def open_store(settings: SourceSettings) -> "PhoenixStore":
         if not key:
             raise StoreError(f"{settings.api_key_env} is not set; export the API key of Phoenix in it")
         headers["Authorization"] = f"Bearer {key}"
-    http = httpx.Client(base_url=str(settings.url), headers=headers, timeout=_TIMEOUT)
+    http = httpx.Client(
+        base_url=str(settings.url),
+        headers=headers,
+        timeout=_TIMEOUT,
+        follow_redirects=True,
+        event_hooks={"request": [only_to(str(settings.url))]},
+    )
     return PhoenixStore(Client(http_client=http), http, settings)
 
 
@@ -151,6 +158,8 @@ class PhoenixStore:
                 why = "it needs a valid API key; name its variable as `api_key_env` in sources.yaml"
             else:
                 why = f"it answers {code}"
-            raise StoreError(f"{place} gives no traces: {why}") from problem
-        except (httpx.HTTPError, PhoenixException) as problem:
+            raise StoreError(f"{place} gives no traces: {why}") from None
+        except (httpx.HTTPError, PhoenixException, OtherOrigin) as problem:
+            if (refusal := refusal_in(problem)) is not None:
+                raise StoreError(f"Phoenix at {refusal}") from None
             raise StoreError(f"{place} gives no traces: {problem}") from None
