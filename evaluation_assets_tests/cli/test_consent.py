@@ -1,6 +1,7 @@
 """`evaluate` shows its quote and asks before it spends anything."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,16 @@ def test_on_a_terminal_no_means_that_nothing_is_called_or_taken_in(tmp_path: Pat
     assert "judge one: " in written and "at most $" in written
     assert server.requests() == []
     assert not list((tmp_path / "home" / "drops").glob("*.jsonl"))
+
+
+def test_a_signal_at_the_question_is_no_failure(tmp_path: Path, server: ModelServer) -> None:
+    terminal = Terminal(["evaluate", *arguments(tmp_path, server)])
+    wait_for(lambda: b"Evaluate? [y/N]" in terminal.written or terminal.process.poll() is not None or None, 120)
+    terminal.process.send_signal(signal.SIGINT)
+    status, written = terminal.end()
+    assert status == 130
+    assert "stopped by SIGINT." in written and "Aborted" not in written
+    assert server.requests() == []
 
 
 def test_on_a_terminal_yes_evaluates_and_what_is_paid_for_is_not_asked_again(
