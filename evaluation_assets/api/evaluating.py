@@ -85,7 +85,7 @@ def evaluate(
         for_suite = _Suite.of(suite)
         check_ledger(installation, chosen)
         check_evaluators(chosen)
-        _check_price(installation, chosen, settings, for_suite, _looked_at(source, one_drop, format), budget)
+        _check_cost(installation, chosen, settings, for_suite, _looked_at(source, one_drop, format), budget)
         drop = _taken_in(installation, Path(source), name, for_suite, format, one_drop, replace_drop)
     return _run(installation, chosen, drop, settings, budget, progress)
 
@@ -133,11 +133,12 @@ def _looked_at(source: str | Path, one_drop: bool, format_name: str | None) -> D
     return drop if format_name is None else replace(drop, forced_format=format_name)
 
 
-def _check_price(
+def _check_cost(
     home: Installation, panel: Panel, settings: Settings, suite: _Suite, drop: Drop, budget: float | None
 ) -> None:
-    """The rule of the command without a terminal: above `ask_above_usd`, a budget is needed."""
+    """The rules of the command without a terminal: a judge has its key; above `ask_above_usd`, a budget is needed."""
     paid = PaidEvaluation(home, panel, settings, suite.name)
+    paid.check_keys([drop])
     if budget is not None or paid.is_free:
         return
     expected = in_total(paid.quotes([drop]).values()).expected.usd or 0.0

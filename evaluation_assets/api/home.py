@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evaluation_assets.api.errors import UnknownName
+from evaluation_assets.api.errors import UnknownName, UnusableInput
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.lake import Stored
 
@@ -106,7 +106,13 @@ def load_home(home: str | Path | None = None) -> Home:
 
 
 def installation_at(home: str | Path | None) -> Installation:
-    """The installation at a path or URL, or that of the environment."""
-    if home is None:
-        return Installation.from_environment()
-    return Installation.at(str(home), os.environ.get("EVALUATION_LAKE_URL"))
+    """The installation at a path or URL, or that of the environment.
+
+    Raises:
+        UnusableInput: a folder of it cannot be used.
+    """
+    lake = os.environ.get("EVALUATION_LAKE_URL")
+    found = Installation.from_environment() if home is None else Installation.at(str(home), lake)
+    if (problem := found.problem) is not None:
+        raise UnusableInput(f"the home folder cannot be used: {problem}; choose another home")
+    return found

@@ -1,5 +1,22 @@
-"""`python -m evaluation_assets.cli`."""
+"""The command `evaluation-assets`, also `python -m evaluation_assets.cli`, which a signal to stop ends at any time.
 
-from evaluation_assets.cli.main import main
+While modules are imported, and after the command, a signal ends the process at once. While the command runs, it is
+an exception.
+"""
 
-main()
+from evaluation_assets.core.stop_signals import end_process, handle_signals
+
+
+def run() -> None:
+    """Run the command that the arguments name."""
+    handle_signals(end_process)
+    from evaluation_assets.cli.main import main  # noqa: PLC0415  (a signal may come while it is imported)
+
+    try:
+        main()
+    finally:
+        handle_signals(end_process)
+
+
+if __name__ == "__main__":
+    run()

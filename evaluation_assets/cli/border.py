@@ -3,15 +3,18 @@
 import atexit
 import errno
 import gc
+import signal
 import sqlite3
+import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
 
-from evaluation_assets.cli.output import refuse
+from evaluation_assets.cli.output import echo, refuse
 from evaluation_assets.core.garbage import COLLECTED_EVERY
+from evaluation_assets.core.stop_signals import Interrupted, end_process, handle_signals, interrupt, stopped_by
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -52,12 +55,28 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, self.lazy[name][1]) for name in self.list_commands(ctx)])
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name. From now on a signal to stop is an exception, see `cli.__main__`."""
+        found = super().resolve_command(ctx, args)
+        if signal.getsignal(signal.SIGINT) is end_process:
+            handle_signals(interrupt)
+        return found
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         gc.set_threshold(COLLECTED_EVERY, *gc.get_threshold()[1:])
         atexit.register(gc.freeze)  # else Python's end takes a second: it looks for cycles among all objects
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort) as stopped:  # click aborts where a question is interrupted
+            cause = stopped.__context__ if isinstance(stopped, click.Abort) else stopped
+            if not isinstance(cause, KeyboardInterrupt):
+                raise
+            number = cause.number if isinstance(cause, Interrupted) else signal.SIGINT
+            echo(stopped_by(number), err=True)
+            sys.exit(128 + number)
         except Exception as problem:
             from evaluation_assets.core.configuration import InvalidConfiguration  # noqa: PLC0415  (pydantic)
             from evaluation_assets.core.lake import DamagedTable  # noqa: PLC0415  (pyarrow)

@@ -116,8 +116,9 @@ def evaluate(
                     None if suite_path is None else suite_path.resolve().stem,
                     select,
                 )
-                if not paid.is_free:
+                if paid.lacks_keys or not paid.is_free:
                     drops = drops_of(inputs, sessions, one_drop=one_drop, format_name=format_name)
+                    paid.check_keys(drops)
                     ask_for_consent(paid, drops, budget, panel.ask_above_usd, agreed=yes, quiet=quiet)
             suite = None if suite_path is None else take_in_suite(home, suite_path)
             if sessions is not None:

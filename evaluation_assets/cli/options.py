@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evaluation_assets.cli.output import refuse
 from evaluation_assets.core.configuration import duration
 from evaluation_assets.core.formats.registry import FORMATS
 from evaluation_assets.core.installation import Installation
@@ -62,7 +63,10 @@ def with_home(command: Any) -> Any:
     )
     @wraps(command)
     def run(home_url: str, **options: Any) -> None:
-        command(home=Installation.at(home_url, os.environ.get("EVALUATION_LAKE_URL")), **options)
+        home = Installation.at(home_url, os.environ.get("EVALUATION_LAKE_URL"))
+        if (problem := home.problem) is not None:
+            refuse(f"the home folder cannot be used: {problem}. Choose another --home.")
+        command(home=home, **options)
 
     return run
 

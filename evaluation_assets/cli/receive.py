@@ -5,7 +5,6 @@ import errno
 import ipaddress
 import os
 import shutil
-import signal
 import socket
 import sys
 import time
@@ -18,11 +17,11 @@ from starlette.applications import Starlette
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.punctual_protocol import PunctualProtocol
-from evaluation_assets.core.cancellation import SIGNALS
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.sources.received import Spool, SpoolError
 from evaluation_assets.core.sources.tally import Tally
+from evaluation_assets.core.stop_signals import handle_signals
 
 LINE_SECONDS = 60.0
 """Seconds between lines if stderr is not a terminal."""
@@ -152,9 +151,7 @@ async def _serve(application: Starlette, listener: socket.socket, spool: Spool, 
     def stop(*_: object) -> None:
         server.should_exit = True
 
-    for number in SIGNALS:  # uvicorn handles two of them and raises these again when it has ended
-        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, stop)
+    handle_signals(stop)  # uvicorn handles two of them and raises these again when it has ended
     tasks = [asyncio.create_task(_report(tally)), asyncio.create_task(_expire(spool, keep_days))]
     try:
         await server.serve(sockets=[listener])

@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+from evaluation_assets.core.stop_signals import SIGNALS
 
 Result = TypeVar("Result")
 

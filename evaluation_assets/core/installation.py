@@ -1,6 +1,7 @@
 """Paths of an installation."""
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -34,13 +35,18 @@ class Installation:
         """The installation at a path or URL."""
         root = UPath(url)
         if _is_local(root):
-            root = UPath(Path(root.path).resolve())
+            root = UPath(os.path.realpath(root.path))
         return cls(root, UPath(lake_url) if lake_url else root / "lake")
 
     @classmethod
     def from_environment(cls) -> Self:
         """The installation that `EVALUATION_HOME` and `EVALUATION_LAKE_URL` name; default `.evaluation`."""
         return cls.at(os.environ.get("EVALUATION_HOME", _DEFAULT), os.environ.get("EVALUATION_LAKE_URL"))
+
+    @property
+    def problem(self) -> str | None:
+        """Why the folders on this machine cannot be used, `None` if they can be read. Nothing is created."""
+        return _problem_of(self._local) or (_problem_of(Path(self.lake.path)) if _is_local(self.lake) else None)
 
     @property
     def drops(self) -> UPath:
@@ -187,3 +193,19 @@ class Installation:
         if not folder.exists():
             return []
         return sorted(path.name for path in folder.iterdir() if self.table(drop, "clip_verdicts", path.name).exists)
+
+
+def _problem_of(folder: Path) -> str | None:
+    """Why there is no folder at a path and none can be created."""
+    for path in (folder, *folder.parents):
+        try:
+            if not stat.S_ISDIR(path.stat().st_mode):
+                return f"{path} is not a folder"
+            if path == folder:
+                next(path.iterdir(), None)
+            return None
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # the first parent that is there decides
+        except OSError as problem:
+            return f"{path}: {problem.strerror}"
+    return None

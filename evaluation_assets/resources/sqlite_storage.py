@@ -21,6 +21,8 @@ from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection, Engine
 
+from evaluation_assets.resources.new_databases import create_databases
+
 _OPEN_RUNS = 4
 """Event logs of runs that stay open: Dagster has one file for each run."""
 
@@ -34,6 +36,7 @@ def open_instance(folder: Path) -> dg.DagsterInstance:
     configured = yaml.safe_load(settings.read_text("utf-8")) if settings.exists() else None
     if _OWN_STORAGE & set(configured or {}):
         return dg.DagsterInstance.get()
+    create_databases(folder)
     _sync_at_checkpoints(folder)
     storage = {"module": __name__, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
     return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}}))

@@ -224,6 +224,7 @@ def _execute(
     tags: Mapping[str, str] | None = None,
 ) -> dg.ExecuteInProcessResult:
     """Execute a run. On a signal to stop it is canceled; it is never left in the state STARTED."""
+    stop.check()
     run_id = str(uuid.uuid4())
     stop.runs.append(run_id)
 

@@ -1,5 +1,6 @@
 """What an evaluation would cost, before anything of it runs."""
 
+import os
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cached_property
@@ -13,7 +14,7 @@ from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.quotes import Quote
 from evaluation_assets.core.llm.messages import TokenUsage
-from evaluation_assets.core.planning import Plan, plan, total_of
+from evaluation_assets.core.planning import Calls, Plan, plan, total_of
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import load_settings
@@ -42,8 +43,33 @@ class PaidEvaluation:
         """
         return not self._priced or not self._selects_verdicts()
 
+    @property
+    def lacks_keys(self) -> bool:
+        """Whether every judge needs a key and none has it."""
+        return not any(_has_key(judge.key_variable) for judge in self._panel.judges)
+
+    def check_keys(self, drops: Sequence[Drop]) -> None:
+        """Check that some judge can be asked, or that the ledger has all replies, before anything of it runs.
+
+        Raises:
+            InvalidPanel: no judge has its key; the message names the variables.
+            InvalidSelection: `select` names no asset of an evaluation.
+        """
+        if not self.lacks_keys or not self._selects_verdicts():
+            return
+        judges = judges_of(self._panel, self._home.ledger_url)
+        if any(sum(calls.new.values()) for calls in self._calls(drops, judges)):
+            without = ", ".join(f"{judge.name}: {judge.key_variable}" for judge in self._panel.judges)
+            raise InvalidPanel(
+                f"no judge can be asked, because no API key is set ({without}). Set the variable, or choose judges "
+                "that need none, such as provider: rules, in panel.yaml"
+            )
+
     def quotes(self, drops: Sequence[Drop]) -> dict[str, Quote]:
         """The quote of each judge that costs something, over these drops. Drops that cannot be read cost nothing."""
+        return {calls.judge: calls.quote for calls in self._calls(drops, self._priced)}
+
+    def _calls(self, drops: Sequence[Drop], judges: Sequence[Judge]) -> list[Calls]:
         home = self._home
         rubrics, types, canaries = (
             load_rubrics(home.rubrics),
@@ -53,10 +79,10 @@ class PaidEvaluation:
         plans: list[Plan] = []
         for drop in drops:
             try:
-                plans.append(plan(drop, self._settings, rubrics, types, self._priced, canaries, suite=self._suite))
+                plans.append(plan(drop, self._settings, rubrics, types, judges, canaries, suite=self._suite))
             except (InvalidDrop, UnreadableDrop):
                 continue  # the evaluation says so, and spends nothing on it
-        return {calls.judge: calls.quote for calls in total_of(plans)}
+        return total_of(plans)
 
     @cached_property
     def _priced(self) -> list[Judge]:
@@ -73,6 +99,11 @@ class PaidEvaluation:
 
         chosen = assets_of(build_definitions(self._home, self._panel), self._select, with_files=False)
         return any(key.path[0].endswith("_verdicts") for key in chosen)
+
+
+def _has_key(variable: str | None) -> bool:
+    """Whether a judge has the key that it needs; many need none."""
+    return variable is None or bool(os.environ.get(variable))
 
 
 def _can_cost(judge: Judge) -> bool:

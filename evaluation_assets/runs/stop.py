@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Self
 
-from evaluation_assets.core.cancellation import SIGNALS
+from evaluation_assets.core.stop_signals import SIGNALS, Interrupted, is_importing
 
 
 class Stop:
@@ -23,13 +23,14 @@ class Stop:
         self.at_once: Callable[[], object] = lambda: None
         self.runs: list[str] = []
         self._noted = threading.Event()
+        self._postponed = False
 
     def __enter__(self) -> Self:
         self._before = {number: signal.getsignal(number) for number in SIGNALS}
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job of a shell
+        signal.signal(signal.SIGINT, self._interrupt)  # ignored in a background job of a shell
         for number in SIGNALS:
             if number != signal.SIGINT and self._before[number] != signal.SIG_IGN:  # nohup ignores SIGHUP
-                signal.signal(number, _interrupt)
+                signal.signal(number, _as_interrupt)
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
@@ -41,6 +42,14 @@ class Stop:
         os.close(self._write)
         for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def check(self) -> None:
+        """Raise `KeyboardInterrupt` if a signal came; one that came while a module was imported was postponed.
+
+        The import system loses an exception in its callbacks, and extension modules turn it into an `ImportError`.
+        """
+        if self._postponed or self.signal is not None:
+            raise KeyboardInterrupt
 
     def settled(self) -> bool:
         """Whether there was a signal; if so, waits until `at_once` has returned."""
@@ -62,8 +71,14 @@ class Stop:
                     finally:
                         self._noted.set()
 
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if is_importing(frame):
+            self._postponed = True
+        else:
+            raise Interrupted(number)
 
-def _interrupt(_number: int, frame: FrameType | None) -> None:
+
+def _as_interrupt(_number: int, frame: FrameType | None) -> None:
     """Forward the signal to the current SIGINT handler."""
     handler = signal.getsignal(signal.SIGINT)
     if callable(handler):

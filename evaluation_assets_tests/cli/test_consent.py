@@ -1,12 +1,14 @@
 """`evaluate` shows its quote and asks before it spends anything."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evaluation_assets_tests.conftest import SAMPLE
+import evaluation_assets as ea
+from evaluation_assets_tests.conftest import SAMPLE, command
 from evaluation_assets_tests.defs.test_model_judges import cli
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
 from evaluation_assets_tests.model_server import ModelServer
@@ -29,6 +31,16 @@ def test_on_a_terminal_no_means_that_nothing_is_called_or_taken_in(tmp_path: Pat
     assert "judge one: " in written and "at most $" in written
     assert server.requests() == []
     assert not list((tmp_path / "home" / "drops").glob("*.jsonl"))
+
+
+def test_a_signal_at_the_question_is_no_failure(tmp_path: Path, server: ModelServer) -> None:
+    terminal = Terminal(["evaluate", *arguments(tmp_path, server)])
+    wait_for(lambda: b"Evaluate? [y/N]" in terminal.written or terminal.process.poll() is not None or None, 120)
+    terminal.process.send_signal(signal.SIGINT)
+    status, written = terminal.end()
+    assert status == 130
+    assert "stopped by SIGINT." in written and "Aborted" not in written
+    assert server.requests() == []
 
 
 def test_on_a_terminal_yes_evaluates_and_what_is_paid_for_is_not_asked_again(
@@ -66,3 +78,48 @@ def test_nothing_is_asked_where_nothing_can_cost(tmp_path: Path, server: ModelSe
     status, written = Terminal(["evaluate", *given]).end()
     assert status in (0, 1)
     assert "Evaluate?" not in written
+
+
+@pytest.mark.parametrize("key", [None, ""], ids=["not set", "empty"])
+def test_without_a_key_of_any_judge_nothing_is_evaluated(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch, key: str | None
+) -> None:
+    keys = {"TEST_KEY": "", "OTHER_KEY": key or ""}
+    panel: dict[str, object] = {
+        "judges": [judge(server), judge(server, "two", api_key_env="OTHER_KEY", price={"input": 0, "output": 0})]
+    }
+    given = arguments(tmp_path, server, panel, preset="quick")
+    if key is None:
+        monkeypatch.delenv("OTHER_KEY", raising=False)
+        del keys["OTHER_KEY"]
+    refused = command("evaluate", *given, "--yes", home=tmp_path / "home", **keys)
+    assert refused.returncode == 2
+    assert refused.stderr == (
+        "evaluation-assets: no judge can be asked, because no API key is set (one: TEST_KEY, two: OTHER_KEY). Set the "
+        "variable, or choose judges that need none, such as provider: rules, in panel.yaml\n"
+    )
+    assert server.requests() == []
+    assert not list((tmp_path / "home" / "drops").glob("*.jsonl")) and not list((tmp_path / "home/lake").iterdir())
+    monkeypatch.delenv("TEST_KEY")
+    with pytest.raises(ea.UnusableInput, match="no judge can be asked"):
+        ea.evaluate(given[0], home=tmp_path / "home", panel=given[-1], budget=5.0)
+
+
+def test_without_a_key_what_is_in_the_ledger_is_evaluated(tmp_path: Path, server: ModelServer) -> None:
+    given = arguments(tmp_path, server, preset="quick")
+    assert cli("evaluate", *given, "--yes").returncode in (0, 1)
+    asked = len(server.requests())
+    again = command("evaluate", *given, "--yes", home=tmp_path / "home", TEST_KEY="")
+    assert again.returncode in (0, 1), again.stderr
+    assert len(server.requests()) == asked
+
+
+def test_a_judge_with_a_key_is_enough(tmp_path: Path, server: ModelServer) -> None:
+    panel: dict[str, object] = {
+        "quorum": 1,
+        "judges": [judge(server, preset="quick"), judge(server, "two", api_key_env="NO_SUCH_KEY")],
+    }
+    given = arguments(tmp_path, server, panel)
+    done = cli("evaluate", *given, "--yes")
+    assert done.returncode in (0, 1), done.stderr
+    assert len(server.requests()) == 2

@@ -8,6 +8,7 @@ from evaluation_assets.core.constraints.json_paths import selected
 from evaluation_assets.core.constraints.patterns import all_in, found_in
 from evaluation_assets.core.constraints.seen_calls import SeenCall, texts_in
 from evaluation_assets.core.constraints.settings import PassedValues
+from evaluation_assets.core.constraints.value_index import ValueIndex
 
 _MOST_VALUES = 1_000
 """Values that are taken from one result."""
@@ -19,17 +20,16 @@ def passed(rule: PassedValues, calls: Sequence[SeenCall]) -> Iterator[tuple[Seen
     Raises:
         NotChecked: a regular expression takes too long, or a JSONPath selects too much.
     """
-    origins: dict[str, SeenCall] = {}
+    values = ValueIndex(rule.min_length)
     for call in calls:
-        if origins and is_meant(rule.to, call):
+        if values and is_meant(rule.to, call):
             given = call.arguments_text if call.arguments is None else "\n".join(texts_in(call.arguments))
-            origin = next((source for value, source in origins.items() if value in given), None)
+            origin = values.origin_in(given)
             if origin is not None:
                 yield call, origin
         if call.result is not None and is_meant(rule.source, call):
             for value in _values(rule, call)[:_MOST_VALUES]:
-                if len(value) >= rule.min_length:
-                    origins.setdefault(value, call)
+                values.add(value, call)
 
 
 def _values(rule: PassedValues, call: SeenCall) -> list[str]:

@@ -1,0 +1,54 @@
+"""Dagster's SQLite files, created whole: a process that is killed leaves none that is half made."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from dagster._core.storage.sqlite_storage import DagsterSqliteStorage
+
+_FILES = ("history/runs.db", "history/runs/index.db", "schedules/schedules.db")
+_NEW = ".new"
+_MARKS = {"alembic_version", "secondary_indexes"}
+"""Tables that Dagster fills last when it creates a file: the version of its tables, and which indexes are built."""
+
+
+def create_databases(folder: Path) -> None:
+    """Create the SQLite files of a Dagster folder that are missing, and those that a killed process left half made.
+
+    Dagster creates a file in many transactions, and from then on takes it for whole because it is there. So they are
+    created in a folder beside, and moved into place. The caller keeps other processes from doing the same.
+    """
+    new = folder / _NEW
+    shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
+    missing = [file for file in _FILES if not (folder / file).exists() or _is_half_made(folder / file)]
+    if not missing:
+        return
+    try:
+        DagsterSqliteStorage.from_local(str(new)).dispose()
+        for file in missing:
+            _move(new / file, folder / file)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _is_half_made(file: Path) -> bool:
+    """Whether Dagster has not finished creating a file, and nothing is stored in it."""
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=rw", uri=True, timeout=60)) as database:
+            tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            filled = {name for name in tables if database.execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone()}  # noqa: S608
+    except sqlite3.Error:
+        return False  # damaged, or it cannot be opened: whoever uses it says so
+    return not filled >= _MARKS and not filled - _MARKS
+
+
+def _move(new: Path, place: Path) -> None:
+    """Move a database to its place; it is on disk before its name is."""
+    with new.open("rb+") as file:
+        os.fsync(file.fileno())
+    place.parent.mkdir(parents=True, exist_ok=True)
+    for ending in ("-wal", "-shm", "-journal"):
+        place.with_name(f"{place.name}{ending}").unlink(missing_ok=True)
+    new.replace(place)
