@@ -135,11 +135,16 @@ class _Block(_Model):
     input: Any = None
 
 
+class _CacheCreation(_Model):
+    ephemeral_1h_input_tokens: int | None = None
+
+
 class _Usage(_Model):
     input_tokens: int
     output_tokens: int
     cache_read_input_tokens: int | None = None
     cache_creation_input_tokens: int | None = None
+    cache_creation: _CacheCreation | None = None
 
 
 class _Answer(_Model):
@@ -176,6 +181,9 @@ def _reply(answer: Any) -> Reply:
             input_tokens=usage.input_tokens + read + written,  # Anthropic's own figure leaves the cached ones out
             cached_tokens=read,
             cache_write_tokens=written,
+            cache_write_1h_tokens=None
+            if usage.cache_creation is None
+            else usage.cache_creation.ephemeral_1h_input_tokens,
             output_tokens=usage.output_tokens,
         ),
         served_model=name_of(message.model),
