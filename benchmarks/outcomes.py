@@ -25,7 +25,7 @@ from evaluation_assets.core.judging.session_subjects import session_chain
 from evaluation_assets.core.judging.subjects import Chain, clip_chain, trajectory_chain
 from evaluation_assets.core.nullable import mean_of
 from evaluation_assets.core.rubrics.model import load_rubrics
-from evaluation_assets.core.scoring.panel_scores import clip_weighted_overall, tool_averages
+from evaluation_assets.core.scoring.panel_scores import mean_over_clips, tool_averages
 from evaluation_assets.core.sessions.analysing import analyse
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.interactions import is_session
@@ -119,7 +119,7 @@ def judged(run: Trajectory) -> Judged:
         session_completion = means["session"].get("task_completion")
     return Judged(
         run,
-        clip_weighted_overall(tool_averages(rows)),
+        mean_over_clips(tool_averages(rows)),
         session,
         verdicts["trajectory trajectory"]["task_completion"],
         session_completion,

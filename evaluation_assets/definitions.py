@@ -12,6 +12,7 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.comparability import comparability
 from evaluation_assets.core.judging.panel import Panel, judges_of, load_panel
 from evaluation_assets.core.rubrics.model import load_rubrics
+from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.settings import load_settings
 from evaluation_assets.core.sinks.settings import load_sinks
 from evaluation_assets.core.sources.settings import load_sources
@@ -83,7 +84,7 @@ def build_definitions(
         cascading.fingerprint,
         ingest.READER_VERSION,
         ingest.PREPROCESSING_VERSION,
-        scores.SCORING_VERSION,
+        SCORING_VERSION,
         tool_use.TOOL_USE_VERSION,
         coding_work.CODING_VERSION,
         constraints.CONSTRAINTS_VERSION,

@@ -28,6 +28,7 @@ class ClaudeSession:
     branch: str = "main"
     model: str = "claude-sonnet-4-5"
     step: float = 20
+    kept_for_an_hour: int = 0
     lines: list[dict[str, Any]] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=count)
     _now: datetime = START
@@ -100,6 +101,10 @@ class ClaudeSession:
             "input_tokens": 10,
             "cache_creation_input_tokens": 100,
             "cache_read_input_tokens": 1000,
+            "cache_creation": {
+                "ephemeral_5m_input_tokens": 100 - self.kept_for_an_hour,
+                "ephemeral_1h_input_tokens": self.kept_for_an_hour,
+            },
             "output_tokens": 50,
         }
         message = {

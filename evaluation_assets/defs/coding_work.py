@@ -9,7 +9,7 @@ from evaluation_assets.defs import groups
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.resources.installation import HomeResource
 
-CODING_VERSION = "1"
+CODING_VERSION = "2"
 """Increment when the same sessions would give different figures."""
 
 

@@ -22,7 +22,7 @@ from evaluation_assets.defs.per_judge import LEVELS, judge_keys
 from evaluation_assets.defs.results import linked
 from evaluation_assets.resources.installation import HomeResource
 
-REPORT_VERSION = "7"
+REPORT_VERSION = "8"
 """Increment when the same tables would give a different report."""
 
 REPORTED = (
@@ -79,15 +79,16 @@ def report_asset(
     settings: Settings,
     redaction: Redaction | None,
 ) -> dg.AssetsDefinition:
-    """The report over a panel's tables. `evaluation_key` stands for everything it is made with but the drop."""
-    made_with = [part.model_dump_json() for part in (settings.gate, settings.headline, settings.review)]
-    if redaction is not None:
-        made_with.append(redaction.fingerprint)
+    """The report over a panel's tables.
+
+    `evaluation_key` stands for everything it is made with but the drop. It is the code version, because Dagster does
+    not pass on staleness: with new code of the scores, a report with a version of its own would not be stale.
+    """
 
     @dg.asset(
         partitions_def=DROPS,
         group_name=groups.REPORT,
-        code_version="|".join([REPORT_VERSION, *made_with]),
+        code_version=evaluation_key,
         deps=[
             *map(dg.AssetKey, REPORTED),
             *judge_keys(LEVELS, judges),

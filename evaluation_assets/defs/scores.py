@@ -14,6 +14,7 @@ from evaluation_assets.core.lake import Stored, Stream, batched
 from evaluation_assets.core.rubrics.model import Rubrics, Ties
 from evaluation_assets.core.scoring import panel_scores
 from evaluation_assets.core.scoring.panel_reliability import largest_retest_std, reliability_rows
+from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.scoring.score_summary import ScoreSummary
 from evaluation_assets.core.tables import Table
 from evaluation_assets.defs import groups
@@ -22,9 +23,6 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import by_judge, judge_keys
 from evaluation_assets.defs.results import check_result
 from evaluation_assets.resources.installation import HomeResource
-
-SCORING_VERSION = "1"
-"""Increment when the same verdicts would give different scores."""
 
 
 def scores_assets(judges: Sequence[Judge], rubrics: Rubrics, quorum: int) -> list[dg.AssetsDefinition]:

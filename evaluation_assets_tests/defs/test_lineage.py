@@ -63,7 +63,8 @@ def assembled(tmp_path_factory: pytest.TempPathFactory) -> dg.Definitions:
 def test_the_report_stands_behind_every_table_that_it_reads(assembled: dg.Definitions) -> None:
     graph = assembled.resolve_asset_graph()
     report = dg.AssetKey("evaluation_report")
-    assert len(graph.get(report).parent_keys) < 8
+    assert len(graph.get(report).parent_keys) < 9
+    assert dg.AssetKey("raw_trajectories") in graph.get(report).parent_keys
     behind = graph.get_ancestor_asset_keys(report)
     read = {"raw_trajectories", "clips", "clip_scores", "trajectory_scores", "session_analyses", "task_metrics"}
     assert {dg.AssetKey(name) for name in read} <= behind

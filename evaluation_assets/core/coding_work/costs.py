@@ -75,9 +75,13 @@ def _requests(trajectory: Trajectory) -> Iterator[Request]:
     """The model requests of a session: as the reader kept them, else by steps, else one of the whole session."""
     kept = trajectory.extra.get("requests")
     if isinstance(kept, list) and kept:
-        for model, inputs, cached, written, outputs in kept:
+        for model, inputs, cached, written, for_an_hour, outputs in kept:
             usage = TokenUsage(
-                input_tokens=inputs, cached_tokens=cached, cache_write_tokens=written, output_tokens=outputs
+                input_tokens=inputs,
+                cached_tokens=cached,
+                cache_write_tokens=written,
+                cache_write_1h_tokens=for_an_hour,
+                output_tokens=outputs,
             )
             yield Request(model, usage)
         return
@@ -98,7 +102,11 @@ def _requests(trajectory: Trajectory) -> Iterator[Request]:
 
 def _tokens(usage: Usage) -> TokenUsage:
     return TokenUsage(
-        input_tokens=usage.input_tokens, cached_tokens=usage.cached_tokens, output_tokens=usage.output_tokens
+        input_tokens=usage.input_tokens,
+        cached_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        cache_write_1h_tokens=usage.cache_write_1h_tokens,
+        output_tokens=usage.output_tokens,
     )
 
 

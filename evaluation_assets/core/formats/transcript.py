@@ -361,6 +361,8 @@ def total(usages: Iterable[Usage | None]) -> Usage | None:
     return Usage(
         input_tokens=_whole([usage.input_tokens for usage in reported]),
         cached_tokens=sum_of(usage.cached_tokens for usage in reported),  # omitted if 0
+        cache_write_tokens=sum_of(usage.cache_write_tokens for usage in reported),
+        cache_write_1h_tokens=sum_of(usage.cache_write_1h_tokens for usage in reported),
         output_tokens=_whole([usage.output_tokens for usage in reported]),
         cost_usd=_whole([usage.cost_usd for usage in reported]),
     )

@@ -149,8 +149,9 @@ class MeasuredDrop:
 def drop_comparability(
     tables: MeasuredTables, judges: Sequence[Judge], rubrics: Rubrics, quorum: int
 ) -> dict[str, str]:
-    """The parts of a drop's comparability key: panel, preprocessing settings, suite, and cascade."""
+    """The parts of a drop's comparability key: panel, preprocessing settings, averaging, suite, and cascade."""
     parts = comparability(judges, rubrics, quorum, PreprocessingFacts.of(tables.preprocessed).settings)
+    parts["scoring"] = panel_scores.SCORING_VERSION
     if version := SuiteFacts.of(tables.tool_use_results).suite_version:
         parts["suite"] = version
     verdicts = (*tables.clip_verdicts.values(), *tables.trajectory_verdicts.values())

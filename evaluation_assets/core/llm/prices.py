@@ -15,6 +15,8 @@ class Price(BaseModel):
         output: Price of output tokens.
         cached_input: Price of input tokens that the provider reads from its cache. `null`: that of `input`.
         cache_write: Price of input tokens that the provider writes to its cache. `null`: that of `input`.
+        cache_write_1h: Price of input tokens that the provider keeps in its cache for an hour. `null`: that of
+            `cache_write`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -23,6 +25,7 @@ class Price(BaseModel):
     output: float = Field(ge=0)
     cached_input: float | None = Field(default=None, ge=0)
     cache_write: float | None = Field(default=None, ge=0)
+    cache_write_1h: float | None = Field(default=None, ge=0)
 
 
 class Pricing(Protocol):
@@ -54,11 +57,13 @@ class OwnPrice:
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         price, cached, written = self._price, usage.cached_tokens or 0, usage.cache_write_tokens or 0
+        for_an_hour = usage.cache_write_1h_tokens or 0
         read_price = price.input if price.cached_input is None else price.cached_input
         write_price = price.input if price.cache_write is None else price.cache_write
+        hour_price = write_price if price.cache_write_1h is None else price.cache_write_1h
         plain = usage.input_tokens - cached - written
-        total = plain * price.input + cached * read_price + written * write_price + usage.output_tokens * price.output
-        return total / 1e6
+        total = plain * price.input + cached * read_price + usage.output_tokens * price.output
+        return (total + (written - for_an_hour) * write_price + for_an_hour * hour_price) / 1e6
 
 
 class PublicPrice:
@@ -95,11 +100,12 @@ class PublicPrice:
             input_tokens=usage.input_tokens,
             cache_read_tokens=usage.cached_tokens or 0,
             cache_write_tokens=usage.cache_write_tokens or 0,
+            cache_write_1h_tokens=usage.cache_write_1h_tokens or 0,
             output_tokens=usage.output_tokens,
         )
         try:
             return float(calc_price(tokens, model_ref=self._model, provider_id=self._provider_id).total_price)
-        except LookupError:
+        except (LookupError, ValueError):  # an unknown model; counts that contradict each other
             return None
 
 

@@ -34,7 +34,10 @@ def reported(counts: Mapping[str, Any], *, cached_beside: bool = False) -> tuple
         if count > (most := _MOST.get(name, _MOST_INPUT)):
             return TokenUsage(), f"the endpoint reports more than {most} {said}"
         given[name] = int(count)
-    cached = given.get("cached_tokens", 0) + given.get("cache_write_tokens", 0)
+    written, for_an_hour = given.get("cache_write_tokens", 0), given.get("cache_write_1h_tokens", 0)
+    if for_an_hour > written:
+        return TokenUsage(), f"the endpoint reports {for_an_hour} of {written} cached tokens as kept for an hour"
+    cached = given.get("cached_tokens", 0) + written
     if cached_beside and "input_tokens" in given:
         given["input_tokens"] += cached
     if cached > given.get("input_tokens", cached):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 from urllib.parse import quote
 
-from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean, rate_interval
+from evaluation_assets.core.scoring.intervals import interval_of_mean, rate_interval
 
 Value = float | int | bool | None
 
@@ -65,13 +65,12 @@ def statistic(
         formula = f"number of the {about} from {tenth / 10} to {(tenth + 1) / 10}"
         yield Figure(address(*at, "tenths", tenth), count, len(known), formula, rows)
     if tasks is not None and known:
-        yield from interval(at, [with_tasks(every, tasks)], f"mean of the {about}", rows)
+        yield from interval(at, with_tasks(every, tasks), f"mean of the {about}", rows)
 
 
-def interval(at: Sequence[str], groups: Sequence[Grouped], about: str, rows: str) -> Iterator[Figure]:
+def interval(at: Sequence[str], scores: Grouped, about: str, rows: str) -> Iterator[Figure]:
     """The 95 % interval of a mean over tasks."""
-    found = interval_of_mean(groups) if groups else Interval(None, None, 0)
-    n = sum(len(values) for values, _ in groups)
+    n, found = len(scores[0]), interval_of_mean([scores])
     method = "by Student's t with standard errors clustered by task, Wilson's where each task is only 0 or only 1"
     for name, value, formula in (
         ("ci_low", found.low, f"lower end of the 95 % interval of the {about}, {method}"),

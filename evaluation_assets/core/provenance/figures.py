@@ -33,10 +33,7 @@ from evaluation_assets.core.provenance.task_means import gate_figures, history_f
 RIGHT_ANSWER = 0.5
 
 _OF_PANEL = "mean over judges of each judge's mean over its samples with outcome `scored`; null below the quorum"
-_OVERALL = (
-    "mean over tool types, weighted by their scored clips, of the mean over criteria of the mean over clips of the "
-    "panel's score"
-)
+_OVERALL = "mean over scored clips of the mean over their scored criteria of the panel's score"
 NOT_RECOMPUTED: Mapping[str, str] = {
     "clips_asked": "follows from the levels and samples that the panel chooses, not from verdicts",
     "panel": "compares judges with each other; the table `panel_reliability` has the rows",
@@ -132,16 +129,8 @@ class _Figures:
         return own
 
     def _overall_of(self, origin: Origin) -> float | None:
-        values: dict[str, dict[str, list[float]]] = {}
-        clips: Counter[str] = Counter()
-        for clip in origin.clips:
-            known = {name: value for name, value in self._clips[origin.id, clip.index].items() if value is not None}
-            clips[clip.tool_type] += bool(known)
-            for criterion, value in known.items():
-                values.setdefault(clip.tool_type, {}).setdefault(criterion, []).append(value)
-        means = {tool: fmean(map(fmean, criteria.values())) for tool, criteria in values.items()}
-        weight = sum(clips[tool] for tool in means)
-        return sum(mean * clips[tool] for tool, mean in means.items()) / weight if weight else None
+        scores = [known for clip in origin.clips if (known := known_of(self._clips[origin.id, clip.index].values()))]
+        return fmean(map(fmean, scores)) if scores else None
 
     def _records(self) -> Iterator[Figure]:
         evidence = self._evidence
@@ -221,20 +210,20 @@ class _Figures:
                     values, tasks = criteria.setdefault(criterion, ([], []))
                     values.append(value)
                     tasks.append(task_of[trajectory])
-                of_clips.append(fmean(known) if (known := known_of(own.values())) else None)
+                of_clips.append(fmean(given) if (given := known_of(own.values())) else None)
             scored = sum(bool(known_of(self._clips[trajectory, index].values())) for trajectory, index, _, _ in clips)
-            groups = [each for values, tasks in criteria.values() if (each := with_tasks(values, tasks))[0]]
-            means = [fmean(values) for values, _ in groups]
+            of_tasks = [task_of[trajectory] for trajectory, *_ in clips]
             at = ("drop", "tools", tool)
             cut = f"clips of tool type {tool}, cut again from the drop's files"
             yield Figure(address(*at, "clip_count"), len(clips), len(clips), "number of clips", cut)
             formula = "number of clips with a panel score on at least one criterion"
             yield Figure(address(*at, "scored_clips"), scored, len(clips), formula, _ROWS_CLIP)
-            formula = "mean over criteria of the mean over clips of the panel's score"
-            yield Figure(address(*at, "overall"), fmean(means) if means else None, scored, formula, _ROWS_CLIP)
-            yield from interval(at, groups, f"overall score of {tool}", _ROWS_CLIP)
-            about = f"scores of clips of {tool}, each the mean of its criteria"
-            yield from statistic((*at, "scores"), of_clips, about, _ROWS_CLIP)
+            known = known_of(of_clips)
+            yield Figure(address(*at, "overall"), fmean(known) if known else None, scored, _OVERALL, _ROWS_CLIP)
+            if known:
+                yield from interval(at, with_tasks(of_clips, of_tasks), f"overall score of {tool}", _ROWS_CLIP)
+            about = f"scores of clips of {tool}, each the mean of its scored criteria"
+            yield from statistic((*at, "scores"), of_clips, about, _ROWS_CLIP, of_tasks)
             for status, count in Counter(status for _, _, status, is_final in clips if not is_final).items():
                 formula = f"number of calls that ended with {status}"
                 yield Figure(address(*at, "calls", status), count, len(clips), formula, cut)

@@ -106,8 +106,8 @@ def _categories(rows: Sequence[Row]) -> Iterator[Figure]:
         for name, column in (("pass_rate", "passed"), ("score", "score")):
             known_rows = [row for row in runs if row[column] is not None]
             values = [float(row[column]) for row in known_rows]
-            groups_of_tasks = [(values, [row["case_id"] for row in known_rows])] if values else []
-            for end in interval((*_AT, *at), groups_of_tasks, f"mean of `{column}`", _ROWS):
+            of_cases = [row["case_id"] for row in known_rows]
+            for end in interval((*_AT, *at), (values, of_cases), f"mean of `{column}`", _ROWS) if values else ():
                 if end.address.endswith(("ci_low", "ci_high")):
                     side = end.address.rpartition("ci_")[2]
                     yield _figure((*at, f"{name}_{side}"), end.value, end.n, end.formula)

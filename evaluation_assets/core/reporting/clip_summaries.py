@@ -12,7 +12,6 @@ from evaluation_assets.core.judging.selection import Selections
 from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.report import ClipSummary, ClipVerdict, Place, ToolSummary
-from evaluation_assets.core.scoring.intervals import Interval, interval_of_mean
 
 Row = dict[str, Any]
 
@@ -132,33 +131,30 @@ def clip_summaries(
             if known:
                 tool.scored += 1
                 worst.offer(fmean(known), position, (trajectory_id, clip["clip_index"], clip, fmean(known)))
-    summaries = [
-        ToolSummary(
-            tool_type=name,
-            clip_count=tool.clips,
-            scored_clips=tool.scored,
-            **_overall(tool),
-            criteria={
-                criterion: statistic(values.values, values.tasks) for criterion, values in sorted(tool.criteria.items())
-            },
-            calls=dict(sorted(tool.calls.items())),
-            scores=statistic(tool.scores.values),
-            lowest=tool.scores.lowest,
-            tools=[name for name, _ in tool.names.most_common(_NAMED)],
-        )
-        for name, tool in sorted(tools.items())
-    ]
+    summaries = [_summary(name, tool) for name, tool in sorted(tools.items())]
     criteria = [(("clip", criterion), values) for criterion, values in sorted(merged.items())]
     counts = ClipCounts(position, asked, sum(tool.scored for tool in tools.values()))
     return summaries, criteria, _with_verdicts(worst.items(), tables), counts
 
 
-def _overall(tool: _Tool) -> Row:
-    """The mean of the criteria's means, with its interval over tasks."""
-    groups = [known for values in tool.criteria.values() if (known := values.known())[0]]
-    found = interval_of_mean(groups) if groups else Interval(None, None, 0)
-    overall = fmean(fmean(values) for values, _ in groups) if groups else None
-    return {"overall": overall, "ci_low": found.low, "ci_high": found.high, "n_tasks": found.n}
+def _summary(tool_type: str, tool: _Tool) -> ToolSummary:
+    scores = statistic(tool.scores.values, tool.scores.tasks)
+    return ToolSummary(
+        tool_type=tool_type,
+        clip_count=tool.clips,
+        scored_clips=tool.scored,
+        overall=scores.mean,
+        ci_low=scores.ci_low,
+        ci_high=scores.ci_high,
+        n_tasks=scores.n_tasks,
+        criteria={
+            criterion: statistic(values.values, values.tasks) for criterion, values in sorted(tool.criteria.items())
+        },
+        calls=dict(sorted(tool.calls.items())),
+        scores=scores,
+        lowest=tool.scores.lowest,
+        tools=[name for name, _ in tool.names.most_common(_NAMED)],
+    )
 
 
 def _with_verdicts(worst: list[tuple[str, int, Row, float]], tables: ClipTables) -> list[ClipSummary]:

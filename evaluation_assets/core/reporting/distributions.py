@@ -9,6 +9,13 @@ from evaluation_assets.core.scoring.intervals import interval_of_mean
 
 TENTHS = 10
 
+RANKED_SHARE = 0.5
+"""Share of subjects from which on a mean is ranked among others.
+
+Below it, most subjects are not in the mean. Criteria that apply to some subjects only, such as those about failures,
+would lead a list of the lowest whatever most subjects are like.
+"""
+
 
 class Statistic(BaseModel):
     """A criterion over subjects, 0..1. Statistics are over the `n_scored` of `n_total` subjects with a score.
@@ -31,6 +38,11 @@ class Statistic(BaseModel):
     ci_high: float | None = None
     n_tasks: int | None = None
     tenths: list[int] = []
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether enough subjects were scored to compare the mean with those of other criteria."""
+        return self.n_scored > 0 and self.n_scored >= RANKED_SHARE * self.n_total
 
 
 def statistic(values: Sequence[float | None], tasks: Sequence[Hashable] | None = None) -> Statistic:

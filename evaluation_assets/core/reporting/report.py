@@ -41,9 +41,9 @@ class CriterionSummary(_Model):
 class ToolSummary(_Model):
     """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
 
-    `overall` is the mean of the criteria's means, with its 95 % interval over the `n_tasks` tasks. `scores` describes
-    the clips' scores, each the mean of its criteria; `lowest` is the clip with the lowest. `tools` are the names of the
-    tools, most clips first.
+    `scores` describes the clips' scores, each the mean of its scored criteria; `overall` is their mean, with its 95 %
+    interval over the `n_tasks` tasks, and `lowest` the clip with the lowest. `tools` are the names of the tools, most
+    clips first.
     """
 
     tool_type: str
@@ -115,7 +115,7 @@ class ClipSummary(_Model):
 
 
 class TrajectorySummary(_Model):
-    """One trajectory: its scores by criterion (`overall` is the clip-weighted mean) and its flags.
+    """One trajectory: its scores by criterion (`overall` is the mean of its clips' scores) and its flags.
 
     `correct`: by the recorded outcome, the suite or the criterion that the headline counts; `None` if unknown.
     """

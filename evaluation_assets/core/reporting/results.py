@@ -13,7 +13,7 @@ from evaluation_assets.core.lake import Aligned, Stored, grouped
 from evaluation_assets.core.preprocessing.repair import changes_text
 from evaluation_assets.core.preprocessing.rules import repetition
 from evaluation_assets.core.reporting.summary import DropTables
-from evaluation_assets.core.scoring.panel_scores import clip_weighted_overall, tool_averages
+from evaluation_assets.core.scoring.panel_scores import mean_over_clips, tool_averages
 from evaluation_assets.core.trajectories.identity import digest, file_name
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.trajectories.trajectory_rows import TREE_AND_TEXT, trajectory_of
@@ -106,11 +106,11 @@ def _result_record(
             "model_names": models,
             "successful_evaluations": scored,
             "success_rate": scored / len(clips) if clips and opinions else None,
-            "overall_trajectory_score": clip_weighted_overall(averages),
+            "overall_trajectory_score": mean_over_clips(averages),
             "tool_averages": {
                 tool: {
                     "average_scores": dict(average.criteria),
-                    "clip_count": average.clip_count,
+                    "clip_count": len(average.clips),
                     "overall_average": average.overall,
                 }
                 for tool, average in averages.items()

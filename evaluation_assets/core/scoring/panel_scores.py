@@ -26,37 +26,51 @@ Subject = tuple[Key, Row]
 
 OVERALL = "overall"
 
+SCORING_VERSION = "2"
+"""Increment when the same verdicts would give different scores."""
+
 _NONE: Mapping[str, Ties] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAverage:
-    """The clips of one tool type: mean of each criterion, mean of these means, and how many clips were scored."""
+    """The scored clips of one tool type: mean of each criterion, and the score of each clip.
+
+    A clip's score is the mean of its scored criteria. So a criterion counts in the clips that it was scored in, and one
+    that is scored in few of them weighs little.
+    """
 
     criteria: Mapping[str, float]
-    overall: float
-    clip_count: int
+    clips: Sequence[float]
+
+    @property
+    def overall(self) -> float:
+        """Mean of the clips' scores."""
+        return fmean(self.clips)
 
 
 def tool_averages(clip_scores: Iterable[Row], column: str = "mean") -> dict[str, ToolAverage]:
     """Averages by tool type over rows of `clip_scores`; tool types without a score are omitted."""
-    values: dict[str, dict[str, list[float]]] = {}
-    clips: dict[str, set[Key]] = {}
+    criteria: dict[str, dict[str, list[float]]] = {}
+    clips: dict[str, dict[Key, list[float]]] = {}
     for row in clip_scores:
         if row[column] is not None:
-            values.setdefault(row["tool_type"], {}).setdefault(row["criterion"], []).append(row[column])
-            clips.setdefault(row["tool_type"], set()).add((row["trajectory_id"], row["clip_index"]))
-    averages: dict[str, ToolAverage] = {}
-    for tool, criteria in values.items():
-        means = {criterion: fmean(scores) for criterion, scores in criteria.items()}
-        averages[tool] = ToolAverage(means, fmean(means.values()), len(clips[tool]))
-    return averages
+            criteria.setdefault(row["tool_type"], {}).setdefault(row["criterion"], []).append(row[column])
+            clip = (row["trajectory_id"], row["clip_index"])
+            clips.setdefault(row["tool_type"], {}).setdefault(clip, []).append(row[column])
+    return {
+        tool: ToolAverage(
+            {criterion: fmean(scores) for criterion, scores in criteria[tool].items()},
+            [fmean(scores) for scores in own.values()],
+        )
+        for tool, own in clips.items()
+    }
 
 
-def clip_weighted_overall(averages: Mapping[str, ToolAverage]) -> float | None:
-    """Mean of the tool types' overall averages, weighted by their scored clips; `None` without any."""
-    weight = sum(tool.clip_count for tool in averages.values())
-    return sum(tool.overall * tool.clip_count for tool in averages.values()) / weight if weight else None
+def mean_over_clips(averages: Mapping[str, ToolAverage]) -> float | None:
+    """Mean of the scores of all scored clips, whatever their tool type; `None` without any."""
+    scores = [score for tool in averages.values() for score in tool.clips]
+    return fmean(scores) if scores else None
 
 
 def clip_scores(
@@ -164,8 +178,8 @@ class _Asked:
 def _overall(clip_rows: list[Row], n_judges: int) -> Row:
     """`n_scored` is the number of judges that scored any of the clips."""
     return {
-        "mean": clip_weighted_overall(tool_averages(clip_rows)),
-        "adjusted_mean": clip_weighted_overall(tool_averages(clip_rows, "adjusted_mean")),
+        "mean": mean_over_clips(tool_averages(clip_rows)),
+        "adjusted_mean": mean_over_clips(tool_averages(clip_rows, "adjusted_mean")),
         "std": None,
         "n_scored": max((row["n_scored"] for row in clip_rows), default=0),
         "n_judges": n_judges,

@@ -56,8 +56,8 @@ CATEGORY_ASSESSMENTS = Table(
 )
 TRAJECTORY_SCORES = Table(
     "trajectory_scores",
-    "the panel's score of a trajectory on one criterion, or its `overall` score: the mean over tool types of their "
-    "clip scores, weighted by the number of scored clips",
+    "the panel's score of a trajectory on one criterion, or its `overall` score: the mean over its scored clips of "
+    "the mean of each clip's scored criteria",
     (
         DROP,
         TRAJECTORY_ID,

@@ -47,10 +47,16 @@ class Agent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens and US dollars of one step, interaction or trajectory. `input_tokens` includes the cached ones."""
+    """Tokens and US dollars of one step, interaction or trajectory.
+
+    `input_tokens` includes those read from a cache (`cached_tokens`) and written to it (`cache_write_tokens`); of the
+    latter, `cache_write_1h_tokens` are kept for an hour.
+    """
 
     input_tokens: int | None = None
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_write_1h_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
 

@@ -168,6 +168,15 @@ def test_tokens_are_priced_by_model_with_cache_writes(tmp_path: Path) -> None:
     assert sonnet.is_list_price and haiku.is_list_price
 
 
+def test_what_is_cached_for_an_hour_costs_twice_the_input(tmp_path: Path) -> None:
+    session = ClaudeSession(model="claude-sonnet-4-5").user("Go.").says("One.")
+    session.kept_for_an_hour = 80
+    (sonnet,) = work_of(tmp_path, session.says("Two.")).spent
+    for_five_minutes, for_an_hour = 100 + 20, 80
+    written = for_five_minutes * 3.75 + for_an_hour * 6
+    assert sonnet.cost_usd == pytest.approx((2 * 10 * 3 + written + 2 * 1000 * 0.3 + 2 * 50 * 15) / 1e6)
+
+
 def test_the_cost_of_an_unknown_model_is_unknown(tmp_path: Path) -> None:
     (spent,) = work_of(tmp_path, ClaudeSession(model="house-model").user("Go.").says("One.")).spent
     assert (spent.input_tokens, spent.cost_usd, spent.is_list_price) == (1110, None, False)

@@ -112,7 +112,8 @@ def test_whether_a_session_reached_its_goal_is_open_without_evidence() -> None:
     assert completion("Done, it is cancelled.") is None
     assert completion("I cannot cancel it: the fare does not allow it.") is None
     assert completion(None, call("transfer_to_human")) is None
-    assert completion("I was unable to complete the task.") == 0.2
+    assert completion("I was unable to complete the task.") is None
+    assert completion("I was unable to complete the task.", reference_answer="4711") == 0.2
     assert completion("The code is 4711.", reference_answer="4711") == 0.9
 
 

@@ -18,7 +18,7 @@ from evaluation_assets.core.scoring.averages import (
 )
 from evaluation_assets.core.scoring.panel_scores import (
     clip_scores,
-    clip_weighted_overall,
+    mean_over_clips,
     tool_averages,
     trajectory_scores,
 )
@@ -209,7 +209,7 @@ def score(clip: int, tool: str, criterion: str, mean: float | None, trajectory_i
     return {"trajectory_id": trajectory_id, "clip_index": clip, "tool_type": tool, "criterion": criterion, "mean": mean}
 
 
-def test_the_overall_score_is_weighted_by_clips() -> None:
+def test_the_overall_score_is_the_mean_over_clips() -> None:
     rows = [
         score(0, "microsandbox", "code", 0.8),
         score(0, "microsandbox", "use", 0.6),
@@ -221,21 +221,30 @@ def test_the_overall_score_is_weighted_by_clips() -> None:
     averages = tool_averages(rows)
     assert set(averages) == {"microsandbox", "deepsearch"}
     assert averages["microsandbox"].criteria == pytest.approx({"code": 0.6, "use": 0.6})
-    assert averages["microsandbox"].overall == pytest.approx(0.6)
-    assert [averages[tool].clip_count for tool in ("microsandbox", "deepsearch")] == [2, 1]
-    assert clip_weighted_overall(averages) == pytest.approx((0.6 * 2 + 0.1 * 1) / 3)
+    assert averages["microsandbox"].overall == pytest.approx((0.7 + 0.4) / 2)
+    assert [len(averages[tool].clips) for tool in ("microsandbox", "deepsearch")] == [2, 1]
+    assert mean_over_clips(averages) == pytest.approx((0.7 + 0.4 + 0.1) / 3)
+
+
+def test_a_criterion_weighs_by_the_clips_it_was_scored_in() -> None:
+    criteria = ("quality", "coherence", "resolution")
+    rows = [score(clip, "final", criterion, 0.7) for clip in range(16) for criterion in criteria]
+    rows += [score(clip, "final", "completion", 0.1 if clip < 2 else None) for clip in range(16)]
+    found = tool_averages(rows)["final"]
+    assert found.criteria["completion"] == pytest.approx(0.1)
+    assert found.overall == pytest.approx((14 * 0.7 + 2 * (3 * 0.7 + 0.1) / 4) / 16)
 
 
 def test_clips_of_several_trajectories_count_apart() -> None:
     rows = [score(0, "a", "x", 1.0, "t1"), score(0, "a", "x", 0.0, "t2"), score(0, "b", "x", 0.0, "t2")]
     averages = tool_averages(rows)
-    assert averages["a"].clip_count == 2
-    assert clip_weighted_overall(averages) == pytest.approx(1 / 3)
+    assert len(averages["a"].clips) == 2
+    assert mean_over_clips(averages) == pytest.approx(1 / 3)
 
 
 def test_nothing_scored_has_no_overall_score() -> None:
-    assert clip_weighted_overall(tool_averages([])) is None
-    assert clip_weighted_overall(tool_averages([score(0, "a", "x", None)])) is None
+    assert mean_over_clips(tool_averages([])) is None
+    assert mean_over_clips(tool_averages([score(0, "a", "x", None)])) is None
 
 
 # From verdict tables to score tables

@@ -40,7 +40,6 @@ class Reply:
     calls: list[Call] = field(default_factory=list)
     usage: Usage | None = None
     model: str | None = None
-    cache_write_tokens: int | None = None
 
 
 @dataclass(slots=True)
@@ -163,7 +162,6 @@ class SessionLines:
             if name is not None:
                 chain.replies[name] = reply
         counted = message.object("usage")
-        written = counted.whole("cache_creation_input_tokens")
         used = usage_of(counted) if model != _SYNTHETIC else None
         counted.rest()
         cost = fields.number("costUSD")
@@ -171,7 +169,7 @@ class SessionLines:
             used.input_tokens or used.output_tokens
         ):  # usage is cumulative: the last line of a message has the total
             reply.usage = used if cost is None else replace(used, cost_usd=cost if cost > 0 else None)
-            reply.model, reply.cache_write_tokens = model, written
+            reply.model = model
         if (said := _plain(message)) is not None:
             reply.texts.append(said)
         for block in _blocks(message):

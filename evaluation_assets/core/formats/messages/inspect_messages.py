@@ -103,7 +103,7 @@ def usage_in(fields: Fields) -> Usage | None:
     """Inspect includes cached tokens in the input for some providers only; the total always includes them."""
     whole, output = fields.whole("total_tokens"), fields.whole("output_tokens")
     counted = fields.whole("input_tokens")
-    fields.set_aside("reasoning_tokens", "input_tokens_cache_write")
+    fields.set_aside("reasoning_tokens")
     if counted is not None and whole is not None and output is not None and whole - output > counted:
         counted = whole - output
     return usage(
@@ -111,4 +111,5 @@ def usage_in(fields: Fields) -> Usage | None:
         output_tokens=output,
         cost_usd=fields.number("total_cost"),
         cached_tokens=fields.whole("input_tokens_cache_read"),
+        cache_write_tokens=fields.whole("input_tokens_cache_write"),
     )

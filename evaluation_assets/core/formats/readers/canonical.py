@@ -1,7 +1,7 @@
 """The project's own format: one canonical trajectory per line, with its text. Writing and reading are lossless."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields
 from functools import partial
 from typing import Any
 
@@ -86,7 +86,7 @@ def _never_negative(trajectory: Trajectory) -> Iterator[float | None]:
         yield step.latency_ms
     for usage in (trajectory.usage, *(step.usage for step in trajectory.steps)):
         if usage is not None:
-            yield from (usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.cost_usd)
+            yield from astuple(usage)
 
 
 def _unknown(given: Any, kept: Any, path: str) -> Iterator[str]:

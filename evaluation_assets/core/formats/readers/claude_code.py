@@ -194,13 +194,20 @@ class _Session:
         )
 
     def _requests(self) -> list[list[str | int | None]]:
-        """Model, input, cached, cache write and output tokens of each model request, if no cost is recorded."""
+        """The model of each request and its tokens, in the order of `Usage`, if no cost is recorded."""
         replies = [one for chain in self._lines.chains.values() for one in chain.events if isinstance(one, Reply)]
         used = [(reply, reply.usage) for reply in replies if reply.usage is not None]
         if self._lines.spent is not None or any(usage.cost_usd is not None for _, usage in used):
             return []
         return [
-            [reply.model, usage.input_tokens, usage.cached_tokens, reply.cache_write_tokens, usage.output_tokens]
+            [
+                reply.model,
+                usage.input_tokens,
+                usage.cached_tokens,
+                usage.cache_write_tokens,
+                usage.cache_write_1h_tokens,
+                usage.output_tokens,
+            ]
             for reply, usage in used
         ]
 
@@ -337,6 +344,12 @@ def _at_least(steps: Usage | None, printed: Usage | None) -> Usage:
     return Usage(
         input_tokens=max((used.input_tokens for used in both if used.input_tokens is not None), default=None),
         cached_tokens=max((used.cached_tokens for used in both if used.cached_tokens is not None), default=None),
+        cache_write_tokens=max(
+            (used.cache_write_tokens for used in both if used.cache_write_tokens is not None), default=None
+        ),
+        cache_write_1h_tokens=max(
+            (used.cache_write_1h_tokens for used in both if used.cache_write_1h_tokens is not None), default=None
+        ),
         output_tokens=max((used.output_tokens for used in both if used.output_tokens is not None), default=None),
         cost_usd=steps.cost_usd,
     )

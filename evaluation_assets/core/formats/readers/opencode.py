@@ -236,6 +236,7 @@ def _usage(tokens: Fields, cost: float | None) -> Usage | None:
         None if outputs is None else outputs + reasoning,
         cost,
         read,
+        written,
     )
 
 

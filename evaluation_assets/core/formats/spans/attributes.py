@@ -300,6 +300,12 @@ def usage_in(fields: Fields) -> Usage | None:
             "llm.token_count.prompt_details.cache_read",
             "ai.usage.cachedInputTokens",
         ),
+        cache_write_tokens=_whole(
+            fields,
+            "gen_ai.usage.cache_creation.input_tokens",
+            "gen_ai.usage.cache_creation_input_tokens",
+            "llm.token_count.prompt_details.cache_write",
+        ),
     )
 
 

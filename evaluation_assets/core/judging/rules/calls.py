@@ -1,9 +1,15 @@
-"""Rules about single calls: each gives points for what is seen around the call, and says why."""
+"""Rules about single calls: each gives points for what is seen around the call, and says why.
+
+A call that fails never scores above the same call if it works, and no other call scores higher because it fails: an
+agent must not gain by failing. So points for failures are at most those of the least successes, and criteria that ask
+how failures were dealt with are scored for calls that worked as well.
+"""
 
 import re
 
 from evaluation_assets.core.judging.rules.evidence import CallEvidence
 from evaluation_assets.core.judging.rules.findings import Finding, points_for
+from evaluation_assets.core.trajectories.model import Step
 
 _LIMIT_HIT = re.compile(r"time.?out|timed out|memory|超时", re.IGNORECASE)
 _UNKNOWN_TOOL = re.compile(
@@ -18,10 +24,10 @@ def code_correctness(call: CallEvidence) -> Finding:
         return Finding(0, f"the code does not parse: {call.code.msg}")
     if not call.answered:
         return Finding(None, "no result shows whether the code ran")
-    if call.error:
-        return Finding(2, f"the run failed: {call.error}")
     if call.code is None:
         return Finding(None, "no code to look at")
+    if call.error:
+        return Finding(2, f"the run failed: {call.error}")
     if not call.returned.strip():
         return Finding(5, "the code ran and printed nothing")
     if call.next_has_tool and call.failure_noticed:
@@ -43,10 +49,12 @@ def computational_efficiency(call: CallEvidence) -> Finding:
 
 def error_handling(call: CallEvidence) -> Finding:
     """What follows a failure; where nothing failed, whether the code provides for it."""
+    if not call.answered:
+        return Finding(None, "there is no result")
     if call.error is None:
         if call.guards:
             return Finding(8, "nothing failed, and the code handles exceptions or checks its values")
-        return Finding(None, "nothing failed and nothing shows what would happen if it did")
+        return Finding(7, "nothing failed; whether the call provides for failures was not judged")
     if call.next_call is None:
         if call.failure_noticed:
             return Finding(5, f"failed ({call.error}); the agent says so and makes no further call")
@@ -55,7 +63,7 @@ def error_handling(call: CallEvidence) -> Finding:
         return Finding(2, f"the same call failed before and failed again: {call.error}")
     if call.next_repeats:
         return Finding(5, f"failed ({call.error}), then the same call was repeated")
-    return Finding(8, f"failed ({call.error}), then the agent changed the call or took another tool")
+    return Finding(6, f"failed ({call.error}), then the agent changed the call or took another tool")
 
 
 def use_of_result(call: CallEvidence) -> Finding:
@@ -66,8 +74,8 @@ def use_of_result(call: CallEvidence) -> Finding:
         return Finding(None, "the agent wrote nothing afterwards")
     if call.error:
         if call.failure_noticed:
-            return Finding(7, f"the failure ({call.error}) is taken up in what follows")
-        return Finding(2, f"the failure ({call.error}) is not mentioned in what follows")
+            return Finding(1, f"no result to use: the failure ({call.error}) is taken up in what follows")
+        return Finding(0, f"no result to use: the failure ({call.error}) is not mentioned in what follows")
     if not call.new_words:
         return Finding(None, "the result has no new words")
     if not call.can_be_taken_up:
@@ -81,7 +89,7 @@ def extraction(call: CallEvidence) -> Finding:
     if not call.answered:
         return Finding(None, "there is no result")
     if call.error:
-        return Finding(1, f"the call failed: {call.error}")
+        return Finding(0, f"the call failed: {call.error}")
     if not call.new_words:
         return Finding(2, "the result holds nothing that was not known before")
     topic = call.task_in_result
@@ -128,22 +136,21 @@ def search_depth(call: CallEvidence) -> Finding:
 
 
 def query_refinement(call: CallEvidence) -> Finding:
-    """What changed since the last query to this tool."""
+    """What changed since the last query to this tool, whether or not that one failed."""
     last = call.last_with_tool
     if last is None:
         return Finding(None, "the first query to this tool: nothing to refine yet")
     if call.twin is not None:
-        failed = call.twin.result is not None and call.twin.result.error is not None
-        return Finding(5 if failed else 1, "the same query again" + (", after it had failed" if failed else ""))
-    if last.result is not None and last.result.error is not None:
-        return Finding(8, "the query was changed after the last one failed")
-    return Finding(7, "a query that differs from the last one")
+        return Finding(2, "the same query again" + (", after it had failed" if _failed(call.twin) else ""))
+    return Finding(7, "a query that differs from the last one" + (", which had failed" if _failed(last) else ""))
 
 
 def source_diversity(call: CallEvidence) -> Finding:
     """Different hosts in the result."""
-    if not call.answered or call.error:
+    if not call.answered:
         return Finding(None, "no result to look for sources in")
+    if call.error:
+        return Finding(0, f"the search failed: {call.error}")
     if not call.hosts:
         return Finding(None, "the result names no sources")
     points = points_for(len(call.hosts), (5, 9), (3, 7), (2, 5), below=3)
@@ -153,8 +160,7 @@ def source_diversity(call: CallEvidence) -> Finding:
 def navigation_efficiency(call: CallEvidence) -> Finding:
     """Whether the step was needed: not made before, and it worked."""
     if call.twin is not None:
-        failed = call.twin.result is not None and call.twin.result.error is not None
-        return Finding(4 if failed else 1, "the same step was made before" + (", and had failed" if failed else ""))
+        return Finding(2, "the same step was made before" + (", and had failed" if _failed(call.twin) else ""))
     if not call.answered:
         return Finding(None, "there is no result")
     if call.error:
@@ -202,8 +208,12 @@ def tool_use(call: CallEvidence) -> Finding:
     """A call that works, the first time it is made."""
     if not call.answered:
         return Finding(None, "there is no result")
+    if call.twin is not None:
+        return Finding(2, "the same call was made before" + (f", and it failed: {call.error}" if call.error else ""))
     if call.error:
         return Finding(2 if _BAD_PARAMETERS.search(call.error) else 3, f"the call failed: {call.error}")
-    if call.twin is not None:
-        return Finding(2, "the same call was made before")
     return Finding(8, "the call worked and was not made before")
+
+
+def _failed(step: Step) -> bool:
+    return step.result is not None and step.result.error is not None

@@ -17,7 +17,7 @@ from evaluation_assets.core.rubrics.model import SESSION_LEVELS
 from evaluation_assets.core.sessions.evidence import SessionEvidence
 from evaluation_assets.core.sessions.similarity import LexicalSimilarity
 
-RULES_VERSION = "5"
+RULES_VERSION = "6"
 """Raise it with every change that can change a score."""
 
 

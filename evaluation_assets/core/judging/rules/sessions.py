@@ -146,7 +146,7 @@ def coordination_roles(seen: SessionEvidence) -> Finding:
 def task_completion(seen: SessionEvidence) -> Finding:
     """Whether the last turn with an agent in it delivers, where something shows it."""
     if not seen.parts:
-        return Finding(0, "no agent did anything")
+        return completion(seen.trajectory, "")
     response = seen.response(seen.parts[-1].turn)
     if not response.strip() and seen.parts[-1].calls:
         return Finding(None, "the session ends with a call; whether it did what was wanted requires understanding")

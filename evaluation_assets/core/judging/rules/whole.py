@@ -36,29 +36,51 @@ def task_completion(whole: Evidence) -> Finding:
 
 
 def completion(trajectory: Trajectory, answer: str) -> Finding:
-    """Whether a run did its task: by its answer, how it ended, and the reference answer; else open.
+    """Whether a run did its task: by its reference answer, by how it ended, and by what it says; else not scored.
+
+    Without a reference answer it is not scored. Then only failures can be seen, and the mean of a criterion that is
+    scored only when it is low says nothing about the runs. The reason names what was seen.
 
     The recorded outcome is no evidence here: judges never see it, so that they can be measured against it. Declining is
     none either, because some tasks have to be declined.
     """
+    reference = trajectory.reference_answer
+    if reference is None:
+        seen = _unfinished(trajectory, answer) or _gave_up(answer) or _nothing_seen()
+        return Finding(None, f"{seen.reason}; success cannot be seen without a reference answer")
+    likeness = _likeness_to_reference(answer, reference)
+    right = None if likeness is None else Finding(9, f"the answer {likeness} the reference")
+    return (
+        _unfinished(trajectory, answer)
+        or right
+        or _gave_up(answer)
+        or _has_nothing_of(reference, answer)
+        or _nothing_seen()
+    )
+
+
+def _unfinished(trajectory: Trajectory, answer: str) -> Finding | None:
     if not answer.strip():
         return Finding(0, "there is no answer" + (": the run was cut off" if is_cut_off(trajectory) else ""))
     if is_cut_off(trajectory):
         return Finding(3, "the run was cut off before its own end")
-    reference = trajectory.reference_answer
-    likeness = None if reference is None else _likeness_to_reference(answer, reference)
-    if reference is not None and likeness is not None:
-        return Finding(9, f"the answer {likeness} the reference")
-    if (said := _GAVE_UP.search(answer[:600])) is not None:
-        return Finding(2, f"the answer says that the task was not done: {said.group()!r}")
-    wanted = words(reference or "") - _SAID_WITHOUT_THE_WORD
-    if (
-        wanted
-        and len((reference or "").split()) <= _SHORT_REFERENCE
-        and not wanted & words(answer)
-        and are_comparable(wanted, words(answer))
-    ):
+    return None
+
+
+def _gave_up(answer: str) -> Finding | None:
+    said = _GAVE_UP.search(answer[:600])
+    return None if said is None else Finding(2, f"the answer says that the task was not done: {said.group()!r}")
+
+
+def _has_nothing_of(reference: str, answer: str) -> Finding | None:
+    wanted, given = words(reference) - _SAID_WITHOUT_THE_WORD, words(answer)
+    is_short = len(reference.split()) <= _SHORT_REFERENCE
+    if wanted and is_short and not wanted & given and are_comparable(wanted, given):
         return Finding(1, "the answer has no word of the reference")
+    return None
+
+
+def _nothing_seen() -> Finding:
     return Finding(None, "nothing shows whether the task was done: there is an answer, and the run came to its end")
 
 

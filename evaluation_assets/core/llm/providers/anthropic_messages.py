@@ -168,11 +168,13 @@ def _reply(answer: Any) -> Reply:
 def _usage(given: Any) -> tuple[TokenUsage, str | None]:
     """Anthropic's own figure of the input leaves the cached tokens out. What is wrong with it never fails a reply."""
     usage = given if isinstance(given, dict) else {}
+    by_time = usage.get("cache_creation")
     return reported(
         {
             "input_tokens": usage.get("input_tokens"),
             "cached_tokens": usage.get("cache_read_input_tokens") or 0,
             "cache_write_tokens": usage.get("cache_creation_input_tokens") or 0,
+            "cache_write_1h_tokens": by_time.get("ephemeral_1h_input_tokens") if isinstance(by_time, dict) else None,
             "output_tokens": usage.get("output_tokens"),
         },
         cached_beside=True,

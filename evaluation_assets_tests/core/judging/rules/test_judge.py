@@ -238,9 +238,10 @@ def test_whether_a_task_was_done_is_open_without_evidence() -> None:
     ],
 )
 def test_an_answer_that_says_it_failed_did_not_do_the_task(said: str) -> None:
-    failed = whole("task_completion", SEARCH + result("3776 m") + answer(said))
+    searched = SEARCH + result("3776 m")
+    failed = whole("task_completion", searched + answer(said), reference_answer="3776 m")
     assert failed is not None and failed < 0.5
-    assert higher(failed, whole("task_completion", SEARCH + result("3776 m") + "<think>hm</think>"))
+    assert higher(failed, whole("task_completion", searched + "<think>hm</think>", reference_answer="3776 m"))
 
 
 def test_declining_is_no_evidence_of_failure() -> None:
@@ -249,8 +250,27 @@ def test_declining_is_no_evidence_of_failure() -> None:
 
 def test_a_run_that_was_cut_off_did_not_do_the_task() -> None:
     text = SEARCH + result("3776 m") + answer("3776 m")
-    cut_off = whole("task_completion", text, final_result="已达最大步骤(10)", success=True)
+    limit = "已达最大步骤(10)"
+    cut_off = whole("task_completion", text, final_result=limit, success=True, reference_answer="3776 m")
     assert cut_off is not None and cut_off < 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "seen"),
+    [
+        ("<think>hm</think>", {}, "there is no answer"),
+        (answer("3776 m"), {"final_result": "已达最大步骤(10)"}, "the run was cut off before its own end"),
+        (answer("I was unable to find the height."), {}, "the answer says that the task was not done"),
+        (answer("3776 m"), {}, "nothing shows whether the task was done"),
+    ],
+)
+@pytest.mark.parametrize(("level", "name"), [("clip", "1"), ("trajectory", "trajectory")])
+def test_where_only_failures_can_be_seen_completion_is_named_and_not_scored(
+    text: str, fields: dict[str, object], seen: str, level: str, name: str
+) -> None:
+    said = verdict(SEARCH + result("3776 m") + text, level, name, **fields)
+    assert said.scores["task_completion"] is None
+    assert said.reasoning is not None and f"task_completion: not scored: {seen}" in said.reasoning
 
 
 @pytest.mark.parametrize(
