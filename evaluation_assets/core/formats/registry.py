@@ -6,6 +6,11 @@ from itertools import islice
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Format, Record, RecordWatch, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.formats.envelopes.agentbench import AGENTBENCH
+from evaluation_assets.core.formats.envelopes.envelope import Envelope
+from evaluation_assets.core.formats.envelopes.n8n import N8N
+from evaluation_assets.core.formats.envelopes.trials import TRIALS
+from evaluation_assets.core.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import reader_failed
@@ -61,47 +66,62 @@ _LOOKED_AT = 20
 _MOST_BROKEN = 100
 """Maximum number of records of a drop on which its reader may fail; it restarts after each."""
 
+
+def _format_of(reader: Any) -> Format:
+    """The format of an envelope, or of a reader's module."""
+    if isinstance(reader, Envelope):
+        return reader.format()
+    return Format(reader.NAME, reader.DESCRIPTION, reader.DETECTION, reader.detect, reader.read)
+
+
 _SHIPPED: dict[str, Format] = {
-    module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
-    for module in (
-        canonical,
-        tagged,
-        agent_session,
-        qwen_code,
-        claude_code,
-        cline,
-        codex,
-        aider,
-        gemini_cli,
-        goose,
-        opencode,
-        openhands_sdk,
-        openhands,
-        swe_agent,
-        mini_swe_agent,
-        atif,
-        inspect_ai,
-        otlp,
-        openinference,
-        mlflow,
-        langfuse,
-        jaeger,
-        openai_agents,
-        tau_bench,
-        tau2_bench,
-        langchain,
-        openai_responses,
-        who_and_when,
-        bedrock_converse,
-        vercel_ai,
-        google_adk,
-        gemini,
-        pydantic_ai,
-        autogen,
-        smolagents,
-        anthropic_messages,
-        openai_messages,
-        dialogue,
+    known.name: known
+    for known in map(
+        _format_of,
+        (
+            canonical,
+            tagged,
+            agent_session,
+            qwen_code,
+            claude_code,
+            cline,
+            codex,
+            aider,
+            gemini_cli,
+            goose,
+            opencode,
+            openhands_sdk,
+            openhands,
+            swe_agent,
+            mini_swe_agent,
+            atif,
+            inspect_ai,
+            otlp,
+            openinference,
+            mlflow,
+            langfuse,
+            jaeger,
+            openai_agents,
+            tau_bench,
+            tau2_bench,
+            langchain,
+            openai_responses,
+            who_and_when,
+            bedrock_converse,
+            vercel_ai,
+            google_adk,
+            gemini,
+            pydantic_ai,
+            autogen,
+            smolagents,
+            AGENTBENCH,
+            N8N,
+            VAPI,
+            TRIALS,
+            anthropic_messages,
+            openai_messages,
+            dialogue,
+        ),
     )
 }
 
