@@ -93,12 +93,10 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"arguments": [{"city": "Hue"}], "results": ["rain"], "input_tokens": 120, "output_tokens": 8}
         ],
         "reading": "complete",
-        "pending": "arguments that are JSON in JSON are not decoded",
     },
     "a08b_openai_double_encoded": {
         "trajectories": [{"arguments": [{"city": "Hue"}], "case": _PASSES}],
         "reading": "complete",
-        "pending": "arguments that are JSON in JSON are not decoded",
     },
     "a09_concatenated_args": {
         "trajectories": [
@@ -185,12 +183,10 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             }
         ],
         "reading": "complete",
-        "pending": "empty arguments are not read as none",
     },
     "a17b_empty_args_suite": {
         "trajectories": [{"task_id": name, "case": {"passed": True, "schema": 1.0}} for name in ("e1", "e2", "e3")],
         "reading": "complete",
-        "pending": "empty arguments are unreadable",
     },
     "a18_mcp_iserror": {
         "trajectories": [
