@@ -57,8 +57,8 @@ class Usage:
 class ToolCall:
     """A tool block handed to the executor.
 
-    `raw` is what the agent wrote as arguments. `arguments` is what it means, where that is more than `arguments_in` finds
-    in `raw`; see `Trajectory.arguments`.
+    `raw` is what the agent wrote as arguments. `arguments` is what it means, where that is more than what `raw` parses
+    to; see `Trajectory.arguments`.
     """
 
     name: str
