@@ -278,7 +278,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
         ],
         "rejected": 0,
         "reading": "complete",
-        "pending": "the answer of a background agent is taken for the run's",
     },
     "b05b_cc_subagents_plain": {"trajectories": [{"calls": 2}], "reading": "complete"},
     "b08_sharegpt": {
@@ -318,7 +317,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "b13_cc_agent_file_without_agentid": {
         "trajectories": [_CONFIG],
         "reading": "complete",
-        "pending": "the file of a sub-agent without an agent ID is a run of its own",
     },
     "b13b_cc_agent_file_with_agentid": {"trajectories": [_CONFIG], "reading": "complete"},
 }
