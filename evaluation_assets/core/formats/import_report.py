@@ -14,6 +14,7 @@ from evaluation_assets.core.counted import counted
 from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.formats.call_census import census_of
 from evaluation_assets.core.formats.registry import looks_like, read_by
+from evaluation_assets.core.formats.stated import Difference
 from evaluation_assets.core.formats.transcript import hands_in
 from evaluation_assets.core.formats.unmapped_fields import Problem, UnmappedFields
 from evaluation_assets.core.nullable import sum_of
@@ -39,8 +40,9 @@ class ImportSummary(BaseModel):
     text or fields name some. `spans_without_content` are spans of models or
     tools that recorded no messages, `content_settings` would make their instrumentations record them,
     `orphan_spans` have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps
-    only their ends. `rewound_branches`, with their calls, were taken back by the user. `forced_format` is the format
-    that the files were read in although none of them looks like it.
+    only their ends. `rewound_branches`, with their calls, were taken back by the user. `differences` are totals that
+    the source states and the reading does not confirm. `forced_format` is the format that the files were read in
+    although none of them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -67,6 +69,7 @@ class ImportSummary(BaseModel):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    differences: tuple[Difference, ...] = ()
     forced_format: str | None = None
 
     @property
@@ -100,7 +103,8 @@ class ImportSummary(BaseModel):
                 f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
             ),
         )
-        return tuple(sentence for applies, sentence in found if applies)
+        more = (each.sentence for each in self.differences if each.read > each.stated)
+        return (*(sentence for applies, sentence in found if applies), *more)
 
     @computed_field
     @property
@@ -135,7 +139,8 @@ class ImportSummary(BaseModel):
             ),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
-        return tuple(sentence for count, sentence in found if count)
+        less = (each.sentence for each in self.differences if each.read < each.stated)
+        return (*(sentence for count, sentence in found if count), *less)
 
     @computed_field
     @property
@@ -231,6 +236,7 @@ class ImportReport:
             failed_attempts=noted("failed_attempt"),
             rewound_branches=notes["rewound", "branch"],
             rewound_calls=notes["rewound", "call"],
+            differences=tuple(self.unmapped.stated),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),

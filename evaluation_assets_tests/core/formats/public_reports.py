@@ -65,11 +65,9 @@ PUBLIC_REPORTS: dict[str, Expected] = {
         "trajectories": [{"input_tokens": 300, "output_tokens": 30, "calls": 1}],
         "reading": "partial",
         "sentence": "600",
-        "pending": "the trace states twice the tokens that its model calls have",
     },
     "a06b_mlflow_usage_key": {
         "trajectories": [{"input_tokens": 300, "output_tokens": 30, "calls": 1}],
-        "pending": "usage in an attribute `usage` is not read",
     },
     "a07_langfuse_cached_beside": {
         "trajectories": [{"input_tokens": 17903, "cached_tokens": 17817, "output_tokens": 40}],
@@ -78,7 +76,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "a07b_langfuse_cached_inside": {
         "trajectories": [{"input_tokens": 17903, "cached_tokens": 17817, "output_tokens": 40}],
         "reading": "complete",
-        "pending": "cached tokens within the input are counted twice",
     },
     "a07c_langfuse_anthropic": {
         "trajectories": [{"input_tokens": 1505, "cached_tokens": 1200, "output_tokens": 12}],
@@ -93,12 +90,10 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"arguments": [{"city": "Hue"}], "results": ["rain"], "input_tokens": 120, "output_tokens": 8}
         ],
         "reading": "complete",
-        "pending": "arguments that are JSON in JSON are not decoded",
     },
     "a08b_openai_double_encoded": {
         "trajectories": [{"arguments": [{"city": "Hue"}], "case": _PASSES}],
         "reading": "complete",
-        "pending": "arguments that are JSON in JSON are not decoded",
     },
     "a09_concatenated_args": {
         "trajectories": [
@@ -185,12 +180,10 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             }
         ],
         "reading": "complete",
-        "pending": "empty arguments are not read as none",
     },
     "a17b_empty_args_suite": {
         "trajectories": [{"task_id": name, "case": {"passed": True, "schema": 1.0}} for name in ("e1", "e2", "e3")],
         "reading": "complete",
-        "pending": "empty arguments are unreadable",
     },
     "a18_mcp_iserror": {
         "trajectories": [
@@ -263,14 +256,12 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "b03c_spans_dict_snake": {
         "trajectories": [_BUS],
         "reading": "complete",
-        "pending": "span dictionaries in snake case are not read",
     },
     "b04_agentbench": {
         "trajectories": [
             {"task": "Use GET/POST/FINISH. Question: how many beds are free in ward 2?"},
             {"final_answer": None, "flags": ["step_limit"]},
         ],
-        "pending": "AgentBench runs are not read",
     },
     "b05_cc_workflow_subagents": {
         "trajectories": [
@@ -285,7 +276,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
         ],
         "rejected": 0,
         "reading": "complete",
-        "pending": "the answer of a background agent is taken for the run's",
     },
     "b05b_cc_subagents_plain": {"trajectories": [{"calls": 2}], "reading": "complete"},
     "b08_sharegpt": {
@@ -293,7 +283,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"calls": 1, "arguments": [{"n": 2}], "results": ["[3, 5]"], "final_answer": "You rolled 3 and 5."}
         ],
         "reading": "complete",
-        "pending": "calls in Hermes tags are not read",
     },
     "b09_n8n_steps": {
         "trajectories": [
@@ -304,11 +293,9 @@ PUBLIC_REPORTS: dict[str, Expected] = {
                 "final_answer": "It is 12 degrees in Hov.",
             }
         ],
-        "pending": "n8n executions are not read",
     },
     "b10_vapi": {
-        "trajectories": [{"calls": 1, "turns": 1}],
-        "pending": "end-of-call reports of Vapi are not read",
+        "trajectories": [{"calls": 1, "final_answer": None}],
     },
     "b11_livekit": {
         "trajectories": [{"calls": 1, "errors": ["fully booked"], "final_answer": "We are full, sorry."}],
@@ -325,7 +312,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "b13_cc_agent_file_without_agentid": {
         "trajectories": [_CONFIG],
         "reading": "complete",
-        "pending": "the file of a sub-agent without an agent ID is a run of its own",
     },
     "b13b_cc_agent_file_with_agentid": {"trajectories": [_CONFIG], "reading": "complete"},
 }

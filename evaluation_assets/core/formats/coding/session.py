@@ -14,9 +14,9 @@ from evaluation_assets.core.formats.transcript import (
     Event,
     Result,
     Said,
-    final_message,
     final_submission,
     flags_of,
+    last_words,
     total,
     written,
 )
@@ -96,7 +96,8 @@ class CodingSession:
             raise UnusableRecord("no_trajectory_text", "no record has an agent message or a tool call")
         task = next((turn.user_message for turn in turns if turn.user_message), "")
         task_id = task_id_of(None, task, text)
-        answer = self.outcome or final_submission(text, turns) or final_message(turns)
+        own = last_words(event for event in self.events if isinstance(event, Said)) if len(turns) == 1 else None
+        answer = self.outcome or final_submission(text, turns, self.agent.id) or own
         times = sorted(self.times)
         elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}

@@ -111,7 +111,9 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
             fields.value("output"),
             lambda what: unmapped.note("unknown_part", what),
             model=fields.text("model", "providedModelName"),
-            usage=langfuse_usage(counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost")),
+            usage=langfuse_usage(
+                counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost"), unmapped.stated
+            ),
         )
         fields.rest()
         return Span(

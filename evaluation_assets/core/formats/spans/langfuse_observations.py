@@ -5,7 +5,10 @@ from typing import Any
 from evaluation_assets.core.formats.spans.bodies import Note
 from evaluation_assets.core.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.formats.spans.tree import Span
+from evaluation_assets.core.formats.stated import Comparisons
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, decoded, list_in, object_in
+from evaluation_assets.core.formats.usage import Count, settled
 from evaluation_assets.core.trajectories.model import JsonObject
 
 _OWN = "langfuse.observation."
@@ -21,21 +24,22 @@ def observation_attributes(
     return attributes_of(kind, title, body, decoded(said), note, model=model, tools=tools, usage=usage)
 
 
-def langfuse_usage(counts: Any, cost: Any) -> JsonObject:
-    """Kinds of tokens in Langfuse exclude each other: cached tokens are not part of `input`."""
-    found = {key: value for key, value in object_in(counts).items() if isinstance(value, int | float)}
-    cached = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
+def langfuse_usage(counts: Any, cost: Any, stated: Comparisons) -> JsonObject:
+    """Kinds of tokens in Langfuse exclude each other, by its documentation; not all integrations keep to it."""
+    found = {key: int(value) for key, value in object_in(counts).items() if isinstance(value, int | float)}
+    from_cache = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
+    counted = settled(stated, found.get("total"), _count(found, _INPUT), _count(found, _OUTPUT))
     return usage_attributes(
         {
-            "input_tokens": _total(found, _INPUT),
-            "output_tokens": _total(found, _OUTPUT),
-            "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", cached)),
+            "input_tokens": counted[0],
+            "output_tokens": counted[1],
+            "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", from_cache)),
         },
         cost,
     )
 
 
-def read_sdk_attributes(span: Span, note: Note) -> None:
+def read_sdk_attributes(span: Span, unmapped: UnmappedFields) -> None:
     """Add the attributes of other conventions to a span of the Langfuse SDK, which has only names of its own.
 
     What a span records in those conventions, too, stays as it is.
@@ -50,9 +54,9 @@ def read_sdk_attributes(span: Span, note: Note) -> None:
         span.name,
         own.pop("input", None),
         own.pop("output", None),
-        note,
+        lambda what: unmapped.note("unknown_part", what),
         model=model if isinstance(model, str) else None,
-        usage=langfuse_usage(decoded(own.pop("usage_details", None)), at(costs, "total")),
+        usage=langfuse_usage(decoded(own.pop("usage_details", None)), at(costs, "total"), unmapped.stated),
     )
     message = own.pop("status_message", None)
     if own.pop("level", None) == "ERROR":
@@ -61,13 +65,14 @@ def read_sdk_attributes(span: Span, note: Note) -> None:
     span.attributes = {**found, **{f"{_OWN}{key}": value for key, value in own.items()}, **others}
 
 
-def _total(counts: dict[str, Any], names: tuple[str, ...]) -> Any:
-    matching = [
-        value
+def _count(counts: dict[str, int], names: tuple[str, ...]) -> Count:
+    """The tokens of a kind with the kinds beside it, whose names begin like its own."""
+    kinds = {
+        key: value
         for key, value in counts.items()
         if (key in names or key.startswith(f"{names[0]}_")) and "priority" not in key and "cost" not in key.lower()
-    ]
-    return sum(matching) if matching else None
+    }
+    return Count(kinds.pop(names[0], 0) if kinds else None, sum(kinds.values()), is_beside=True)
 
 
 def _without_tools(given: Any) -> tuple[Any, list[Any]]:

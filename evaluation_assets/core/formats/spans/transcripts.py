@@ -53,7 +53,7 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         UnusableRecord: no span has a model message or a tool call.
     """
     for span in trace.walk():
-        read_sdk_attributes(span, lambda what: unmapped.note("unknown_part", what))
+        read_sdk_attributes(span, unmapped)
     telling = Telling(unmapped, drop)
     for root in trace.roots:
         telling.tell(root)
