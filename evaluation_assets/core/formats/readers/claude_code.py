@@ -22,6 +22,7 @@ from evaluation_assets.core.formats.coding.claude_code_lines import Chain, Reply
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.readers.cursor import is_cursor_line
 from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
@@ -52,7 +53,7 @@ _ENTRIES = ("user", "assistant", "system", "result")
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(_is_entry(record) for record in sample.records)
+    return any(map(_is_entry, sample.records)) and not any(map(is_cursor_line, sample.records))
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
