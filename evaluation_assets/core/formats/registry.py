@@ -8,6 +8,7 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Format, Record, RecordWatch, Rejection, Sample, UnreadableDrop
 from evaluation_assets.core.formats.envelopes.agentbench import AGENTBENCH
 from evaluation_assets.core.formats.envelopes.envelope import Envelope
+from evaluation_assets.core.formats.envelopes.livekit import LIVEKIT
 from evaluation_assets.core.formats.envelopes.n8n import N8N
 from evaluation_assets.core.formats.envelopes.trials import TRIALS
 from evaluation_assets.core.formats.envelopes.vapi import VAPI
@@ -125,6 +126,7 @@ _SHIPPED: dict[str, Format] = {
             autogen,
             smolagents,
             AGENTBENCH,
+            LIVEKIT,
             N8N,
             VAPI,
             TRIALS,
