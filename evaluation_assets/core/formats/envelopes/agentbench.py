@@ -44,4 +44,5 @@ AGENTBENCH = Envelope(
     detection="records with an index and an output that has a status and a history",
     holds=_is_run,
     conversations=_conversations,
+    local_ids=True,
 )

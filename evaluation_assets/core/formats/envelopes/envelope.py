@@ -2,6 +2,7 @@
 as `openai_messages`.
 """
 
+import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,7 @@ class Envelope:
     """What tells the records of a program, and the chat conversations in one.
 
     A conversation is an object with `messages` and fields that `context_of` reads; what it has no name for keeps the
-    name of the program, and is counted as unmapped.
+    name of the program, and is counted as unmapped. With `local_ids`, IDs of tasks are only unique within a file.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Envelope:
     detection: str
     holds: Callable[[Any], bool]
     conversations: Callable[[JsonObject], Iterable[JsonObject]]
+    local_ids: bool = False
 
     def format(self) -> Format:
         """The format of this envelope."""
@@ -37,24 +39,35 @@ class Envelope:
         return any(self.holds(record) for record in sample.records)
 
     def _read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-        for file in own_files(files, self._detect, self.name):
+        own = list(own_files(files, self._detect, self.name))
+        is_alone = sum(isinstance(file, DropFile) for file in own) == 1
+        for file in own:
             if isinstance(file, Rejection):
                 yield file
                 continue
+            prefix = "" if is_alone or not self.local_ids else f"{_named(file.source)}:"
             for record in read_records(file):
-                yield from [record] if isinstance(record, Rejection) else self._opened(record, unmapped)
+                yield from [record] if isinstance(record, Rejection) else self._opened(record, unmapped, prefix)
 
-    def _opened(self, record: Record, unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+    def _opened(self, record: Record, unmapped: UnmappedFields, prefix: str) -> Iterator[Trajectory | Rejection]:
         if not self.holds(record.data):
             yield record.rejected(UnusableRecord("not_this_format", f"the record is not in format {self.name}"))
             return
-        found = list(self.conversations(record.data))
+        found = [
+            {**conversation, "task_id": f"{prefix}{conversation['task_id']}"} if prefix else conversation
+            for conversation in self.conversations(record.data)
+        ]
         for conversation in found:
             yield usable(
                 record,
                 lambda _, data=conversation: replace(trajectory_of(unmapped, [data]), format=self.name),
                 is_whole=len(found) == 1,
             )
+
+
+def _named(source: str) -> str:
+    """A file by its folder, which programs name after the task, or by its own name."""
+    return posixpath.dirname(source) or source.partition(".")[0]
 
 
 def plain_message(role: str, content: Any, **more: Any) -> JsonObject:

@@ -29,15 +29,21 @@ def _item(data: Any) -> JsonObject:
     return object_in(at(data, "json")) or object_in(data)
 
 
+def _executions(data: Any) -> list[JsonObject]:
+    """The executions with agents in a record: an execution, or a page of them as the API returns it."""
+    found = [object_in(data), *objects_in(at(data, "data"))]
+    return [execution for execution in found if _parts_of(_run_data(execution))]
+
+
 def _holds(data: Any) -> bool:
-    return bool(_parts_of(_run_data(data))) or any(
+    return bool(_executions(data)) or any(
         "tool" in object_in(at(step, "action")) for step in list_in(_item(data).get("intermediateSteps"))
     )
 
 
 def _conversations(data: JsonObject) -> Iterator[JsonObject]:
-    if _run_data(data):
-        yield _execution(data)
+    if executions := _executions(data):
+        yield from map(_execution, executions)
         return
     item = _item(data)
     messages = [plain_message("user", _asked_in(item))] if _asked_in(item) else []

@@ -52,7 +52,6 @@ def _conversations(data: JsonObject) -> Iterator[JsonObject]:
         "started_at": start,
         "duration_s": None if elapsed is None else elapsed / 1000,
         "termination_reason": _STOPPED.get(reason or "", reason),
-        "success": {"true": True, "false": False}.get(str(at(report.get("analysis"), "successEvaluation")).lower()),
         "labels": report.get("analysis"),
         "model": first_text(at(report.get("assistant"), "model"), "model"),
         "usage": _usage(report) or _usage(call),

@@ -11,21 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.formats.messages.chat import role_of, split_thought
+from evaluation_assets.core.formats.messages.elements import element_in, elements_in
 from evaluation_assets.core.formats.transcript import as_text
 from evaluation_assets.core.formats.untyped import as_object, at, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject
 
 _CALLER = "function_call"
-_CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
-_RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
-_FUNCTION = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
+_CALL, _RESPONSE = "tool_call", "tool_response"
 _RETURNED = {"content", "name", "tool_call_id", "result", "response"}
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
-_KEYSTROKES = re.compile(r"<keystrokes([^>]*)>(.*?)</keystrokes>", re.DOTALL)
 _DURATION = re.compile(r"duration=\"([0-9.]+)\"")
-_INSTRUCTION = re.compile(r"^Task Description:\s*\n(.*?)\s*^Current terminal state:", re.DOTALL | re.MULTILINE)
+_INSTRUCTION, _STATE = "\nTask Description:", "\nCurrent terminal state:"
 _WORDS = ("analysis", "state_analysis", "explanation", "plan")
 _TERMINAL = "bash_command"
 _COMPLETE = "task_complete"
@@ -57,39 +54,60 @@ def _text(message: Any) -> tuple[str, str]:
     return "content", ""
 
 
-def _has_call(message: Any) -> bool:
-    return role_of(message) == "assistant" and any(map(_call_in, _written(message)))
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The calls in the text of a message as they are written, and what else it says."""
+
+    calls: tuple[str, ...]
+    words: str = ""
+    thought: str | None = None
 
 
-def _written(message: Any) -> list[str]:
-    """The calls in the text of a message, as they are written."""
+def _written(message: Any) -> _Written:
+    """What a model wrote; in its reasoning, a call is none."""
     text = _text(message)[1]
-    return [text] if at(message, "from") == _CALLER else _CALL.findall(text)
+    if at(message, "from") == _CALLER:
+        return _Written((text,))
+    if f"<{_CALL}" not in text:
+        return _Written((), text)
+    thought, said = split_thought(text)
+    found, words = elements_in(said, _CALL)
+    return _Written(tuple(element.content.strip() for element in found), words.strip(), thought)
+
+
+def _has_call(message: Any) -> bool:
+    return role_of(message) == "assistant" and any(map(_call_in, _written(message).calls))
 
 
 def _tagged(message: Any) -> Iterator[Any]:
     """A message of a Hermes conversation; one with several responses becomes a message for each."""
     role, (key, text) = role_of(message), _text(message)
-    if role == "assistant" and (found := _written(message)):
-        calls = [_call_in(each) or {"name": "unnamed", "arguments": each} for each in found]
-        words = "" if found == [text] else _CALL.sub("", text).strip()
-        yield {**message, key: words, "tool_calls": calls}
-    elif role in ("tool", "user") and (found := _RESPONSE.findall(text)):
-        rest = _RESPONSE.sub("", text).strip()
-        yield from ({**_without_text(message), "role": "tool", **_response_in(each)} for each in found)
-        if rest and role == "user":
-            yield {**message, key: rest}
-    else:
+    if role == "assistant" and (written := _written(message)).calls:
+        calls = [_call_in(each) or {"name": "unnamed", "arguments": each} for each in written.calls]
+        thought = {} if written.thought is None else {"reasoning": written.thought}
+        yield {**message, key: written.words, "tool_calls": calls, **thought}
+        return
+    found, rest = elements_in(text, _RESPONSE) if role in ("tool", "user") else ([], text)
+    yield from (
+        {**_without_text(message), "role": "tool", **_response_in(element.content.strip())} for element in found
+    )
+    if not found:
         yield message
+    elif rest.strip() and role == "user":
+        yield {**message, key: rest.strip()}
 
 
 def _call_in(text: str) -> JsonObject | None:
-    """The call in an element: JSON, or the functions and parameters of Qwen's coding models."""
+    """The call in an element: JSON, or a function with parameters of Qwen's coding models."""
     found = as_object(text)
     if isinstance(at(found, "name"), str):
         return found
-    function = _FUNCTION.search(text)
-    return None if function is None else {"name": function[1], "arguments": dict(_PARAMETER.findall(function[2]))}
+    functions, _ = elements_in(text, "function")
+    if not functions:
+        return None
+    parameters, _ = elements_in(functions[0].content, "parameter")
+    arguments = {one.attributes.removeprefix("="): one.content.strip() for one in parameters}
+    return {"name": functions[0].attributes.removeprefix("=") or "unnamed", "arguments": arguments}
 
 
 def _response_in(text: str) -> JsonObject:
@@ -152,14 +170,9 @@ def _answer(text: str) -> JsonObject | None:
         return found
     if "<response>" not in text or "<commands>" not in text:
         return None
-    typed = [{"keystrokes": keys, **_duration(more)} for more, keys in _KEYSTROKES.findall(text)]
-    words = {key: inner for key in _WORDS if (inner := _element(text, key)) is not None}
-    return {**words, "commands": typed, _COMPLETE: (_element(text, _COMPLETE) or "").strip().lower() == "true"}
-
-
-def _element(text: str, name: str) -> str | None:
-    found = re.search(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
-    return None if found is None else found[1].strip()
+    typed = [{"keystrokes": one.content, **_duration(one.attributes)} for one in elements_in(text, "keystrokes")[0]]
+    words = {key: inner for key in _WORDS if (inner := element_in(text, key)) is not None}
+    return {**words, "commands": typed, _COMPLETE: (element_in(text, _COMPLETE) or "").lower() == "true"}
 
 
 def _duration(attributes: str) -> JsonObject:
@@ -171,6 +184,8 @@ def _duration(attributes: str) -> JsonObject:
 
 
 def _instruction(messages: Sequence[Any]) -> str | None:
-    first = next((message for message in messages if role_of(message) == "user"), None)
-    found = _INSTRUCTION.search(_text(first)[1])
-    return None if found is None else found[1].strip() or None
+    """The task in the first prompt of Terminus, between its instructions and the state of the terminal."""
+    prompt = "\n" + _text(next((message for message in messages if role_of(message) == "user"), None))[1]
+    _, _, rest = prompt.partition(_INSTRUCTION)
+    task, found, _ = rest.partition(_STATE)
+    return task.strip() or None if found else None

@@ -15,6 +15,7 @@ from evaluation_assets.core.formats.files.opening import read_text
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.messages.chat import first_line
+from evaluation_assets.core.formats.messages.elements import element_in
 from evaluation_assets.core.formats.transcript import Asked, Call, Result, Said, as_text, one_line, total
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, first_text, object_in
@@ -28,7 +29,6 @@ DETECTION = (
     "with a line '_Exported on ... from Cursor (...)_'"
 )
 
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 _SUFFIX = "ToolCall"
 _EXPORTED = re.compile(r"\A\s*# (.*)\n_Exported on .* from Cursor \((.*)\)_\s*$", re.MULTILINE)
 _SPEAKER = re.compile(r"^---\n+\*\*(User|Cursor)\*\*\n", re.MULTILINE)
@@ -69,8 +69,8 @@ class _Log:
         self._flush()
         self._session.spent = total(self._spent)
         for place, event in enumerate(self._session.events):
-            if isinstance(event, Asked) and (found := _QUERY.search(event.text)):
-                self._session.events[place] = replace(event, text=found[1])
+            if isinstance(event, Asked) and (query := element_in(event.text, "user_query")):
+                self._session.events[place] = replace(event, text=query)
         return self._session
 
     def add(self, fields: Fields) -> None:
