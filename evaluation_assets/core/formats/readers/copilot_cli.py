@@ -28,6 +28,15 @@ _IDS = (
 )  # fmt: skip
 """Fields of messages that name things, or repeat them for the model."""
 
+_SILENT = (
+    "session.", "assistant.turn_", "assistant.streaming", "assistant.message_", "hook.", "tool.execution_", "system.",
+    "subagent.",
+)  # fmt: skip
+"""Beginnings of the types of events without anything that was said or done."""
+
+_USAGE = "assistant.usage"
+"""Of a stream; session files do not have it."""
+
 _STARTS, _END = ("session.start", "session.resume"), "session.shutdown"
 
 
@@ -36,7 +45,8 @@ def _is_line(data: Any) -> bool:
 
 
 def _session(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> CodingSession:
-    log = _Log(unmapped, _spent(lines, unmapped))
+    counts_usage = any(line.get("type") == _USAGE for line in lines)
+    log = _Log(unmapped, _spent(lines, unmapped), counts_usage=counts_usage)
     for line in _kept(lines, unmapped):
         with unmapped.reading(line) as fields:
             log.add(fields)
@@ -64,11 +74,11 @@ def _spent(lines: Sequence[JsonObject], unmapped: UnmappedFields) -> Usage | Non
     if not ends or len(ends) != runs:
         return None
     metrics = [object_in(at(line.get("data"), "modelMetrics")) for line in ends]
-    return total(_of_model(one, unmapped) for models in metrics for one in models.values())
+    return total(_usage(at(one, "usage"), unmapped) for models in metrics for one in models.values())
 
 
-def _of_model(metric: Any, unmapped: UnmappedFields) -> Usage | None:
-    counts = object_in(at(metric, "usage"))
+def _usage(data: Any, unmapped: UnmappedFields) -> Usage | None:
+    counts = object_in(data)
     given, written, cached, stored, thought = (
         count if isinstance(count := counts.get(key), int) else None
         for key in ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
@@ -81,7 +91,8 @@ def _of_model(metric: Any, unmapped: UnmappedFields) -> Usage | None:
 class _Log:
     """Reads the events of a session; those with a `parentToolCallId` belong to the sub-agent that the call started."""
 
-    def __init__(self, unmapped: UnmappedFields, spent: Usage | None) -> None:
+    def __init__(self, unmapped: UnmappedFields, spent: Usage | None, *, counts_usage: bool) -> None:
+        self._counts_usage = counts_usage
         self.session = CodingSession(Agent(id="copilot", name="GitHub Copilot CLI"), spent=spent)
         self._children: dict[str, CodingSession] = {}
         self._unmapped = unmapped
@@ -101,7 +112,19 @@ class _Log:
             self._answered(session, data)
         elif kind == "subagent.started":
             self._started(data)
-        elif kind in _STARTS:
+        elif kind == _USAGE:
+            if self.session.spent is None:
+                session.used(_usage(data.rest(), self._unmapped))
+        elif not self._tells_of_session(kind, data) and not kind.startswith(_SILENT):
+            self._unmapped.count(f"lines[] ({kind})")
+        if kind in _READ:
+            data.set_aside(*_IDS)
+        else:
+            data.rest()
+
+    def _tells_of_session(self, kind: str, data: Fields) -> bool:
+        """Read an event about the session as a whole; whether it is one."""
+        if kind in _STARTS:
             self._began(data)
         elif kind == "session.model_change":
             self.session.agent = replace(self.session.agent, model=data.text("newModel"))
@@ -111,14 +134,11 @@ class _Log:
             self.session.compactions += 1
         elif kind == "abort":
             self.session.interruptions += 1
-        elif kind == "session.task_complete" and (summary := data.text("summary")) is not None:
-            self.session.outcome = summary
-        elif not kind.startswith(("session.", "assistant.turn_", "hook.", "tool.execution_", "system.", "subagent.")):
-            self._unmapped.count(f"lines[] ({kind})")
-        if kind in _READ:
-            data.set_aside(*_IDS)
+        elif kind == "session.task_complete":
+            self.session.outcome = data.text("summary") or self.session.outcome
         else:
-            data.rest()
+            return False
+        return True
 
     def _child(self, call_id: str) -> CodingSession:
         if call_id not in self._children:
@@ -170,7 +190,7 @@ class _Log:
         if said.thought or said.message or said.calls:
             session.said(said)
             self.session.error = None  # it was repeated
-        if self.session.spent is None:
+        if self.session.spent is None and not self._counts_usage:
             session.used(usage(output_tokens=data.whole("outputTokens")))
 
     def _answered(self, session: CodingSession, data: Fields) -> None:
