@@ -140,7 +140,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"input_tokens": 2900, "output_tokens": 50, "calls": 1},
         ],
         "reading": "complete",
-        "pending": "a fork repeats the calls and tokens of the session it comes from",
     },
     "a13_claude_partials": {
         "trajectories": [

@@ -69,7 +69,7 @@ def _link_of(records: Sequence[Any]) -> Link:
     )
 
 
-def _session_of(unmapped: UnmappedFields, records: Sequence[Any]) -> CodingSession:
+def _session_of(unmapped: UnmappedFields, records: Sequence[Any], _: int) -> CodingSession:
     reading = _Reading(unmapped)
     if _is_export(records[0]):
         with unmapped.reading(records[0]) as fields:
