@@ -231,7 +231,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "a24_langsmith_timezone": {
         "trajectories": [{**_TIDE, "duration_s": 10.0, "started_at": "2025-12-24T10:00:00Z"}],
         "reading": "complete",
-        "pending": "runs are sorted by time as text",
     },
     "a24b_langsmith_generations": {"trajectories": [_TIDE], "reading": "complete"},
     "a24c_langsmith_wrap_openai": {
@@ -241,7 +240,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "b01_opencode_text_after_tool": {
         "trajectories": [_NOTES],
         "reading": "complete",
-        "pending": "text after a tool is written before it",
     },
     "b01b_opencode_two_steps_in_one_message": {
         "trajectories": [{**_NOTES, "input_tokens": 290, "output_tokens": 30, "cost_usd": 0.03}],

@@ -158,6 +158,8 @@ class _Reading:
         kind = part.text("type") or "unknown"
         part.set_aside(*_PART)
         if kind in ("text", "reasoning"):
+            if self._calls:  # a server that has no steps writes what follows the tools into the same message
+                self._flush(None)
             text = part.text("text")
             (self._texts if kind == "text" else self._thoughts).extend([] if text is None else [text])
         elif kind == "tool":
