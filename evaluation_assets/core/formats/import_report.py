@@ -40,7 +40,8 @@ class ImportSummary(BaseModel):
     text or fields name some. `spans_without_content` are spans of models or
     tools that recorded no messages, `content_settings` would make their instrumentations record them,
     `orphan_spans` have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps
-    only their ends. `rewound_branches`, with their calls, were taken back by the user. `differences` are totals that
+    only their ends. `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions
+    that begin with the calls and tokens of a session that is not in the drop. `differences` are totals that
     the source states and the reading does not confirm. `forced_format` is the format that the files were read in
     although none of them looks like it.
     """
@@ -66,6 +67,7 @@ class ImportSummary(BaseModel):
     failed_attempts: int = 0
     rewound_branches: int = 0
     rewound_calls: int = 0
+    copied_histories: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -136,6 +138,11 @@ class ImportSummary(BaseModel):
                 self.rewound_branches,
                 f"{counted(self.rewound_branches, 'rewind')} by the user, with "
                 f"{counted(self.rewound_calls, 'call')}, left out",
+            ),
+            (
+                self.copied_histories,
+                f"{counted(self.copied_histories, 'session')} with the calls and tokens of the one it was forked from; "
+                "evaluate both as one drop",
             ),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
@@ -209,7 +216,8 @@ class ImportReport:
             UnreadableDrop: a file turns out damaged half way.
         """
         self._forced_format = None if looks_like(chosen, files) else chosen.name
-        for item in read_by(chosen, files, self.unmapped, self._handed):
+        is_forced = self._forced_format is not None
+        for item in read_by(chosen, files, self.unmapped, self._handed, is_forced=is_forced):
             if isinstance(item, Rejection):
                 self._rejected(item)
             else:
@@ -236,6 +244,7 @@ class ImportReport:
             failed_attempts=noted("failed_attempt"),
             rewound_branches=notes["rewound", "branch"],
             rewound_calls=notes["rewound", "call"],
+            copied_histories=noted("copied_history"),
             differences=tuple(self.unmapped.stated),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),

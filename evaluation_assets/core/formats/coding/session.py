@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.formats.base import UnusableRecord
-from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
+from evaluation_assets.core.formats.times import active_seconds, chronological, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Event,
@@ -98,7 +98,7 @@ class CodingSession:
         task_id = task_id_of(None, task, text)
         own = last_words(event for event in self.events if isinstance(event, Said)) if len(turns) == 1 else None
         answer = self.outcome or final_submission(text, turns, self.agent.id) or own
-        times = sorted(self.times)
+        times = sorted(self.times, key=chronological)
         elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}

@@ -6,6 +6,7 @@ LLM, tool and retriever runs become steps. Other runs (chains, prompts, parsers)
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record
@@ -13,11 +14,11 @@ from evaluation_assets.core.formats.context import Context, reference
 from evaluation_assets.core.formats.conversation import Conversation, joined
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.messages.chat import ROLES, content_of, events_of, role_of, split_thought, system_of
-from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
+from evaluation_assets.core.formats.times import chronological, elapsed_ms, marked_utc
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object, object_in
-from evaluation_assets.core.formats.usage import usage, usage_of
+from evaluation_assets.core.formats.usage import confirm, usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
 QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input", "content")
@@ -93,8 +94,8 @@ class Traces:
         return current
 
 
-def _order(run: Fields) -> tuple[str, str]:
-    return run.text("dotted_order") or "", run.text("start_time") or ""
+def _order(run: Fields) -> tuple[str, datetime]:
+    return run.text("dotted_order") or "", chronological(run.text("start_time"))
 
 
 def nested_trace(root: Fields, unmapped: UnmappedFields) -> tuple[Conversation, Context]:
@@ -142,6 +143,8 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
         told.ended_with(inputs, outputs, asked)
     final = _final_of(outputs)
     whole = _own_usage(root)
+    if told.counted:
+        confirm(unmapped.stated, whole, total(event.usage for event in told.events if isinstance(event, Said)))
     error = root.text("error")
     if final and not told.ends_with(final):
         told.events.append(Said(message=final))
@@ -154,7 +157,7 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
         model=told.model,
         final_answer=None if error else final,
         reference_answer=reference(root.value("reference_outputs", "reference_output")),
-        started_at=root.text("start_time"),
+        started_at=marked_utc(root.text("start_time")),
         duration_s=None if (ms := elapsed_ms(root.text("start_time"), root.text("end_time"))) is None else ms / 1000,
         cut_off=bool(error),
         labels=root.short("feedback_stats", "feedback"),

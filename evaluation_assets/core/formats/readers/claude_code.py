@@ -23,7 +23,7 @@ from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.readers.cursor import is_cursor_line
-from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
+from evaluation_assets.core.formats.times import active_seconds, chronological, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
@@ -187,7 +187,7 @@ class _Session:
         task = next(iter(self._asked), "")
         task_id = task_id_of(None, task, text)
         answer = self._lines.outcome or (_last_words(main) if len(turns) == 1 else None)
-        times = sorted(self._lines.times)  # lines of sub-agents stand after those of their caller
+        times = sorted(self._lines.times, key=chronological)  # lines of sub-agents stand after those of their caller
         elapsed = elapsed_ms(times[0], times[-1]) if times else None
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
         used = _at_least(total([*(step.usage for step in steps), *taken_back]), self._lines.used)
