@@ -58,7 +58,8 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
     text, turns = written(conversation.events)
     asked = next((event.text for event in conversation.events if isinstance(event, Asked) and event.text.strip()), "")
     task = context.task or asked
-    final_answer = context.final_answer or (None if context.cut_off else final_message(turns))
+    ended = not context.cut_off and context.failure is None
+    final_answer = context.final_answer or (final_message(turns) if ended else None)
     task_id = task_id_of(context.task_id, task, text)
     return Trajectory(
         id=context.id or task_id,
@@ -75,9 +76,13 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         started_at=context.started_at,
         duration_s=context.duration_s,
         usage=conversation.usage or total(event.usage for event in said),
-        flags=flags_of(cut_off=context.cut_off, unanswered=len(turns) == 1 and final_answer is None),
+        flags=flags_of(
+            cut_off=context.cut_off,
+            unanswered=len(turns) == 1 and final_answer is None,
+            failed=context.failure is not None,
+        ),
         labels=context.labels,
-        extra=context.extra,
+        extra=context.extra if context.failure is None else {**context.extra, "error": context.failure},
     )
 
 

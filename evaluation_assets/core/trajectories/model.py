@@ -17,6 +17,16 @@ import orjson
 
 JsonObject = dict[str, Any]
 
+
+class NumberId(str):
+    """An ID that its source records as a number: another one than the same digits as a text.
+
+    Only readers see the type. What they give is numbered, and has plain texts as IDs.
+    """
+
+    __slots__ = ()
+
+
 Span = tuple[int, int]
 """A piece of the trajectory's text: `text[start:end]`, in characters."""
 
@@ -245,7 +255,18 @@ def first_json_object(text: str) -> JsonObject | None:
     return next(json_objects(text), None)
 
 
-_ENCODER = msgspec.json.Encoder()
+def _plain(value: object) -> str:
+    """What the encoder writes for a value of a type that it does not know.
+
+    Raises:
+        NotImplementedError: the value is no ID.
+    """
+    if isinstance(value, NumberId):
+        return str(value)
+    raise NotImplementedError(f"objects of type {type(value).__name__} have no JSON")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 _DECODER = msgspec.json.Decoder(Trajectory)
 
 

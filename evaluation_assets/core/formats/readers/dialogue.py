@@ -143,7 +143,7 @@ def _told(fields: Fields) -> _Told:
     success = fields.flag("success", "is_correct", "resolved")
     return _Told(
         task=next((task for name in _TASK if (task := _joined(fields.value(name))) is not None), None),
-        task_id=fields.name(*_ID),
+        task_id=fields.recorded_id(*_ID),
         success=outcome if success is None and isinstance(outcome, bool) else success,
         reference_answer=fields.text(*_ANSWER),
         started_at=fields.text("timestamp"),

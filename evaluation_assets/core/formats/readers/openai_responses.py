@@ -114,9 +114,9 @@ def _context(fields: Fields, request: Fields, response: Fields) -> Context:
         )  # fmt: skip
     incomplete = response.object("incomplete_details").text("reason")
     error = response.object("error")
-    extra = {"error": found} if (found := error.text("message", "code")) else {}
+    failure = error.text("message", "code")
     error.set_aside("code")
-    return merged(context, Context(cut_off=is_limit(incomplete) or bool(extra), extra=extra))
+    return merged(context, Context(cut_off=is_limit(incomplete), failure=failure))
 
 
 def content_of_instructions(fields: Fields) -> str | None:
