@@ -79,9 +79,10 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
         return None
     name = call.name.rpartition("__")[2].rpartition(".")[2].lower()
     raw = trajectory.piece(call.raw)
-    arguments = trajectory.arguments(call) or {}
+    given = trajectory.arguments(call)
+    arguments = given or {}
     if name in _SHELL:
-        is_plain = arguments.keys() <= {_UNNAMED} and raw.strip() != "{}"
+        is_plain = given is None or given.keys() == {_UNNAMED}
         return _shell(raw if is_plain else next((arguments[one] for one in _COMMAND if arguments.get(one)), None))
     if name in _EDITORS:
         return _editor(arguments)

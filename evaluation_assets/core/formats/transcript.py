@@ -23,7 +23,7 @@ from evaluation_assets.core.trajectories.model import (
     ToolResult,
     Turn,
     Usage,
-    json_object,
+    arguments_in,
 )
 
 _MCP_NAME = re.compile(r"mcp__(.+?)__.")
@@ -168,7 +168,7 @@ class Transcript:
     def _call(self, call: Call) -> ToolCall:
         raw = call.arguments if isinstance(call.arguments, str) else as_text(call.arguments)
         span = self._tagged("tool_call", raw, name=call.name)
-        plain = json_object(raw) is not None or not raw
+        plain = arguments_in(raw) is not None
         return ToolCall(
             name=call.name,
             id=call.id,
@@ -347,7 +347,7 @@ def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
     call = next((step.call for step in reversed(steps) if step.call is not None), None)
     if call is None or not hands_in(call.name):
         return None
-    arguments = call.arguments or json_object(text[slice(*call.raw)])
+    arguments = call.arguments or arguments_in(text[slice(*call.raw)])
     if arguments is None:
         return text[slice(*call.raw)].strip() or None
     answer = next((arguments[name] for name in _SUBMITTED if arguments.get(name) not in (None, "")), None)

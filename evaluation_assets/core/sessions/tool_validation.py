@@ -86,9 +86,8 @@ def _call_issues(
 ) -> Iterator[ToolIssue]:
     """One issue per fault, with the affected parameters."""
     trajectory = interaction.trajectory
-    given = trajectory.arguments(call) if trajectory.piece(call.raw).strip() else {}
     by_fault: dict[ToolFault, list[str]] = {}
-    for defect in defects(Call(call.name, given), tools):
+    for defect in defects(Call(call.name, trajectory.arguments(call)), tools):
         if defect.kind != "not_checked":
             by_fault.setdefault(_FAULTS[defect.kind], []).append(defect.parameter or "")
     for fault, parameters in by_fault.items():

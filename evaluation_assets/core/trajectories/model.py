@@ -67,8 +67,8 @@ class Usage:
 class ToolCall:
     """A tool block handed to the executor.
 
-    `raw` is what the agent wrote as arguments. `arguments` is what it means, where that is more than the JSON object
-    that `raw` parses to; see `Trajectory.arguments`.
+    `raw` is what the agent wrote as arguments. `arguments` is what it means, where that is more than what `raw` parses
+    to; see `Trajectory.arguments`.
     """
 
     name: str
@@ -217,7 +217,7 @@ class Trajectory:
 
     def arguments(self, call: ToolCall) -> JsonObject | None:
         """The arguments of a call as an object; `None` where the agent wrote no JSON object."""
-        return json_object(self.piece(call.raw)) if call.arguments is None else call.arguments
+        return arguments_in(self.piece(call.raw)) if call.arguments is None else call.arguments
 
 
 def json_object(text: str) -> JsonObject | None:
@@ -230,6 +230,27 @@ def json_object(text: str) -> JsonObject | None:
         return None
     return data if isinstance(data, dict) else None
 
+
+def arguments_in(text: str) -> JsonObject | None:
+    """The arguments of a call, as an agent wrote them: a JSON object; none for an empty text and for `null`.
+
+    Frameworks encode arguments that are JSON already a second time, as a JSON text that holds JSON.
+    """
+    for _ in range(_MOST_ENCODED):
+        text = text.strip()
+        if text in ("", "null"):
+            return {}
+        if not text.startswith('"'):
+            break
+        try:
+            text = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return None
+    return json_object(text)
+
+
+_MOST_ENCODED = 4
+"""How often arguments may be encoded as JSON."""
 
 _JSON = json.JSONDecoder()
 _MOST_BRACES = 100
