@@ -19,6 +19,11 @@ _SOURCE = (
     "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
 )  # fmt: skip
 _LABELS = ("reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats", "rating")
+_FILLED = (
+    "id", "task", "task_id", "model", "final_answer", "reference_answer", "success", "started_at", "failure",
+)  # fmt: skip
+"""Values that a context without them takes from another one."""
+
 _LIMITS = frozenset(
     "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
     "iteration_limit time_limit timeout context_length_exceeded model_context_window_exceeded too_many_errors "
@@ -86,21 +91,7 @@ def merged(context: Context, other: Context) -> Context:
     """Fill the unknown values of the first context from the second."""
     return replace(
         context,
-        **{
-            name: getattr(other, name)
-            for name in (
-                "id",
-                "task",
-                "task_id",
-                "model",
-                "final_answer",
-                "reference_answer",
-                "success",
-                "started_at",
-                "failure",
-            )  # fmt: skip
-            if getattr(context, name) is None
-        },
+        **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
         cut_off=context.cut_off or other.cut_off,
         labels=other.labels | context.labels,
         extra=other.extra | context.extra,

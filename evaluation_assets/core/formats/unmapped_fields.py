@@ -118,7 +118,7 @@ class Fields:
         return None
 
     def name(self, *keys: str) -> str | None:
-        """Like `recorded_id`, as a plain text: IDs of calls, for instance, of which no two differ only in their type."""
+        """Like `recorded_id`, as a plain text. IDs of calls, for instance, never differ only in their type."""
         found = self.recorded_id(*keys)
         return None if found is None else str(found)
 

@@ -107,9 +107,8 @@ PUBLIC_REPORTS: dict[str, Expected] = {
         "trajectories": [
             {"task_id": "quiz/s1", "success": True},
             {"task_id": "quiz/s2", "success": False},
-            {"task_id": "quiz/s3", "success": None},
+            {"task_id": "quiz/s3", "success": None, "flags": ["no_answer", "failed"]},
         ],
-        "pending": "a sample that failed is rejected without its error",
     },
     "a11_inspect_epochs": {
         "trajectories": [
@@ -122,7 +121,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"task_id": "quiz/2", "trial": 2, "success": True},
         ],
         "reading": "complete",
-        "pending": 'the IDs 1 and "1" are one',
     },
     "a11b_inspect_value_kinds": {
         "trajectories": [
@@ -171,7 +169,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"task_id": "2", "success": None, "flags": ["failed"]},
             {"task_id": "2", "success": None, "flags": ["failed"]},
         ],
-        "pending": "errors of the infrastructure are flagged as step limits",
     },
     "a17_openai_odd": {
         "trajectories": [
@@ -222,7 +219,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"task_id": "o__r-4", "success": None},
             {"task_id": "o__r-5", "success": None},
         ],
-        "pending": "an empty patch is of unknown outcome",
     },
     "a22_think_close_only": {
         "trajectories": [
