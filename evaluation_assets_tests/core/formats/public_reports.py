@@ -209,7 +209,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
                 "final_answer": "Case abc is open.",
             }
         ],
-        "pending": "a result is shown in its wrapper",
     },
     "a21_swebench_report": {
         "trajectories": [
@@ -304,7 +303,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     },
     "b11_livekit": {
         "trajectories": [{"calls": 1, "errors": ["fully booked"], "final_answer": "We are full, sorry."}],
-        "pending": "`is_error` of an output is ignored",
     },
     "b12_aider_llm_log": {
         "readings": [

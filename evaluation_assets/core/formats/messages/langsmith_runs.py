@@ -13,7 +13,15 @@ from evaluation_assets.core.formats.base import DropFile, Record
 from evaluation_assets.core.formats.context import Context, reference
 from evaluation_assets.core.formats.conversation import Conversation, joined
 from evaluation_assets.core.formats.files.records import read_records
-from evaluation_assets.core.formats.messages.chat import ROLES, content_of, events_of, role_of, split_thought, system_of
+from evaluation_assets.core.formats.messages.chat import (
+    ROLES,
+    content_of,
+    events_of,
+    role_of,
+    split_thought,
+    stated_error,
+    system_of,
+)
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -213,7 +221,8 @@ class _Story:
             set_copies_aside(message)
             answer = message.name("tool_call_id")
             if role_of({"role": message.text("role", "type")}) == "tool" and self._close(answer, None):
-                self.events.append(Result(content=content_of(message), call_id=answer))
+                told = content_of(message)
+                self.events.append(Result(content=told, call_id=answer, error=stated_error(message, told)))
         run.object("inputs").rest()
         extra = run.object("extra")
         metadata, parameters = extra.object("metadata"), extra.object("invocation_params")

@@ -19,7 +19,7 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.messages.chat import ROLES, content_of, first_line
+from evaluation_assets.core.formats.messages.chat import ROLES, content_of, first_line, stated_error
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -223,12 +223,9 @@ def _result(item: Fields) -> Result:
         if code or outcome.text("type") == "timeout":
             error = f"exit code {code}" if code else "timeout"
             pieces.append(f"[{error}]")
-    failed = item.text("status") in ("failed", "incomplete")
     content = "\n".join(pieces)
     item.set_aside("acknowledged_safety_checks", "max_output_length", "name")
-    return Result(
-        content=content, call_id=item.name("call_id", "id"), error=error or (first_line(content) if failed else None)
-    )
+    return Result(content=content, call_id=item.name("call_id", "id"), error=error or stated_error(item, content))
 
 
 def _hosted_call(item: Fields, kind: str) -> Call:
