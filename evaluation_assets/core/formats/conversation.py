@@ -16,11 +16,15 @@ from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, U
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known."""
+    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known.
+
+    `has_other_tools` says that `tools` are not all; see `Agent`.
+    """
 
     events: tuple[Event, ...]
     system: str | None = None
     tools: tuple[Tool, ...] | None = None
+    has_other_tools: bool = False
     usage: Usage | None = None
 
 
@@ -173,6 +177,7 @@ def _agents(said: list[Said], conversation: Conversation, context: Context) -> t
             description=conversation.system if index == 0 else None,
             model=context.model,
             tools=conversation.tools if index == 0 else None,
+            has_other_tools=index == 0 and conversation.has_other_tools,
         )
         for index, name in enumerate(names)
     )

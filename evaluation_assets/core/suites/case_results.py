@@ -88,7 +88,8 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     alignment = effects(expected, calls, aligned) if by_effect else aligned
     defined = suite.tools_of(case)
     tools = run.tools if defined is None else tuple(definition.tool for definition in defined)
-    found_by_call = [[] if tools is None else defects(call, tools) for call in calls]
+    is_listed = defined is not None or not run.has_other_tools
+    found_by_call = [[] if tools is None else defects(call, tools, are_all=is_listed) for call in calls]
     wrong_by_call = [[defect for defect in found if defect.kind != "not_checked"] for found in found_by_call]
     chosen = _selection(case, alignment, len(calls))
     accuracy = call_metrics.parameter_accuracy(alignment, suite.credit)

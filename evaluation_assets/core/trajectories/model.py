@@ -42,7 +42,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """One participant: who it is and which tools it was given (`None`: unknown, empty: none)."""
+    """One participant: who it is and which tools it was given (`None`: unknown, empty: none).
+
+    With `has_other_tools`, `tools` are not all of them: its framework, provider or servers may have given it more.
+    """
 
     id: str
     name: str | None = None
@@ -51,6 +54,7 @@ class Agent:
     model: str | None = None
     version: str | None = None
     tools: tuple[Tool, ...] | None = None
+    has_other_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

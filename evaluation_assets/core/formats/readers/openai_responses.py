@@ -20,7 +20,7 @@ from evaluation_assets.core.formats.conversation import (
     trajectory_from,
 )
 from evaluation_assets.core.formats.messages.chat import ROLES, content_of, first_line, stated_error
-from evaluation_assets.core.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, list_in, object_in
@@ -90,6 +90,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
                 or tools_of(response, "tools")
                 or tools_of(request, "tools")
                 or _listed(request, response),
+                has_other_tools=conversation.has_other_tools or has_hosted_tools(request, response),
             )
     if not events and any(_is_streamed(item) for record in records for item in (record, *list_in(at(record, "items")))):
         raise UnusableRecord(

@@ -318,7 +318,7 @@ class Telling:
         self.places[span.id] = place
         self.tool_spans.append(span.id)
         self._tool_twins.of_tool(span, run.call.name, place)
-        self._participants.introduce(agent_id, tools=(Tool(name=called, description=run.description or ""),))
+        self._participants.introduce(agent_id, ran=Tool(name=called, description=run.description or ""))
         return inside
 
     def _asked_for(self, run: ToolRun) -> Place | None:
