@@ -336,14 +336,23 @@ def final_message(turns: Sequence[Turn]) -> str | None:
     return turns[0].interactions[-1].response
 
 
+def last_words(outputs: Iterable[Said]) -> str | None:
+    """The last message of an agent, by its outputs; `None` if it called a tool after it."""
+    last: str | None = None
+    for said in outputs:
+        last = None if said.calls else said.message or last
+    return last
+
+
 def hands_in(name: str) -> bool:
     """Whether a tool of this name submits the final answer."""
     return name.lower() in _SUBMITTING
 
 
-def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
-    """The answer submitted by the last call, if that call submits one."""
-    steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
+def final_submission(text: str, turns: Sequence[Turn], of: str | None = None) -> str | None:
+    """The answer submitted by the last call, of all agents or `of` one, if that call submits one."""
+    interactions = (one for turn in turns for one in turn.interactions if of is None or one.agent_id == of)
+    steps = [step for interaction in interactions for step in interaction.steps]
     call = next((step.call for step in reversed(steps) if step.call is not None), None)
     if call is None or not hands_in(call.name):
         return None

@@ -64,11 +64,9 @@ PUBLIC_REPORTS: dict[str, Expected] = {
         "trajectories": [{"input_tokens": 300, "output_tokens": 30, "calls": 1}],
         "reading": "partial",
         "sentence": "600",
-        "pending": "the trace states twice the tokens that its model calls have",
     },
     "a06b_mlflow_usage_key": {
         "trajectories": [{"input_tokens": 300, "output_tokens": 30, "calls": 1}],
-        "pending": "usage in an attribute `usage` is not read",
     },
     "a07_langfuse_cached_beside": {
         "trajectories": [{"input_tokens": 17903, "cached_tokens": 17817, "output_tokens": 40}],
@@ -77,7 +75,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "a07b_langfuse_cached_inside": {
         "trajectories": [{"input_tokens": 17903, "cached_tokens": 17817, "output_tokens": 40}],
         "reading": "complete",
-        "pending": "cached tokens within the input are counted twice",
     },
     "a07c_langfuse_anthropic": {
         "trajectories": [{"input_tokens": 1505, "cached_tokens": 1200, "output_tokens": 12}],
@@ -140,7 +137,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"input_tokens": 2900, "output_tokens": 50, "calls": 1},
         ],
         "reading": "complete",
-        "pending": "a fork repeats the calls and tokens of the session it comes from",
     },
     "a13_claude_partials": {
         "trajectories": [
@@ -229,7 +225,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "a24_langsmith_timezone": {
         "trajectories": [{**_TIDE, "duration_s": 10.0, "started_at": "2025-12-24T10:00:00Z"}],
         "reading": "complete",
-        "pending": "runs are sorted by time as text",
     },
     "a24b_langsmith_generations": {"trajectories": [_TIDE], "reading": "complete"},
     "a24c_langsmith_wrap_openai": {
@@ -239,7 +234,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     "b01_opencode_text_after_tool": {
         "trajectories": [_NOTES],
         "reading": "complete",
-        "pending": "text after a tool is written before it",
     },
     "b01b_opencode_two_steps_in_one_message": {
         "trajectories": [{**_NOTES, "input_tokens": 290, "output_tokens": 30, "cost_usd": 0.03}],
@@ -275,7 +269,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
         ],
         "rejected": 0,
         "reading": "complete",
-        "pending": "the answer of a background agent is taken for the run's",
     },
     "b05b_cc_subagents_plain": {"trajectories": [{"calls": 2}], "reading": "complete"},
     "b08_sharegpt": {
@@ -309,12 +302,10 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"trajectories": [{"agents": 1}] * 4},
             {"trajectories": [{"agents": 1, "task": "Make step 0 of the counter."}]},
         ],
-        "pending": "any word before a colon is a speaker",
     },
     "b13_cc_agent_file_without_agentid": {
         "trajectories": [_CONFIG],
         "reading": "complete",
-        "pending": "the file of a sub-agent without an agent ID is a run of its own",
     },
     "b13b_cc_agent_file_with_agentid": {"trajectories": [_CONFIG], "reading": "complete"},
 }

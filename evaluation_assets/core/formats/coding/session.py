@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.formats.base import UnusableRecord
-from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
+from evaluation_assets.core.formats.times import active_seconds, chronological, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Event,
     Result,
     Said,
-    final_message,
     final_submission,
     flags_of,
+    last_words,
     total,
     written,
 )
@@ -94,8 +94,9 @@ class CodingSession:
             raise UnusableRecord("no_trajectory_text", "no record has an agent message or a tool call")
         task = next((turn.user_message for turn in turns if turn.user_message), "")
         task_id = task_id_of(None, task, text)
-        answer = self.outcome or final_submission(text, turns) or final_message(turns)
-        times = sorted(self.times)
+        own = last_words(event for event in self.events if isinstance(event, Said)) if len(turns) == 1 else None
+        answer = self.outcome or final_submission(text, turns, self.agent.id) or own
+        times = sorted(self.times, key=chronological)
         elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}

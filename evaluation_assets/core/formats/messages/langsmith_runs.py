@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record
@@ -17,16 +18,16 @@ from evaluation_assets.core.formats.messages.chat import (
     ROLES,
     content_of,
     events_of,
+    result_of,
     role_of,
     split_thought,
-    stated_error,
     system_of,
 )
-from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
+from evaluation_assets.core.formats.times import chronological, elapsed_ms, marked_utc
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object, object_in
-from evaluation_assets.core.formats.usage import usage, usage_of
+from evaluation_assets.core.formats.usage import confirm, usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
 QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input", "content")
@@ -104,8 +105,8 @@ class Traces:
         return current
 
 
-def _order(run: Fields) -> tuple[str, str]:
-    return run.text("dotted_order") or "", run.text("start_time") or ""
+def _order(run: Fields) -> tuple[str, datetime]:
+    return run.text("dotted_order") or "", chronological(run.text("start_time"))
 
 
 def nested_trace(root: Fields, unmapped: UnmappedFields) -> tuple[Conversation, Context]:
@@ -153,6 +154,8 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
         told.ended_with(inputs, outputs, asked)
     final = _final_of(outputs)
     whole = _own_usage(root)
+    if told.counted:
+        confirm(unmapped.stated, whole, total(event.usage for event in told.events if isinstance(event, Said)))
     error = root.text("error")
     stopped = error is not None and _LIMIT.search(error) is not None
     if final and not told.ends_with(final):
@@ -166,7 +169,7 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
         model=told.model,
         final_answer=None if error else final,
         reference_answer=reference(root.value("reference_outputs", "reference_output")),
-        started_at=root.text("start_time"),
+        started_at=marked_utc(root.text("start_time")),
         duration_s=None if (ms := elapsed_ms(root.text("start_time"), root.text("end_time"))) is None else ms / 1000,
         cut_off=stopped,
         failure=None if stopped else one_line(error),
@@ -221,8 +224,7 @@ class _Story:
             set_copies_aside(message)
             answer = message.name("tool_call_id")
             if role_of({"role": message.text("role", "type")}) == "tool" and self._close(answer, None):
-                told = content_of(message)
-                self.events.append(Result(content=told, call_id=answer, error=stated_error(message, told)))
+                self.events.append(replace(result_of(message), call_id=answer))
         run.object("inputs").rest()
         extra = run.object("extra")
         metadata, parameters = extra.object("metadata"), extra.object("invocation_params")

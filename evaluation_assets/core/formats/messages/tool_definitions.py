@@ -45,4 +45,4 @@ def tools_in(definitions: Any) -> tuple[Tool, ...]:
         {**tool, "parameters": decoded(tool["parameters"])} if isinstance(at(tool, "parameters"), str) else tool
         for tool in tools
     ]
-    return tools_of(Fields({"tools": schemas}, "", {}), "tools") or ()
+    return tools_of(Fields({"tools": schemas}), "tools") or ()

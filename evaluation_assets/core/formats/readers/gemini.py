@@ -89,7 +89,7 @@ def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator
 
 def _first_content(response: Fields) -> Fields:
     candidates = response.objects("candidates")
-    return _content_of(candidates[0]) if candidates else Fields({}, "", {})
+    return _content_of(candidates[0]) if candidates else Fields({})
 
 
 def _content_of(candidate: Fields) -> Fields:

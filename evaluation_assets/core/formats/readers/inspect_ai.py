@@ -127,7 +127,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
     data = record.data
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(data)}")
-    about = Fields(object_in(log.get("eval")), "eval.", {})
+    about = Fields(object_in(log.get("eval")), "eval.")
     with unmapped.reading(data) as sample:
         old = sample.object("transcript")
         attachments = {**object_in(sample.value("attachments")), **object_in(old.value("content"))}

@@ -19,9 +19,11 @@ from evaluation_assets.core.formats.spans.spool import SpanSpool
 from evaluation_assets.core.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.formats.spans.transcripts import trajectories_in
 from evaluation_assets.core.formats.spans.tree import Span
+from evaluation_assets.core.formats.stated import Comparisons
 from evaluation_assets.core.formats.transcript import as_text
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.formats.usage import Count, settled
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
 
@@ -116,7 +118,9 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
             lambda what: unmapped.note("unknown_part", what),
             model=fields.text("model", "providedModelName"),
             tools=tools,
-            usage=_usage(counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost")),
+            usage=_usage(
+                counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost"), unmapped.stated
+            ),
         )
         fields.rest()
         return Span(
@@ -131,27 +135,29 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
         )
 
 
-def _usage(counts: Any, cost: Any) -> JsonObject:
-    """Kinds of tokens in Langfuse exclude each other: cached tokens are not part of `input`."""
-    found = {key: value for key, value in object_in(counts).items() if isinstance(value, int | float)}
-    cached = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
+def _usage(counts: Any, cost: Any, stated: Comparisons) -> JsonObject:
+    """Kinds of tokens in Langfuse exclude each other, by its documentation; not all integrations keep to it."""
+    found = {key: int(value) for key, value in object_in(counts).items() if isinstance(value, int | float)}
+    from_cache = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
+    counted = settled(stated, found.get("total"), _count(found, _INPUT), _count(found, _OUTPUT))
     return usage_attributes(
         {
-            "input_tokens": _total(found, _INPUT),
-            "output_tokens": _total(found, _OUTPUT),
-            "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", cached)),
+            "input_tokens": counted[0],
+            "output_tokens": counted[1],
+            "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", from_cache)),
         },
         cost,
     )
 
 
-def _total(counts: dict[str, Any], names: tuple[str, ...]) -> Any:
-    matching = [
-        value
+def _count(counts: dict[str, int], names: tuple[str, ...]) -> Count:
+    """The tokens of a kind with the kinds beside it, whose names begin like its own."""
+    kinds = {
+        key: value
         for key, value in counts.items()
         if (key in names or key.startswith(f"{names[0]}_")) and "priority" not in key and "cost" not in key.lower()
-    ]
-    return sum(matching) if matching else None
+    }
+    return Count(kinds.pop(names[0], 0) if kinds else None, sum(kinds.values()), is_beside=True)
 
 
 def _without_tools(given: Any) -> tuple[Any, list[Any]]:
