@@ -37,13 +37,13 @@ class ImportSummary(BaseModel):
     trajectory. `repeated_beginnings` are trajectories that begin with all of another one, or are such a beginning.
     `earlier_calls` are in the history of a trace whose earlier traces are not in the drop. `unknown_parts` are
     kinds of message parts or events that no reader understands. `calls_as_text` are trajectories without calls whose
-    text or fields name some. `spans_without_content` are spans of models or
-    tools that recorded no messages, `content_settings` would make their instrumentations record them,
-    `orphan_spans` have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps
-    only their ends. `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions
-    that begin with the calls and tokens of a session that is not in the drop. `differences` are totals that
-    the source states and the reading does not confirm. `forced_format` is the format that the files were read in
-    although none of them looks like it.
+    text or fields name some. `guessed_speakers` are names in texts that may be something else.
+    `spans_without_content` are spans of models or tools that recorded no messages, `content_settings` would make
+    their instrumentations record them, `orphan_spans` have a parent that is not in the drop. `failed_attempts` were
+    repeated by the source, which keeps only their ends. `rewound_branches`, with their calls, were taken back by the
+    user. `copied_histories` are sessions that begin with the calls and tokens of a session that is not in the drop.
+    `differences` are totals that the source states and the reading does not confirm. `forced_format` is the format
+    that the files were read in although none of them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -60,6 +60,7 @@ class ImportSummary(BaseModel):
     earlier_calls: int = 0
     repeated_beginnings: int = 0
     calls_as_text: int = 0
+    guessed_speakers: tuple[str, ...] = ()
     unknown_parts: Mapping[str, int] = {}
     spans_without_content: int = 0
     content_settings: tuple[str, ...] = ()
@@ -85,10 +86,12 @@ class ImportSummary(BaseModel):
         """Why the reading may be wrong, a sentence each."""
         kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
         unknown = sum(self.unknown_parts.values())
+        names = ", ".join(self.guessed_speakers[:_KINDS_NAMED])
         found = (
             (self.forced_format, f"no file looks like {self.forced_format}; let the format be detected"),
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
+            (self.guessed_speakers, f"speakers of a text were guessed: {names}; record messages with their roles"),
             (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
             (
                 self.repeated_beginnings,
@@ -237,6 +240,7 @@ class ImportReport:
             **{name: self._counts[name] for name in self._counts if name != "marks"},
             calls_in_source=max(self._counts["marks"], len(self._tool_spans) - noted("twin_call")),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
+            guessed_speakers=tuple(sorted(what for kind, what in notes if kind == "guessed_speaker")),
             spans_without_content=noted("no_content"),
             content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
             orphan_spans=noted("orphan_span"),

@@ -302,9 +302,10 @@ def _server_in(name: str) -> str | None:
     return None if found is None else found[1]
 
 
-def flags_of(*, cut_off: bool, unanswered: bool) -> tuple[str, ...]:
-    """Flags of a trajectory: stopped from outside, and ends without an answer."""
-    return tuple(flag for flag, applies in (("step_limit", cut_off), ("no_answer", unanswered)) if applies)
+def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False) -> tuple[str, ...]:
+    """Flags of a trajectory: stopped at a limit, ends without an answer, failed because of the infrastructure."""
+    flags = (("step_limit", cut_off), ("no_answer", unanswered), ("failed", failed))
+    return tuple(flag for flag, applies in flags if applies)
 
 
 def one_line(text: str | None) -> str | None:

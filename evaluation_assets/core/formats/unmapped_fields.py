@@ -14,6 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from evaluation_assets.core.formats.stated import Comparisons
+from evaluation_assets.core.trajectories.identity import recorded_id
 
 Problem = Literal[
     "unknown_part",
@@ -23,13 +24,14 @@ Problem = Literal[
     "failed_attempt",
     "rewound",
     "copied_history",
+    "guessed_speaker",
     "twin_call",
 ]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
 recorded no messages, a span whose parent is not in the drop, a call that a model was given in its history and that no
 trajectory of the drop has, an attempt that failed and was repeated, a branch or call that the user took back, the
-history of a session that is not in the drop. And what casts none: the second span of a call that two instrumentations
-recorded."""
+history of a session that is not in the drop, a name in a text that may be no speaker. And what casts none: the second
+span of a call that two instrumentations recorded."""
 
 _HUGE = 1 << 62
 _SHORT = 2000
@@ -126,15 +128,20 @@ class Fields:
         """The first of these fields that is a text; blank text counts as missing."""
         return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)
 
-    def name(self, *keys: str) -> str | None:
-        """The first of these fields that is a text or an integer, as text, since ids can be either."""
+    def recorded_id(self, *keys: str) -> str | None:
+        """The first of these fields that is a text or an integer, as text; an integer as `NumberId`."""
         for key in keys:
             value = self._take(key)
-            if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
-                return str(value)
+            if (found := recorded_id(value)) is not None:
+                return found
             if value is not None and value != "":
                 self._reject(key, value)
         return None
+
+    def name(self, *keys: str) -> str | None:
+        """Like `recorded_id`, as a plain text. IDs of calls, for instance, never differ only in their type."""
+        found = self.recorded_id(*keys)
+        return None if found is None else str(found)
 
     def number(self, *keys: str) -> float | None:
         """The first of these fields that is a finite number, or a text that contains one."""

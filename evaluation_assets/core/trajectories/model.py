@@ -17,6 +17,16 @@ import orjson
 
 JsonObject = dict[str, Any]
 
+
+class NumberId(str):
+    """An ID that its source records as a number: another one than the same digits as a text.
+
+    Only readers see the type. What they give is numbered, and has plain texts as IDs.
+    """
+
+    __slots__ = ()
+
+
 Span = tuple[int, int]
 """A piece of the trajectory's text: `text[start:end]`, in characters."""
 
@@ -32,7 +42,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """One participant: who it is and which tools it was given (`None`: unknown, empty: none)."""
+    """One participant: who it is and which tools it was given (`None`: unknown, empty: none).
+
+    With `has_other_tools`, `tools` are not all of them: its framework, provider or servers may have given it more.
+    """
 
     id: str
     name: str | None = None
@@ -41,6 +54,7 @@ class Agent:
     model: str | None = None
     version: str | None = None
     tools: tuple[Tool, ...] | None = None
+    has_other_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +280,18 @@ def first_json_object(text: str) -> JsonObject | None:
     return next(json_objects(text), None)
 
 
-_ENCODER = msgspec.json.Encoder()
+def _plain(value: object) -> str:
+    """What the encoder writes for a value of a type that it does not know.
+
+    Raises:
+        NotImplementedError: the value is no ID.
+    """
+    if isinstance(value, NumberId):
+        return str(value)
+    raise NotImplementedError(f"objects of type {type(value).__name__} have no JSON")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 _DECODER = msgspec.json.Decoder(Trajectory)
 
 

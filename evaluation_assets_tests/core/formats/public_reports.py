@@ -59,7 +59,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             _answer("n7", True),
             _answer("n8", True),
         ],
-        "pending": "an answer in a sentence is not checked as a number",
     },
     "a06_mlflow_rollup": {
         "trajectories": [{"input_tokens": 300, "output_tokens": 30, "calls": 1}],
@@ -104,9 +103,8 @@ PUBLIC_REPORTS: dict[str, Expected] = {
         "trajectories": [
             {"task_id": "quiz/s1", "success": True},
             {"task_id": "quiz/s2", "success": False},
-            {"task_id": "quiz/s3", "success": None},
+            {"task_id": "quiz/s3", "success": None, "flags": ["no_answer", "failed"]},
         ],
-        "pending": "a sample that failed is rejected without its error",
     },
     "a11_inspect_epochs": {
         "trajectories": [
@@ -119,7 +117,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"task_id": "quiz/2", "trial": 2, "success": True},
         ],
         "reading": "complete",
-        "pending": 'the IDs 1 and "1" are one',
     },
     "a11b_inspect_value_kinds": {
         "trajectories": [
@@ -167,7 +164,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"task_id": "2", "success": None, "flags": ["failed"]},
             {"task_id": "2", "success": None, "flags": ["failed"]},
         ],
-        "pending": "errors of the infrastructure are flagged as step limits",
     },
     "a17_openai_odd": {
         "trajectories": [
@@ -207,7 +203,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
                 "final_answer": "Case abc is open.",
             }
         ],
-        "pending": "a result is shown in its wrapper",
     },
     "a21_swebench_report": {
         "trajectories": [
@@ -217,7 +212,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"task_id": "o__r-4", "success": None},
             {"task_id": "o__r-5", "success": None},
         ],
-        "pending": "an empty patch is of unknown outcome",
     },
     "a22_think_close_only": {
         "trajectories": [
@@ -295,7 +289,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     },
     "b11_livekit": {
         "trajectories": [{"calls": 1, "errors": ["fully booked"], "final_answer": "We are full, sorry."}],
-        "pending": "`is_error` of an output is ignored",
     },
     "b12_aider_llm_log": {
         "readings": [
@@ -303,7 +296,6 @@ PUBLIC_REPORTS: dict[str, Expected] = {
             {"trajectories": [{"agents": 1}] * 4},
             {"trajectories": [{"agents": 1, "task": "Make step 0 of the counter."}]},
         ],
-        "pending": "any word before a colon is a speaker",
     },
     "b13_cc_agent_file_without_agentid": {
         "trajectories": [_CONFIG],

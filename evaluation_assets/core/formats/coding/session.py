@@ -24,8 +24,6 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
 SUB_AGENT = "sub-agent"
-FAILED = "failed"
-"""Flag of a run that ended with an error of the agent itself."""
 
 
 @dataclass(slots=True)
@@ -103,7 +101,7 @@ class CodingSession:
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
         about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
-        flags = flags_of(cut_off=self.stopped, unanswered=answer is None and len(turns) == 1)
+        unanswered = answer is None and len(turns) == 1
         return Trajectory(
             id=self.id or task_id,
             task_id=task_id,
@@ -116,7 +114,7 @@ class CodingSession:
             started_at=times[0] if times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
             usage=self.usage(),
-            flags=flags if self.error is None else (*flags, FAILED),
+            flags=flags_of(cut_off=self.stopped, unanswered=unanswered, failed=self.error is not None),
             extra={name: value for name, value in about.items() if value},
         )
 
