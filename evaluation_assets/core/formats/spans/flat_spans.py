@@ -19,6 +19,7 @@ _TABLE = ("context.", "attributes.")
 
 _IDS = (("trace_id", "span_id"), ("traceId", "spanId"))
 _LISTS = ("data", "spans")
+_STARTS, _ENDS = ("start_time", "startTimeUnixNano"), ("end_time", "endTimeUnixNano")
 _UNITS = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6))
 """Upper limits of times in seconds, milliseconds and microseconds since 1970, in this century; others are in ns."""
 
@@ -44,7 +45,8 @@ def is_span(data: Any) -> bool:
     context = data.get("context")
     if isinstance(context, dict) and _names_a_span(context):
         return True
-    return isinstance(data.get("attributes"), dict) and isinstance(data.get("name"), str) and _names_a_span(data)
+    is_timed = any(key in data for key in _STARTS)  # MLflow's are not: its traces have a format of their own
+    return is_timed and isinstance(data.get("attributes"), dict) and "name" in data and _names_a_span(data)
 
 
 def _names_a_span(data: JsonObject) -> bool:
@@ -73,7 +75,7 @@ def flat_span(data: JsonObject, unmapped: UnmappedFields) -> Span:
         fields.set_aside("kind", "links", "id", "__index_level_0__", "flags", "traceState", "durationNano")
         kind = fields.text("span_kind")
         events = [event_of(event) for event in fields.objects("events", "span_events")]
-        start, end = _time(fields, "start_time", "startTimeUnixNano"), _time(fields, "end_time", "endTimeUnixNano")
+        start, end = _time(fields, *_STARTS), _time(fields, *_ENDS)
         code = status.name("status_code", "code") or fields.text("status_code") or ""
         told = status.text("description", "message") or fields.text("status_message")
         attributes = dict(_flattened(fields.value("attributes")))
