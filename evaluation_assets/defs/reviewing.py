@@ -9,7 +9,7 @@ from evaluation_assets.core import tables
 from evaluation_assets.core.checks.human_review import may_gate, readable
 from evaluation_assets.core.human_review import judged_labels
 from evaluation_assets.core.human_review.labels import Label, read_labels
-from evaluation_assets.core.human_review.queue import by_reason, queue_rows, violating, write_queue
+from evaluation_assets.core.human_review.queue import by_reason, failing, queue_rows, violating, write_queue
 from evaluation_assets.core.human_review.settings import ReviewSettings
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.lake import Stored, Stream, batched
@@ -25,7 +25,7 @@ from evaluation_assets.resources.asset_keys import owned_key
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.parquet import TABLES_IO
 
-REVIEWING_VERSION = "3"
+REVIEWING_VERSION = "4"
 """Increment when the same scores and labels would give different results."""
 
 
@@ -55,20 +55,22 @@ def review_queue(
         name="review_queue",
         partitions_def=DROPS,
         group_name=groups.REPORT,
-        deps=["preprocessed_trajectories", "trajectory_scores", "constraint_results", *verdicts],
+        deps=["preprocessed_trajectories", "trajectory_scores", "constraint_results", "tool_use_results", *verdicts],
         code_version=f"{REVIEWING_VERSION}|{settings.model_dump_json()}{cascading.fingerprint}{covering}",
         kinds={"parquet", "csv"},
         description="Each row is a trajectory to review, and why. Written to reports/ as review.csv and review.jsonl.",
     )
     def queue(context: dg.AssetExecutionContext, home: HomeResource) -> dg.MaterializeResult[Stream]:
         name = context.partition_key
-        trajectories, scores, constraints = home.tables(
-            name, "preprocessed_trajectories", "trajectory_scores", "constraint_results"
+        trajectories, scores, constraints, cases = home.tables(
+            name, "preprocessed_trajectories", "trajectory_scores", "constraint_results", "tool_use_results"
         )
         if redaction is not None:
             trajectories = covered_trajectories(trajectories, redaction)
         undecided = cascading.undecided(home.home, name)
-        rows = list(queue_rows(name, trajectories, scores.rows(), settings, undecided, violating(constraints)))
+        rows = list(
+            queue_rows(name, trajectories, scores.rows(), settings, undecided, violating(constraints), failing(cases))
+        )
         path = write_queue(home.home.reports(name), rows, home.home.report_address(name))
         table = tables.REVIEW_QUEUE
         return dg.MaterializeResult(

@@ -70,6 +70,11 @@ def test_too_few_passed_runs_block_at_the_end_when_the_report_is_there(installat
     result = installation.run("d")
     assert not result.success
     assert failed_checks(result) == {"suite_pass_rate"}
+    queue = [row for row in installation.rows("d", "review_queue") if row["reason"] == "failed_case"]
+    assert [(row["task_id"], row["stratum"], row["probability"]) for row in queue] == [
+        ("T002_5day_forecast", "chosen", 1.0)
+    ]
+    assert queue[0]["detail"].startswith("case T002_5day_forecast: wrong_parameter get_forecast.days")
     (pattern, defect) = installation.rows("d", "failure_patterns")
     assert (pattern["failure_class"], pattern["n_failed_runs"]) == ("parameter_error", 1)
     assert pattern["parameter_names"] == ["get_forecast.days"]

@@ -15,7 +15,7 @@ from evaluation_assets.core.trajectories.model import JsonObject, Step, Trajecto
 _EDITORS = {"str_replace_based_edit_tool", "str_replace_editor", "text_editor", "file_editor"}
 """Tools whose argument `command` says whether they read or edit."""
 
-_WRITE = {"write", "write_file", "write_to_file", "create_file", "save_file", "notebookedit"}
+_WRITE = {"write", "create", "write_file", "write_to_file", "create_file", "save_file", "notebookedit"}
 _REPLACE = {
     "edit",
     "edit_file",
@@ -27,16 +27,17 @@ _REPLACE = {
     "insert",
 }
 _DIFF = {"replace_in_file", "apply_diff"}
-_PATCH = {"apply_patch", "patch"}
+_PATCH = {"apply_patch", "applypatch", "patch"}
 _READ = {"read", "read_file", "view", "view_file", "open_file", "cat", "read_many_files", "read_files"}
 _SHELL = {
     "bash", "shell", "exec_command", "run_shell_command", "execute_command", "local_shell", "execute_bash", "terminal",
     "run_terminal_cmd", "run_command", "shell_command", "exec",
+    "execute", "powershell",
 }  # fmt: skip
 _PATH = ("file_path", "filePath", "path", "notebook_path", "absolute_path", "target_file", "filename", "file")
 _PATHS = ("paths", "include", "files")
-_OLD = ("old_string", "oldString", "old_str", "before", "search")
-_NEW = ("new_string", "newString", "new_str", "after", "replace", "insert_text", "new_source")
+_OLD = ("old_string", "oldString", "old_str", "oldText", "before", "search")
+_NEW = ("new_string", "newString", "new_str", "newText", "after", "replace", "insert_text", "new_source")
 _CONTENT = ("content", "file_text", "contents", "new_source", "text")
 _RANGE = ("offset", "limit", "start_line", "end_line", "view_range", "line_range")
 _PATCH_TEXT = ("patchText", "input", "patch", "diff")
@@ -79,9 +80,10 @@ def action_of(trajectory: Trajectory, step: Step) -> Action | None:
         return None
     name = call.name.rpartition("__")[2].rpartition(".")[2].lower()
     raw = trajectory.piece(call.raw)
-    arguments = trajectory.arguments(call) or {}
+    given = trajectory.arguments(call)
+    arguments = given or {}
     if name in _SHELL:
-        is_plain = arguments.keys() <= {_UNNAMED} and raw.strip() != "{}"
+        is_plain = given is None or given.keys() == {_UNNAMED}
         return _shell(raw if is_plain else next((arguments[one] for one in _COMMAND if arguments.get(one)), None))
     if name in _EDITORS:
         return _editor(arguments)

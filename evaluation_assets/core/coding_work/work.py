@@ -17,8 +17,8 @@ from evaluation_assets.core.trajectories.model import Step, Trajectory
 
 FORMATS = frozenset(
     {
-        "claude_code", "cline", "codex", "gemini_cli", "goose", "mini_swe_agent", "opencode", "openhands",
-        "openhands_sdk", "qwen_code", "swe_agent",
+        "claude_code", "cline", "codex", "copilot_cli", "cursor", "droid", "gemini_cli", "goose", "mini_swe_agent",
+        "opencode", "openhands", "openhands_sdk", "pi", "qwen_code", "swe_agent",
     }
 )  # fmt: skip
 """Formats of coding agents."""

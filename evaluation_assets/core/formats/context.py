@@ -19,6 +19,11 @@ _SOURCE = (
     "max_output_tokens", "seed", "tool_choice", "reasoning_effort", "thinking", "reasoning",
 )  # fmt: skip
 _LABELS = ("reward", "reward_info", "score", "scores", "labels", "annotations", "feedback", "feedback_stats", "rating")
+_FILLED = (
+    "id", "task", "task_id", "model", "final_answer", "reference_answer", "success", "started_at", "failure",
+)  # fmt: skip
+"""Values that a context without them takes from another one."""
+
 _LIMITS = frozenset(
     "length max_tokens max_output_tokens max_steps max_step max_turns max_iterations max_errors step_limit turn_limit "
     "iteration_limit time_limit timeout context_length_exceeded model_context_window_exceeded too_many_errors "
@@ -29,7 +34,10 @@ _LIMITS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Metadata of the run that a conversation records."""
+    """Metadata of the run that a conversation records.
+
+    `failure` says what broke where the agent is not to blame, as the source states it.
+    """
 
     id: str | None = None
     task: str | None = None
@@ -42,6 +50,7 @@ class Context:
     started_at: str | None = None
     duration_s: float | None = None
     cut_off: bool = False
+    failure: str | None = None
     labels: JsonObject = field(default_factory=dict)
     extra: JsonObject = field(default_factory=dict)
 
@@ -52,8 +61,10 @@ def context_of(fields: Fields) -> Context:
     success = fields.flag(*_OUTCOME)
     if success is None:
         success = success_of(_reward(labels))
-    query, source = fields.name("query_index"), fields.name("data_source")
-    task_id = fields.name(*_TASK_ID) or (":".join(part for part in (source, query) if part) if query else None)
+    query, source = fields.recorded_id("query_index"), fields.name("data_source")
+    task_id = fields.recorded_id(*_TASK_ID) or (
+        type(query)(":".join(part for part in (source, query) if part)) if query else None
+    )
     trial = fields.whole("trial", "trial_id", "sample_index", "epoch", "attempt") or 0
     duration = fields.amount("duration_s", "duration")
     extra = fields.short(*_SOURCE)
@@ -80,11 +91,7 @@ def merged(context: Context, other: Context) -> Context:
     """Fill the unknown values of the first context from the second."""
     return replace(
         context,
-        **{
-            name: getattr(other, name)
-            for name in ("id", "task", "task_id", "model", "final_answer", "reference_answer", "success", "started_at")
-            if getattr(context, name) is None
-        },
+        **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
         cut_off=context.cut_off or other.cut_off,
         labels=other.labels | context.labels,
         extra=other.extra | context.extra,

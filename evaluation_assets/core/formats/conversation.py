@@ -16,11 +16,15 @@ from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, U
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known."""
+    """Events of a conversation with its system prompt and tools. `usage` is the total, if only the total is known.
+
+    `has_other_tools` says that `tools` are not all; see `Agent`.
+    """
 
     events: tuple[Event, ...]
     system: str | None = None
     tools: tuple[Tool, ...] | None = None
+    has_other_tools: bool = False
     usage: Usage | None = None
 
 
@@ -58,7 +62,8 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
     text, turns = written(conversation.events)
     asked = next((event.text for event in conversation.events if isinstance(event, Asked) and event.text.strip()), "")
     task = context.task or asked
-    final_answer = context.final_answer or (None if context.cut_off else final_message(turns))
+    ended = not context.cut_off and context.failure is None
+    final_answer = context.final_answer or (final_message(turns) if ended else None)
     task_id = task_id_of(context.task_id, task, text)
     return Trajectory(
         id=context.id or task_id,
@@ -75,9 +80,13 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         started_at=context.started_at,
         duration_s=context.duration_s,
         usage=conversation.usage or total(event.usage for event in said),
-        flags=flags_of(cut_off=context.cut_off, unanswered=len(turns) == 1 and final_answer is None),
+        flags=flags_of(
+            cut_off=context.cut_off,
+            unanswered=len(turns) == 1 and final_answer is None,
+            failed=context.failure is not None,
+        ),
         labels=context.labels,
-        extra=context.extra,
+        extra=context.extra if context.failure is None else {**context.extra, "error": context.failure},
     )
 
 
@@ -168,6 +177,7 @@ def _agents(said: list[Said], conversation: Conversation, context: Context) -> t
             description=conversation.system if index == 0 else None,
             model=context.model,
             tools=conversation.tools if index == 0 else None,
+            has_other_tools=index == 0 and conversation.has_other_tools,
         )
         for index, name in enumerate(names)
     )

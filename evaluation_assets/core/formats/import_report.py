@@ -14,6 +14,7 @@ from evaluation_assets.core.counted import counted
 from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection
 from evaluation_assets.core.formats.call_census import census_of
 from evaluation_assets.core.formats.registry import looks_like, read_by
+from evaluation_assets.core.formats.stated import Difference
 from evaluation_assets.core.formats.transcript import hands_in
 from evaluation_assets.core.formats.unmapped_fields import Problem, UnmappedFields
 from evaluation_assets.core.nullable import sum_of
@@ -36,10 +37,12 @@ class ImportSummary(BaseModel):
     trajectory. `repeated_beginnings` are trajectories that begin with all of another one, or are such a beginning.
     `earlier_calls` are in the history of a trace whose earlier traces are not in the drop. `unknown_parts` are
     kinds of message parts or events that no reader understands. `calls_as_text` are trajectories without calls whose
-    text or fields name some. `spans_without_content` are spans of models or
-    tools that recorded no messages, `content_settings` would make their instrumentations record them,
-    `orphan_spans` have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps
-    only their ends. `rewound_branches`, with their calls, were taken back by the user. `forced_format` is the format
+    text or fields name some. `guessed_speakers` are names in texts that may be something else.
+    `spans_without_content` are spans of models or tools that recorded no messages, `content_settings` would make
+    their instrumentations record them, `orphan_spans` have a parent that is not in the drop. `failed_attempts` were
+    repeated by the source, which keeps only their ends. `rewound_branches`, with their calls, were taken back by the
+    user. `copied_histories` are sessions that begin with the calls and tokens of a session that is not in the drop.
+    `differences` are totals that the source states and the reading does not confirm. `forced_format` is the format
     that the files were read in although none of them looks like it.
     """
 
@@ -57,6 +60,7 @@ class ImportSummary(BaseModel):
     earlier_calls: int = 0
     repeated_beginnings: int = 0
     calls_as_text: int = 0
+    guessed_speakers: tuple[str, ...] = ()
     unknown_parts: Mapping[str, int] = {}
     spans_without_content: int = 0
     content_settings: tuple[str, ...] = ()
@@ -64,9 +68,11 @@ class ImportSummary(BaseModel):
     failed_attempts: int = 0
     rewound_branches: int = 0
     rewound_calls: int = 0
+    copied_histories: int = 0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    differences: tuple[Difference, ...] = ()
     forced_format: str | None = None
 
     @property
@@ -80,10 +86,12 @@ class ImportSummary(BaseModel):
         """Why the reading may be wrong, a sentence each."""
         kinds = ", ".join(sorted(self.unknown_parts, key=lambda kind: -self.unknown_parts[kind])[:_KINDS_NAMED])
         unknown = sum(self.unknown_parts.values())
+        names = ", ".join(self.guessed_speakers[:_KINDS_NAMED])
         found = (
             (self.forced_format, f"no file looks like {self.forced_format}; let the format be detected"),
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
+            (self.guessed_speakers, f"speakers of a text were guessed: {names}; record messages with their roles"),
             (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
             (
                 self.repeated_beginnings,
@@ -100,7 +108,8 @@ class ImportSummary(BaseModel):
                 f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
             ),
         )
-        return tuple(sentence for applies, sentence in found if applies)
+        more = (each.sentence for each in self.differences if each.read > each.stated)
+        return (*(sentence for applies, sentence in found if applies), *more)
 
     @computed_field
     @property
@@ -133,9 +142,15 @@ class ImportSummary(BaseModel):
                 f"{counted(self.rewound_branches, 'rewind')} by the user, with "
                 f"{counted(self.rewound_calls, 'call')}, left out",
             ),
+            (
+                self.copied_histories,
+                f"{counted(self.copied_histories, 'session')} with the calls and tokens of the one it was forked from; "
+                "evaluate both as one drop",
+            ),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
-        return tuple(sentence for count, sentence in found if count)
+        less = (each.sentence for each in self.differences if each.read < each.stated)
+        return (*(sentence for count, sentence in found if count), *less)
 
     @computed_field
     @property
@@ -204,7 +219,8 @@ class ImportReport:
             UnreadableDrop: a file turns out damaged half way.
         """
         self._forced_format = None if looks_like(chosen, files) else chosen.name
-        for item in read_by(chosen, files, self.unmapped, self._handed):
+        is_forced = self._forced_format is not None
+        for item in read_by(chosen, files, self.unmapped, self._handed, is_forced=is_forced):
             if isinstance(item, Rejection):
                 self._rejected(item)
             else:
@@ -224,6 +240,7 @@ class ImportReport:
             **{name: self._counts[name] for name in self._counts if name != "marks"},
             calls_in_source=max(self._counts["marks"], len(self._tool_spans) - noted("twin_call")),
             unknown_parts={what: count for (kind, what), count in notes.items() if kind == "unknown_part"},
+            guessed_speakers=tuple(sorted(what for kind, what in notes if kind == "guessed_speaker")),
             spans_without_content=noted("no_content"),
             content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
             orphan_spans=noted("orphan_span"),
@@ -231,6 +248,8 @@ class ImportReport:
             failed_attempts=noted("failed_attempt"),
             rewound_branches=notes["rewound", "branch"],
             rewound_calls=notes["rewound", "call"],
+            copied_histories=noted("copied_history"),
+            differences=tuple(self.unmapped.stated),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),

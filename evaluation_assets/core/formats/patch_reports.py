@@ -15,7 +15,8 @@ from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import each_own_record
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
-_LISTS = (("resolved_ids", True), ("unresolved_ids", False))
+_LISTS = (("resolved_ids", True), ("unresolved_ids", False), ("empty_patch_ids", False))
+"""The lists of a summary that state an outcome. No patch solves nothing; of those in `error_ids` nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,16 @@ from itertools import islice
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Format, Record, RecordWatch, Rejection, Sample, UnreadableDrop
+from evaluation_assets.core.formats.envelopes.agentbench import AGENTBENCH
+from evaluation_assets.core.formats.envelopes.envelope import Envelope
+from evaluation_assets.core.formats.envelopes.livekit import LIVEKIT
+from evaluation_assets.core.formats.envelopes.n8n import N8N
+from evaluation_assets.core.formats.envelopes.trials import TRIALS
+from evaluation_assets.core.formats.envelopes.vapi import VAPI
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import reader_failed
+from evaluation_assets.core.formats.mixed_records import MixedRecords
 from evaluation_assets.core.formats.readers import (
     agent_session,
     aider,
@@ -16,11 +23,15 @@ from evaluation_assets.core.formats.readers import (
     atif,
     autogen,
     bedrock_converse,
+    browser_use,
     canonical,
     claude_code,
     cline,
     codex,
+    copilot_cli,
+    cursor,
     dialogue,
+    droid,
     gemini,
     gemini_cli,
     google_adk,
@@ -39,6 +50,7 @@ from evaluation_assets.core.formats.readers import (
     openhands_sdk,
     openinference,
     otlp,
+    pi,
     pydantic_ai,
     qwen_code,
     smolagents,
@@ -61,47 +73,68 @@ _LOOKED_AT = 20
 _MOST_BROKEN = 100
 """Maximum number of records of a drop on which its reader may fail; it restarts after each."""
 
+
+def _format_of(reader: Any) -> Format:
+    """The format of an envelope, or of a reader's module."""
+    if isinstance(reader, Envelope):
+        return reader.format()
+    return Format(reader.NAME, reader.DESCRIPTION, reader.DETECTION, reader.detect, reader.read)
+
+
 _SHIPPED: dict[str, Format] = {
-    module.NAME: Format(module.NAME, module.DESCRIPTION, module.DETECTION, module.detect, module.read)
-    for module in (
-        canonical,
-        tagged,
-        agent_session,
-        qwen_code,
-        claude_code,
-        cline,
-        codex,
-        aider,
-        gemini_cli,
-        goose,
-        opencode,
-        openhands_sdk,
-        openhands,
-        swe_agent,
-        mini_swe_agent,
-        atif,
-        inspect_ai,
-        otlp,
-        openinference,
-        mlflow,
-        langfuse,
-        jaeger,
-        openai_agents,
-        tau_bench,
-        tau2_bench,
-        langchain,
-        openai_responses,
-        who_and_when,
-        bedrock_converse,
-        vercel_ai,
-        google_adk,
-        gemini,
-        pydantic_ai,
-        autogen,
-        smolagents,
-        anthropic_messages,
-        openai_messages,
-        dialogue,
+    known.name: known
+    for known in map(
+        _format_of,
+        (
+            canonical,
+            tagged,
+            agent_session,
+            cursor,
+            copilot_cli,
+            droid,
+            pi,
+            qwen_code,
+            claude_code,
+            cline,
+            codex,
+            aider,
+            gemini_cli,
+            goose,
+            opencode,
+            browser_use,
+            openhands_sdk,
+            openhands,
+            swe_agent,
+            mini_swe_agent,
+            atif,
+            inspect_ai,
+            otlp,
+            openinference,
+            mlflow,
+            langfuse,
+            jaeger,
+            openai_agents,
+            tau_bench,
+            tau2_bench,
+            langchain,
+            openai_responses,
+            who_and_when,
+            bedrock_converse,
+            vercel_ai,
+            google_adk,
+            gemini,
+            pydantic_ai,
+            autogen,
+            smolagents,
+            AGENTBENCH,
+            LIVEKIT,
+            N8N,
+            VAPI,
+            TRIALS,
+            anthropic_messages,
+            openai_messages,
+            dialogue,
+        ),
     )
 }
 
@@ -190,7 +223,7 @@ def read_trajectories(
     Raises:
         UnreadableDrop: immediately if no format fits; while reading if a file is damaged.
     """
-    return read_by(format_of(files, format_name), files, unmapped)
+    return read_by(format_of(files, format_name), files, unmapped, is_forced=format_name is not None)
 
 
 def read_by(
@@ -198,9 +231,21 @@ def read_by(
     files: Sequence[DropFile],
     unmapped: UnmappedFields,
     on_record: Callable[[Record], object] = lambda _: None,
+    *,
+    is_forced: bool = False,
 ) -> Iterator[Trajectory | Rejection]:
-    """Like `read_trajectories`, with the reader of one format. `on_record` is called with each record it is given."""
-    trials, told, watch = TrialCounter(), 0, RecordWatch(on_record)
+    """Like `read_trajectories`, with the reader of one format. `on_record` is called with each record it is given.
+
+    Conversations in the form of other formats are read after the others, unless the format `is_forced`.
+    """
+    with MixedRecords(chosen, {} if is_forced else FORMATS) as mixed:
+        yield from _read_by(chosen, files, unmapped, RecordWatch(on_record, mixed.takes), mixed)
+
+
+def _read_by(
+    chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields, watch: RecordWatch, mixed: MixedRecords
+) -> Iterator[Trajectory | Rejection]:
+    trials, told = TrialCounter(), 0
     said: list[Rejection] = []
     watched = [replace(file, watch=watch) for file in files]
     while True:
@@ -208,6 +253,8 @@ def read_by(
         try:
             for item in islice(chosen.read(watched, counted), told, None):
                 told += 1
+                if isinstance(item, Rejection) and mixed.takes_back(item):
+                    continue
                 if isinstance(item, Rejection) and item in watch.broken:
                     said.append(item)
                 yield item if isinstance(item, Rejection) else trials.numbered(item)
@@ -219,6 +266,8 @@ def read_by(
             if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
                 raise UnreadableDrop(_broken(problem, chosen, files)) from problem
     yield from (each for each in watch.broken if each not in said)  # records of a side table
+    for item in mixed.read(counted):
+        yield item if isinstance(item, Rejection) else trials.numbered(item)
     unmapped.update(counted)
 
 

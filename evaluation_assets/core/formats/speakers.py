@@ -46,6 +46,9 @@ _PLAIN = re.compile(
     rf"(?:#{{1,6}} |\*\*|\[)?(?P<name>{_NAME})(?:\*\*|\])?:(?:\*\*)?(?=\s|$)"
     r"|<(?P<tag>user|human|assistant|system|agent|bot)>"
 )
+_LOOSE = ("banner", "arrow")
+"""Forms that people give to other things as well, such as headings."""
+
 _FRAMEWORK = {"system", "http request"}
 _RESULTS = re.compile(
     r"(?:tool|function|environment|observation|computer_?terminal|.* api)(?: (?:output|result))?", re.IGNORECASE
@@ -64,12 +67,23 @@ _NO_NAMES = {
 }  # fmt: skip
 """Words before a colon that are not speakers."""
 
+_IN_SENTENCES = frozenset(
+    "a all an and another any are as at by each every first for from here how if in is it last my new next no not of "
+    "on one or other our second so some that the their then these third this to was what when where which with you "
+    "your".split()
+)
+"""Words that stand in sentences and headings, not in names."""
+_NAME_WORD = re.compile(r"[A-Z][\w-]*|\d{1,3}")
+_LONGEST_NAME = 3
+"""Words of a name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Marker:
     """A line that names a speaker. `start` is the offset of the line, `inner` that of the message.
 
-    A message of `nobody` was written by the framework itself. A result may name its `tool`.
+    A message of `nobody` was written by the framework itself. A result may name its `tool`. A speaker is `guessed` if
+    it is no known role, and its line has no form that a framework writes.
     """
 
     start: int
@@ -77,6 +91,7 @@ class Marker:
     kind: Kind
     speaker: str
     to: str | None = None
+    guessed: bool = False
 
 
 def markers_in(text: str) -> list[Marker]:
@@ -103,6 +118,7 @@ def markers_in(text: str) -> list[Marker]:
             clear.append(Marker(start, start + offset, "nobody", ""))
         elif (named := _PLAIN.match(line)) is not None:
             plain.append(_plain(named, start))
+    clear = _credible(clear)
     if any(marker.kind != "nobody" for marker in clear):
         return clear
     return [] if is_program_log(text) else _repeated(plain)
@@ -139,24 +155,49 @@ def _clear(found: re.Match[str], start: int) -> Marker:
     name = next(value for key, value in groups.items() if not key.endswith("_to"))
     to = groups.get("console_to") or groups.get("arrow_to")
     kind = "nobody" if name.lower() in _FRAMEWORK else _kind(name)
-    return Marker(start, inner, kind, name, to)
+    is_loose = any(form in groups for form in _LOOSE) and name.lower() not in _ROLES
+    return Marker(start, inner, kind, name, to, guessed=is_loose and kind == "message")
 
 
 def _plain(found: re.Match[str], start: int) -> Marker:
     name = found["name"] or found["tag"]
-    return Marker(start, start + found.end(), _kind(name), name)
+    return Marker(start, start + found.end(), _kind(name), name, guessed=name.lower() not in _ROLES)
 
 
 def _kind(name: str) -> Kind:
     return "result" if _RESULTS.fullmatch(name) else "message"
 
 
+def _credible(markers: list[Marker]) -> list[Marker]:
+    """Markers with the guessed speakers only if these talk, with each other or with known ones.
+
+    A heading in the form in which a known role speaks too names a speaker.
+    """
+    known = {marker.speaker for marker in markers if not marker.guessed and marker.kind == "message"}
+    if any(name.lower() in _ROLES for name in known):
+        return [replace(marker, guessed=False) for marker in markers]
+    guessed = Counter(marker.speaker for marker in markers if marker.guessed)
+    if not guessed or (len(known) + len(guessed) > 1 and (known or max(guessed.values()) > 1)):
+        return markers
+    return [marker for marker in markers if not marker.guessed]
+
+
 def _repeated(markers: list[Marker]) -> list[Marker]:
-    """Names that are roles or occur repeatedly; none if there is only one, since a dialogue needs two."""
+    """Known roles, and what may be names and occurs repeatedly; none if there is only one: a dialogue needs two."""
     times = Counter(marker.speaker for marker in markers)
     speakers = {
         name
         for name, count in times.items()
-        if name.lower() in _ROLES or (count > 1 and name.lower() not in _NO_NAMES and not is_fault(name))
+        if name.lower() in _ROLES or (count > 1 and _may_be_a_name(name) and not is_fault(name))
     }
     return [marker for marker in markers if marker.speaker in speakers] if len(speakers) > 1 else []
+
+
+def _may_be_a_name(text: str) -> bool:
+    """Whether a text before a colon looks like a name: few words, all capitalised, none of them of a sentence."""
+    words = text.split()
+    return (
+        len(words) <= _LONGEST_NAME
+        and text.lower() not in _NO_NAMES
+        and all(_NAME_WORD.fullmatch(word) and word.lower() not in _IN_SENTENCES for word in words)
+    )

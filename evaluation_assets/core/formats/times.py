@@ -31,6 +31,24 @@ def as_utc(seconds: float | None) -> str | None:
         return None
 
 
+def marked_utc(text: str | None) -> str | None:
+    """A timestamp of a source that writes UTC without saying so: with its time zone."""
+    found = _instant(text)
+    return text if text is None or found is None or found.tzinfo is not None else f"{text}Z"
+
+
+def chronological(time: str | None) -> datetime:
+    """The instant of a timestamp, to sort by: texts of different time zones or precision do not sort by time.
+
+    Times without a zone are taken as UTC. An unknown time comes first.
+    """
+    found = _instant(time) or datetime.min
+    try:
+        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
+
+
 def elapsed_ms(start: str | None, end: str | None) -> float | None:
     """Milliseconds between two timestamps; `None` if one is unknown or the second is earlier."""
     begun, ended = _instant(start), _instant(end)

@@ -23,7 +23,7 @@ from evaluation_assets.core.trajectories.model import (
     ToolResult,
     Turn,
     Usage,
-    json_object,
+    arguments_in,
 )
 
 _MCP_NAME = re.compile(r"mcp__(.+?)__.")
@@ -168,7 +168,7 @@ class Transcript:
     def _call(self, call: Call) -> ToolCall:
         raw = call.arguments if isinstance(call.arguments, str) else as_text(call.arguments)
         span = self._tagged("tool_call", raw, name=call.name)
-        plain = json_object(raw) is not None or not raw
+        plain = arguments_in(raw) is not None
         return ToolCall(
             name=call.name,
             id=call.id,
@@ -302,9 +302,10 @@ def _server_in(name: str) -> str | None:
     return None if found is None else found[1]
 
 
-def flags_of(*, cut_off: bool, unanswered: bool) -> tuple[str, ...]:
-    """Flags of a trajectory: stopped from outside, and ends without an answer."""
-    return tuple(flag for flag, applies in (("step_limit", cut_off), ("no_answer", unanswered)) if applies)
+def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False) -> tuple[str, ...]:
+    """Flags of a trajectory: stopped at a limit, ends without an answer, failed because of the infrastructure."""
+    flags = (("step_limit", cut_off), ("no_answer", unanswered), ("failed", failed))
+    return tuple(flag for flag, applies in flags if applies)
 
 
 def one_line(text: str | None) -> str | None:
@@ -335,18 +336,27 @@ def final_message(turns: Sequence[Turn]) -> str | None:
     return turns[0].interactions[-1].response
 
 
+def last_words(outputs: Iterable[Said]) -> str | None:
+    """The last message of an agent, by its outputs; `None` if it called a tool after it."""
+    last: str | None = None
+    for said in outputs:
+        last = None if said.calls else said.message or last
+    return last
+
+
 def hands_in(name: str) -> bool:
     """Whether a tool of this name submits the final answer."""
     return name.lower() in _SUBMITTING
 
 
-def final_submission(text: str, turns: Sequence[Turn]) -> str | None:
-    """The answer submitted by the last call, if that call submits one."""
-    steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
+def final_submission(text: str, turns: Sequence[Turn], of: str | None = None) -> str | None:
+    """The answer submitted by the last call, of all agents or `of` one, if that call submits one."""
+    interactions = (one for turn in turns for one in turn.interactions if of is None or one.agent_id == of)
+    steps = [step for interaction in interactions for step in interaction.steps]
     call = next((step.call for step in reversed(steps) if step.call is not None), None)
     if call is None or not hands_in(call.name):
         return None
-    arguments = call.arguments or json_object(text[slice(*call.raw)])
+    arguments = call.arguments or arguments_in(text[slice(*call.raw)])
     if arguments is None:
         return text[slice(*call.raw)].strip() or None
     answer = next((arguments[name] for name in _SUBMITTED if arguments.get(name) not in (None, "")), None)

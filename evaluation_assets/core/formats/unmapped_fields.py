@@ -7,16 +7,31 @@ read, every field that was not taken is counted under its path, so that no data 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
 
 import orjson
 
-Problem = Literal["unknown_part", "no_content", "orphan_span", "earlier_call", "failed_attempt", "rewound", "twin_call"]
+from evaluation_assets.core.formats.stated import Comparisons
+from evaluation_assets.core.trajectories.identity import recorded_id
+
+Problem = Literal[
+    "unknown_part",
+    "no_content",
+    "orphan_span",
+    "earlier_call",
+    "failed_attempt",
+    "rewound",
+    "copied_history",
+    "guessed_speaker",
+    "twin_call",
+]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
 recorded no messages, a span whose parent is not in the drop, a call that a model was given in its history and that no
-trajectory of the drop has, an attempt that failed and was repeated, a branch or call that the user took back. And what
-casts none: the second span of a call that two instrumentations recorded."""
+trajectory of the drop has, an attempt that failed and was repeated, a branch or call that the user took back, the
+history of a session that is not in the drop, a name in a text that may be no speaker. And what casts none: the second
+span of a call that two instrumentations recorded."""
 
 _HUGE = 1 << 62
 _SHORT = 2000
@@ -29,6 +44,7 @@ class UnmappedFields:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.notes: Counter[tuple[Problem, str]] = Counter()
+        self.stated = Comparisons()
 
     def count(self, path: str, times: int = 1) -> None:
         """Count an unmapped path."""
@@ -43,25 +59,39 @@ class UnmappedFields:
         """Add the counts of another instance."""
         self.counts.update(other.counts)
         self.notes.update(other.notes)
+        self.stated.update(other.stated)
 
     @contextmanager
     def peeking(self, data: Mapping[str, Any]) -> Iterator["Fields"]:
         """The fields of an object of which little is wanted: what was not taken is not counted, what is odd is."""
-        fields = Fields(data, "", {})
+        fields = Fields(data)
         yield fields
-        self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+        self._take_notes(fields)
 
     @contextmanager
     def reading(self, data: Mapping[str, Any], path: str = "") -> Iterator["Fields"]:
         """The fields of one record; fields that were not taken are counted if the record was read without an error."""
-        fields = Fields(data, path, {})
+        fields = Fields(data, path)
         yield fields
         self.counts.update(fields.paths())
-        self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+        self._take_notes(fields)
 
     def table(self) -> list[tuple[str, int]]:
         """Paths with their counts, most frequent first."""
         return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))
+
+    def _take_notes(self, fields: "Fields") -> None:
+        self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+        self.stated.update(fields.stated)
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What the fields of one record have in common: all of them by the ID of their data, and what was noted."""
+
+    members: dict[int, "Fields"] = field(default_factory=dict)
+    unknown_parts: Counter[str] = field(default_factory=Counter)
+    stated: Comparisons = field(default_factory=Comparisons)
 
 
 class Fields:
@@ -70,20 +100,13 @@ class Fields:
     A nested object yields the same `Fields` instance every time it is taken.
     """
 
-    def __init__(
-        self,
-        data: Mapping[str, Any],
-        path: str,
-        family: dict[int, "Fields"],
-        unknown_parts: Counter[str] | None = None,
-    ) -> None:
+    def __init__(self, data: Mapping[str, Any], path: str = "", shared: _Shared | None = None) -> None:
         self._data = data
         self._path = path
         self._taken: set[str] = set()
         self._wrong: dict[str, list[str]] = {}
-        self._family = family
-        self._unknown_parts = Counter[str]() if unknown_parts is None else unknown_parts
-        family[id(data)] = self
+        self._shared = _Shared() if shared is None else shared
+        self._shared.members[id(data)] = self
 
     def __contains__(self, key: str) -> bool:
         """Whether the field is present and not null."""
@@ -105,15 +128,20 @@ class Fields:
         """The first of these fields that is a text; blank text counts as missing."""
         return next((found for key in keys if (found := self._typed(key, str)) and found.strip()), None)
 
-    def name(self, *keys: str) -> str | None:
-        """The first of these fields that is a text or an integer, as text, since ids can be either."""
+    def recorded_id(self, *keys: str) -> str | None:
+        """The first of these fields that is a text or an integer, as text; an integer as `NumberId`."""
         for key in keys:
             value = self._take(key)
-            if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
-                return str(value)
+            if (found := recorded_id(value)) is not None:
+                return found
             if value is not None and value != "":
                 self._reject(key, value)
         return None
+
+    def name(self, *keys: str) -> str | None:
+        """Like `recorded_id`, as a plain text. IDs of calls, for instance, never differ only in their type."""
+        found = self.recorded_id(*keys)
+        return None if found is None else str(found)
 
     def number(self, *keys: str) -> float | None:
         """The first of these fields that is a finite number, or a text that contains one."""
@@ -145,7 +173,7 @@ class Fields:
         for key in keys:
             if (found := self._typed(key, dict)) is not None:
                 return self._child(found, key)
-        return Fields({}, "", {})
+        return Fields({})
 
     def objects(self, *keys: str) -> list["Fields"]:
         """The objects in the first of these fields that is a list; other items are counted."""
@@ -198,7 +226,12 @@ class Fields:
     @property
     def unknown_parts(self) -> Counter[str]:
         """How often which kind of message part was not understood, here and in the objects taken from here."""
-        return self._unknown_parts
+        return self._shared.unknown_parts
+
+    @property
+    def stated(self) -> Comparisons:
+        """What the source states about itself, compared with what was read of it, here and in the whole record."""
+        return self._shared.stated
 
     def note_unknown(self, kind: str | None = None) -> str:
         """Note that this message part is of a kind that no reader understands, and give the kind.
@@ -206,7 +239,7 @@ class Fields:
         Without a name, the kind is the first field that holds something.
         """
         kind = kind or next(self.filled(), "empty")
-        self._unknown_parts[kind] += 1
+        self._shared.unknown_parts[kind] += 1
         return kind
 
     def filled(self) -> Iterator[str]:
@@ -221,7 +254,7 @@ class Fields:
 
     def paths(self) -> Iterator[str]:
         """Paths of fields that were not taken or had the wrong type, including those of nested objects."""
-        for fields in self._family.values():
+        for fields in self._shared.members.values():
             yield from chain.from_iterable(fields._wrong.values())
             for key, value in fields._data.items():
                 if key not in fields._taken and _is_something(value):
@@ -237,7 +270,7 @@ class Fields:
         ]
 
     def _child(self, data: dict[str, Any], key: str) -> "Fields":
-        return self._family.get(id(data)) or Fields(data, f"{self._path}{key}.", self._family, self._unknown_parts)
+        return self._shared.members.get(id(data)) or Fields(data, f"{self._path}{key}.", self._shared)
 
     def _take(self, key: str) -> Any:
         self._taken.add(key)

@@ -1,5 +1,9 @@
 """Read token counts and costs under the field names of providers and frameworks."""
 
+from dataclasses import dataclass
+from itertools import product
+
+from evaluation_assets.core.formats.stated import Comparisons
 from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.model import Usage
@@ -17,35 +21,90 @@ def usage_of(fields: Fields) -> Usage | None:
     Anthropic and Bedrock count cached tokens separately from the input, others include them; here they are always
     included.
     """
-    input_tokens = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
-    output_tokens = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
+    given = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
+    written = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
-    lifetimes = fields.object("cache_creation")
     cached = _tokens(details, "cached_tokens", "cache_read", "cacheReadTokens")
     if cached is None:
         cached = _tokens(fields, "cached_tokens", "prompt_cache_hit_tokens", "cachedInputTokens")
-    read = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
-    written = _tokens(fields, "cache_creation_input_tokens", "cacheWriteInputTokens")
-    if read is not None or written is not None:
-        cached = read
-        input_tokens = None if input_tokens is None else input_tokens + (read or 0) + (written or 0)
-    else:
+    from_cache = _tokens(fields, "cache_read_input_tokens", "cacheReadInputTokens")
+    to_cache = _tokens(fields, "cache_creation_input_tokens", "cacheWriteInputTokens")
+    is_beside = from_cache is not None or to_cache is not None
+    cached = from_cache if is_beside else cached
+    thoughts = fields.object(
+        "completion_tokens_details", "output_tokens_details", "output_token_details", "outputTokenDetails"
+    )
+    reasoning = _tokens(thoughts, "reasoning_tokens", "reasoning", "reasoningTokens")
+    reasoning = reasoning if reasoning is not None else _tokens(fields, "reasoningTokens")
+    thoughts.rest()
+    within = to_cache
+    if not is_beside:
         # LangChain counts writes by their lifetime, and what it counts so no more under `cache_creation`.
         names = ("cache_write_tokens", "cache_creation", "cacheWriteTokens")
-        written = sum_of(
+        within = sum_of(
             [_tokens(details, *names), *(_tokens(details, name) for name in (_FOR_5_MINUTES, _FOR_AN_HOUR))]
         )
+    lifetimes = fields.object("cache_creation")
     for_an_hour = _tokens(lifetimes, _FOR_AN_HOUR)
     if for_an_hour is None:
         for_an_hour = _tokens(details, _FOR_AN_HOUR)
     lifetimes.set_aside(_FOR_5_MINUTES)
     details.set_aside("audio_tokens", "text_tokens", "image_tokens", "noCacheTokens")
-    fields.set_aside(
-        "total_tokens", "totalTokens", "completion_tokens_details", "output_tokens_details", "output_token_details",
-        "outputTokenDetails", "reasoningTokens", "service_tier", "inference_geo",
-        "prompt_cache_miss_tokens",
-    )  # fmt: skip
-    return usage(input_tokens, output_tokens, fields.number("cost", "total_cost"), cached, written, for_an_hour)
+    fields.set_aside("service_tier", "inference_geo", "prompt_cache_miss_tokens")
+    total = _tokens(fields, "total_tokens", "totalTokens")
+    of_bedrock = "cacheReadInputTokens" in fields or "cacheWriteInputTokens" in fields
+    counts = settled(
+        fields.stated,
+        None if of_bedrock else total,  # which leaves the cached tokens out
+        Count(given, (cached or 0) + (to_cache or 0), is_beside or (cached or 0) > (given or 0)),
+        Count(written, reasoning or 0),
+    )
+    return usage(*counts, fields.number("cost", "total_cost"), cached, within, for_an_hour)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Tokens, and those of a part of them: cached input, or reasoning in the output.
+
+    `is_beside` is whether by the source's convention the part comes on top of the tokens.
+    """
+
+    tokens: int | None
+    part: int = 0
+    is_beside: bool = False
+
+    @property
+    def ways(self) -> tuple[int, ...]:
+        """The tokens with the part, by the source's convention first."""
+        within, beside = self.tokens or 0, (self.tokens or 0) + self.part
+        return (beside, within) if self.is_beside else (within, beside)
+
+
+def settled(
+    stated: Comparisons, total: int | None, input_tokens: Count, output_tokens: Count
+) -> tuple[int | None, int | None]:
+    """Input and output tokens with all their parts.
+
+    Under the same names some sources count a part within the tokens and others beside them: the stated total tells. One
+    that fits no way is a difference in `stated`.
+    """
+    inputs, outputs = input_tokens.ways, output_tokens.ways
+    found = inputs[0], outputs[0]
+    is_whole = input_tokens.tokens is not None and output_tokens.tokens is not None
+    if total and is_whole:  # frameworks write 0 for an unknown total
+        found = next((way for way in product(inputs, outputs) if sum(way) == total), found)
+        stated.compare("token", total, sum(found))
+    return (
+        None if input_tokens.tokens is None else found[0],
+        None if output_tokens.tokens is None else found[1],
+    )
+
+
+def confirm(stated: Comparisons, whole: Usage | None, read: Usage | None) -> None:
+    """Compare the usage that a source states for all of a run with what was read of it. 0 is taken as unknown."""
+    if whole is not None and read is not None:
+        stated.compare("input token", whole.input_tokens or None, read.input_tokens)
+        stated.compare("output token", whole.output_tokens or None, read.output_tokens)
 
 
 def usage(

@@ -4,7 +4,7 @@ import csv
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Literal
 
 import orjson
@@ -17,9 +17,11 @@ from evaluation_assets.core.report_addresses import ReportAddress
 from evaluation_assets.core.scoring.panel_scores import OVERALL
 
 Row = dict[str, Any]
-Reason = Literal["violation", "unscored", "undecided", "low", "disagreement", "threshold", "random"]
+Reason = Literal["violation", "failed_case", "unscored", "undecided", "low", "disagreement", "threshold", "random"]
 
 _EXCERPT = 500
+_ISSUES = 3
+"""Issues of a failed case that are named."""
 
 
 def chosen_for(
@@ -30,15 +32,18 @@ def chosen_for(
     *,
     is_undecided: bool = False,
     is_violating: bool = False,
+    is_failing: bool = False,
 ) -> Reason | None:
     """Why a trajectory is reviewed; `None` when it is not. It `is_undecided` if the cascade left any of it to people.
 
-    It `is_violating` if it violates a constraint with severity `error`.
+    It `is_violating` if it violates a constraint with severity `error`, and `is_failing` if it failed its test case.
 
     The random share is drawn by a hash of the id: the same trajectories in every run, on every machine.
     """
     if is_violating:
         return "violation"
+    if is_failing:
+        return "failed_case"
     if score is None:
         return "unscored"
     if is_undecided:
@@ -58,13 +63,15 @@ def queue_rows(
     scores: Iterable[Row],
     settings: ReviewSettings,
     undecided: Set[str] = frozenset(),
-    violations: Set[str] = frozenset(),
+    violations: Mapping[str, str] = {},
+    failures: Mapping[str, str] = {},
 ) -> Iterator[Row]:
     """Rows of `review_queue`, in an order drawn by hash: whoever labels the first so many has a random sample.
 
     `stratum` is `chosen` for what a rule picked and `random` for the sample of the rest; `probability` is how likely
     such a trajectory was to be in the queue. `undecided` are the trajectories with a verdict that no stage of the
-    cascade accepted, `violations` those that violate a constraint with severity `error`.
+    cascade accepted, `violations` the constraints with severity `error` that trajectories violate, and `failures` what
+    trajectories that failed their test case did wrong.
     """
     by_trajectory = Aligned(iter(scores))
     columns = ["trajectory_id", "task_id", "task", "final_answer"]
@@ -73,19 +80,25 @@ def queue_rows(
         own = by_trajectory.at(row["trajectory_id"])
         score = next((each["adjusted_mean"] for each in own if each["criterion"] == OVERALL), None)
         spread = max((each["std"] for each in own if each["std"] is not None and each["n_scored"] > 1), default=None)
-        is_undecided = row["trajectory_id"] in undecided
-        is_violating = row["trajectory_id"] in violations
+        trajectory_id = row["trajectory_id"]
         reason = chosen_for(
-            row["trajectory_id"], score, spread, settings, is_undecided=is_undecided, is_violating=is_violating
+            trajectory_id,
+            score,
+            spread,
+            settings,
+            is_undecided=trajectory_id in undecided,
+            is_violating=trajectory_id in violations,
+            is_failing=trajectory_id in failures,
         )
         if reason is not None:
             is_random = reason == "random"
             found.append(
                 {
                     "drop": drop,
-                    "trajectory_id": row["trajectory_id"],
+                    "trajectory_id": trajectory_id,
                     "task_id": row["task_id"],
                     "reason": reason,
+                    "detail": "; ".join(filter(None, (found.get(trajectory_id) for found in (violations, failures)))),
                     "stratum": "random" if is_random else "chosen",
                     "probability": settings.random_share if is_random else 1.0,
                     "score": score,
@@ -97,13 +110,33 @@ def queue_rows(
     yield from sorted(found, key=lambda row: _fraction(f"order {row['trajectory_id']}"))
 
 
-def violating(constraint_results: Stored) -> set[str]:
-    """The trajectories that violate a constraint with severity `error`."""
-    return {
-        row["trajectory_id"]
-        for row in constraint_results.rows(["trajectory_id", "severity", "status"])
-        if row["severity"] == "error" and row["status"] == "failed"
-    }
+def violating(constraint_results: Stored) -> dict[str, str]:
+    """The constraints with severity `error` that a trajectory violates, by trajectory."""
+    names: dict[str, list[str]] = {}
+    for row in constraint_results.rows(["trajectory_id", "constraint", "severity", "status"]):
+        if row["severity"] == "error" and row["status"] == "failed":
+            names.setdefault(row["trajectory_id"], []).append(row["constraint"])
+    return {trajectory_id: f"constraint {', '.join(dict.fromkeys(own))}" for trajectory_id, own in names.items()}
+
+
+def failing(tool_use_results: Stored) -> dict[str, str]:
+    """The test case that a trajectory failed, and by which issues, by trajectory.
+
+    Issues are named without the values of the calls, which a redaction may have to cover.
+    """
+    found: dict[str, str] = {}
+    for row in tool_use_results.rows(["trajectory_id", "case_id", "passed", "issues"]):
+        if row["trajectory_id"] is not None and row["passed"] is False:
+            issues = sorted(row["issues"], key=lambda issue: not issue["hard"])
+            named = dict.fromkeys(" ".join((issue["kind"], *_place(issue))) for issue in issues)
+            told = ", ".join(list(named)[:_ISSUES]) or "score too low"
+            found[row["trajectory_id"]] = f"case {row['case_id']}: {told}"
+    return found
+
+
+def _place(issue: Row) -> tuple[str, ...]:
+    place = ".".join(part for part in (issue["tool"], issue["parameter"]) if part)
+    return (place,) if place else ()
 
 
 def _fraction(text: str) -> float:

@@ -119,6 +119,7 @@ def _who(trajectory: Trajectory, agent_id: str) -> str:
     if agent is None:
         return f"[agent {agent_id}]"
     tools = "unknown" if agent.tools is None else ", ".join(tool.name for tool in agent.tools) or "none"
+    tools += " and others that are not recorded" if agent.has_other_tools else ""
     about = "; ".join(text for text in (agent.role, agent.description) if text)
     return f"[agent {agent_id}{f' ({about})' if about else ''}; tools: {tools}]"
 

@@ -12,7 +12,7 @@ from evaluation_assets.core.nullable import mean_of, sum_of
 from evaluation_assets.core.reporting.files import write_texts
 from evaluation_assets.core.reporting.render import environment
 from evaluation_assets.core.reporting.tool_quality import findings
-from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_answer
+from evaluation_assets.core.suites.answers import RIGHT, AnswerOutcome, compare_answer, is_not_found
 from evaluation_assets.core.suites.calls import run_of
 from evaluation_assets.core.suites.case_results import CaseIndex, evaluate
 from evaluation_assets.core.suites.suite import Suite
@@ -172,7 +172,7 @@ def agent_report(suite: Suite, trajectories: Iterable[Trajectory]) -> AgentRepor
         right=sum(section.right is True for section in answerable),
         passed=sum(section.passed is True for section in sections),
         failed=sum(section.passed is None for section in sections),
-        not_found=sum(section.compared == "not_found" for section in sections),
+        not_found=sum(section.actual is not None and is_not_found(section.actual) for section in sections),
         ended=dict(sorted(Counter(section.ended for section in sections).items())),
         mean_duration_s=mean_of(section.duration_s for section in sections),
         total_calls=sum(section.calls for section in sections),

@@ -46,8 +46,11 @@ def _findings(report: DropReport) -> Iterator[Pointer]:
     if patterns:
         most = max(patterns, key=lambda pattern: pattern.n_failed_runs)
         if most.n_failed_runs:
-            failed = counted(most.n_failed_runs, "failed run")
-            yield Pointer(f"Most frequent failure: {most.failure_class}, in {failed}", "#tool-use")
+            failed, example = (
+                counted(most.n_failed_runs, "failed run"),
+                f"; {most.examples[0]}" if most.examples else "",
+            )
+            yield Pointer(f"Most frequent failure: {most.failure_class}, in {failed}{example}", "#tool-use")
     outcome = report.headline.rates[0] if report.headline.rates else None
     if outcome is not None and outcome.measure != "right_answer" and outcome.count < outcome.n:
         yield Pointer(f"{outcome.n - outcome.count} of {counted(outcome.n, 'run')} failed", "#/runs?q=outcome:fail")

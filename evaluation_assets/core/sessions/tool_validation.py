@@ -7,7 +7,7 @@ from typing import Literal
 from evaluation_assets.core.sessions.interactions import SessionInteraction, definitions, interactions_of
 from evaluation_assets.core.suites.call_schemas import DefectKind, defects
 from evaluation_assets.core.suites.calls import Call
-from evaluation_assets.core.trajectories.model import Tool, ToolCall, Trajectory
+from evaluation_assets.core.trajectories.model import Agent, ToolCall, Trajectory
 
 Severity = Literal["HIGH", "MEDIUM", "LOW"]
 ToolFault = Literal["unauthorized_tool", "hallucinated_parameter", "missing_parameter", "invalid_parameter"]
@@ -51,14 +51,14 @@ def tool_issues(trajectory: Trajectory) -> list[ToolIssue]:
 
 def interaction_issues(interaction: SessionInteraction) -> list[ToolIssue]:
     """All faults of the calls in one interaction; empty if the agent's tools are unknown."""
-    tools = _tools(interaction)
-    if tools is None:
+    agent = _agent(interaction)
+    if agent is None or agent.tools is None:
         return []
     return [
         issue
         for number, step in enumerate(interaction.steps)
         if step.call is not None
-        for issue in _call_issues(interaction, number, step.call, tools)
+        for issue in _call_issues(interaction, number, step.call, agent)
     ]
 
 
@@ -67,7 +67,8 @@ def validity(interaction: SessionInteraction) -> float | None:
 
     `None` if the agent made no call or its tools are unknown.
     """
-    if _tools(interaction) is None or not interaction.calls:
+    agent = _agent(interaction)
+    if agent is None or agent.tools is None or not interaction.calls:
         return None
     credit: dict[int, float] = {}
     for issue in interaction_issues(interaction):
@@ -76,19 +77,16 @@ def validity(interaction: SessionInteraction) -> float | None:
     return (len(interaction.calls) - len(credit) + sum(credit.values())) / len(interaction.calls)
 
 
-def _tools(interaction: SessionInteraction) -> tuple[Tool, ...] | None:
-    agent = definitions(interaction.trajectory).get(interaction.agent_id)
-    return None if agent is None else agent.tools
+def _agent(interaction: SessionInteraction) -> Agent | None:
+    return definitions(interaction.trajectory).get(interaction.agent_id)
 
 
-def _call_issues(
-    interaction: SessionInteraction, number: int, call: ToolCall, tools: tuple[Tool, ...]
-) -> Iterator[ToolIssue]:
+def _call_issues(interaction: SessionInteraction, number: int, call: ToolCall, agent: Agent) -> Iterator[ToolIssue]:
     """One issue per fault, with the affected parameters."""
     trajectory = interaction.trajectory
-    given = trajectory.arguments(call) if trajectory.piece(call.raw).strip() else {}
     by_fault: dict[ToolFault, list[str]] = {}
-    for defect in defects(Call(call.name, given), tools):
+    made, tools = Call(call.name, trajectory.arguments(call)), agent.tools or ()
+    for defect in defects(made, tools, are_all=not agent.has_other_tools):
         if defect.kind != "not_checked":
             by_fault.setdefault(_FAULTS[defect.kind], []).append(defect.parameter or "")
     for fault, parameters in by_fault.items():

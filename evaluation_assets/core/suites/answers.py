@@ -1,4 +1,7 @@
-"""Compare a final answer with the reference: exactly first, then normalised. The outcome says which one succeeded."""
+"""Compare a final answer with the reference: exactly, normalised, then as a number in a sentence.
+
+The outcome says which one succeeded.
+"""
 
 import re
 import unicodedata
@@ -7,10 +10,13 @@ from typing import Literal
 
 from evaluation_assets.core.suites.suite import ReferenceAnswer
 
-AnswerOutcome = Literal["exact", "normalised", "within_tolerance", "different", "not_found", "missing"]
-"""`not_found`: the agent said NOT_FOUND where there is an answer. `missing`: it gave no answer."""
+AnswerOutcome = Literal[
+    "exact", "normalised", "number_in_text", "within_tolerance", "different", "not_found", "missing"
+]
+"""`number_in_text`: the reference is a number, and the only one that the answer states. `not_found`: the agent said
+NOT_FOUND where there is an answer. `missing`: it gave no answer."""
 
-RIGHT: frozenset[AnswerOutcome] = frozenset({"exact", "normalised", "within_tolerance"})
+RIGHT: frozenset[AnswerOutcome] = frozenset({"exact", "normalised", "number_in_text", "within_tolerance"})
 
 NOT_FOUND = "NOT_FOUND"
 """What agents answer who cannot solve a task. It is right only where it is the reference."""
@@ -18,6 +24,18 @@ NOT_FOUND = "NOT_FOUND"
 _BOXED = "\\boxed{"
 _CURRENCY_SIGN = re.compile(r"\\?[$€£¥₹₩₽฿₫₪₺]|\b(?:usd|eur|gbp|jpy|cny|chf|vnd)\b")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[, '’_]\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,4})?")
+_STATED = re.compile(
+    r"(?<![\w.,:/+-])(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
+    r"(?P<number>(?:\d{1,3}(?:[,'’_]\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d{1,4})?|\.\d+)"
+    r"(?!\w|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?",
+    re.IGNORECASE,
+)
+"""A number in a sentence. Digits within names, dates, times, versions and ranges are none."""
+
+_ANNOUNCED = re.compile(r"(?:\banswer(?: is|:)|#{4})[\s*_`:~≈=(]*", re.IGNORECASE)
+"""What stands directly before the number that is the answer."""
+
+_LONGEST_SEARCHED = 100_000
 _SEPARATOR = re.compile(r"[, '’_]")
 
 
@@ -27,16 +45,29 @@ def compare_answer(reference: ReferenceAnswer, answer: str | None) -> AnswerOutc
         return "missing"
     if answer.strip() == reference.value.strip():
         return "exact"
-    if boxed(answer).strip().strip("'\"`.").upper() == NOT_FOUND:
-        return "not_found"
+    is_loose = reference.compare == "normalised"
+    if is_not_found(answer):
+        is_right = is_not_found(reference.value)
+        return "not_found" if not is_right else "normalised" if is_loose else "different"
     expected, actual = normalised(reference.value), normalised(answer)
-    if reference.compare == "normalised" and expected == actual:
+    if is_loose and expected == actual:
         return "normalised"
-    if reference.tolerance is not None:
-        a, b = _number(expected), _number(actual)
-        if a is not None and b is not None and abs(a - b) <= Decimal(str(reference.tolerance)):
-            return "within_tolerance"
+    is_percentage = expected.endswith("%")
+    number, answered = _number(expected.removesuffix("%").strip()), None if is_percentage else _number(actual)
+    if answered is None and is_loose:
+        answered = _number_in(boxed(answer), is_percentage=is_percentage)
+    if number is None or answered is None:
+        return "different"
+    if is_loose and number == answered:
+        return "number_in_text"
+    if reference.tolerance is not None and abs(number - answered) <= Decimal(str(reference.tolerance)):
+        return "within_tolerance"
     return "different"
+
+
+def is_not_found(answer: str) -> bool:
+    """Whether an answer says that the task cannot be solved."""
+    return boxed(answer).strip().strip("'\"`.").upper() == NOT_FOUND
 
 
 def normalised(text: str) -> str:
@@ -69,6 +100,26 @@ def boxed(text: str) -> str:
         if depth == 0:
             return text[start + len(_BOXED) : position]
     return text
+
+
+def _number_in(text: str, *, is_percentage: bool) -> Decimal | None:
+    """The number that a text states: the one it announces as its answer, else the only one.
+
+    Of percentages and other numbers, only those of the same kind count: "20% of the 100 parcels" states 20 %.
+    """
+    if len(text) > _LONGEST_SEARCHED:
+        return None
+    announced = (_STATED.match(text, found.end()) for found in _ANNOUNCED.finditer(text))
+    for stated in ([match for match in announced if match is not None][-1:], list(_STATED.finditer(text))):
+        numbers = {_stated(match) for match in stated if bool(match["percent"]) == is_percentage}
+        if numbers:
+            return numbers.pop() if len(numbers) == 1 else None
+    return None
+
+
+def _stated(match: re.Match[str]) -> Decimal | None:
+    number = _number(match["number"])
+    return -number if number is not None and (match["sign"] or "").lower() in ("-", "minus ") else number
 
 
 def _number(text: str) -> Decimal | None:

@@ -66,14 +66,14 @@ class Defect:
     detail: str
 
 
-def defects(call: Call, tools: Iterable[Tool]) -> list[Defect]:
-    """What is wrong with a call by the definitions of the tools the agent was given.
+def defects(call: Call, tools: Iterable[Tool], *, are_all: bool = True) -> list[Defect]:
+    """What is wrong with a call by the definitions of the tools the agent was given, which may not be all.
 
     A tool without parameters in its definition, or with ones that are no schema, is only checked for its name.
     """
     tool = next((tool for tool in tools if same_tool(tool.name, call.name)), None)
     if tool is None:
-        return [Defect("unknown_tool", call.name, None, "the agent was not given this tool")]
+        return [] if not are_all else [Defect("unknown_tool", call.name, None, "the agent was not given this tool")]
     schema = None if tool.parameters is None else parameter_schema(tool.parameters)
     if schema is None:
         return []

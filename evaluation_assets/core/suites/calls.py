@@ -30,7 +30,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What is known of one attempt at a case. `tools` are the tools the agents were given, `None` when unknown.
+    """What is known of one attempt at a case. `tools` are the tools the agents were given, `None` when unknown;
+    with `has_other_tools` these are not all.
 
     `said` is all that agents said in a dialogue, where what the user has to be told may come before the last message.
     `failure` says what broke where the agent is not to blame: an endpoint, or a tool server. Nothing is measured then.
@@ -44,6 +45,7 @@ class Run:
     latency_ms: float | None = None
     cost_usd: float | None = None
     tools: tuple[Tool, ...] | None = None
+    has_other_tools: bool = False
 
 
 FAILED = "failed"
@@ -66,6 +68,7 @@ def run_of(trajectory: Trajectory) -> Run:
         latency_ms=None if trajectory.duration_s is None else trajectory.duration_s * 1000,
         cost_usd=None if trajectory.usage is None else trajectory.usage.cost_usd,
         tools=tuple(tool for tools in given for tool in tools or ()) if known else None,
+        has_other_tools=any(agent.has_other_tools for agent in trajectory.agents),
     )
 
 

@@ -51,7 +51,8 @@ HARD: frozenset[IssueKind] = frozenset(
         "not_found",
     }
 )
-"""Issues with which no case passes, whatever its score. Where a case has a `match`, so has every call that differs."""
+"""Issues with which no case passes, whatever its score. So are wrong values of required parameters, unless the suite
+gives credit for them, and where a case has a `match`, every call that differs."""
 
 _PARAMETER_ISSUES: Mapping[str, IssueKind] = {
     "missing": "missing_parameter",
@@ -110,14 +111,20 @@ def _surplus_issues(case: Case, calls: Sequence[Call], alignment: Alignment) -> 
             yield issue_of("unnecessary_call", f"call {index + 1}, {name}, was not expected", name, hard=hard)
 
 
-def parameter_issues(case: Case, alignment: Alignment) -> Iterable[Issue]:
-    """Parameters that are not right, of calls that answer an expected one."""
+def parameter_issues(case: Case, alignment: Alignment, *, fails: bool) -> Iterable[Issue]:
+    """Parameters that are not right, of calls that answer an expected one.
+
+    `fails` says whether a required one that is missing or has a wrong value fails the case by itself.
+    """
     for pair in alignment.pairs:
-        tool = case.expected_calls[pair.expected].tool
+        expected = case.expected_calls[pair.expected]
         for outcome in pair.comparison.parameters:
             if outcome.status != "right":
-                kind = _PARAMETER_ISSUES[outcome.status]
-                yield issue_of(kind, outcome.reason, tool, outcome.name, hard=case.match is not None)
+                rule = expected.parameters.get(outcome.name)
+                hard = case.match is not None or (fails and rule is not None and not rule.optional)
+                yield issue_of(
+                    _PARAMETER_ISSUES[outcome.status], outcome.reason, expected.tool, outcome.name, hard=hard
+                )
 
 
 def schema_issue(defect: Defect) -> Issue:

@@ -45,7 +45,8 @@ class CaseResult:
     `passed` is `None` for a run that failed because of the infrastructure, which is no evidence about the agent.
 
     `parts` are what the score is the weighted mean of. `schema` is the share of calls that agree with the definitions
-    of the tools, `None` where these are unknown. `exact_calls` counts pairs with every parameter right.
+    of the tools, `None` where these are unknown. `exact_calls` counts the `expected_calls` that were made with
+    every parameter right.
     """
 
     case_id: str
@@ -87,10 +88,11 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     alignment = effects(expected, calls, aligned) if by_effect else aligned
     defined = suite.tools_of(case)
     tools = run.tools if defined is None else tuple(definition.tool for definition in defined)
-    found_by_call = [[] if tools is None else defects(call, tools) for call in calls]
+    is_listed = defined is not None or not run.has_other_tools
+    found_by_call = [[] if tools is None else defects(call, tools, are_all=is_listed) for call in calls]
     wrong_by_call = [[defect for defect in found if defect.kind != "not_checked"] for found in found_by_call]
     chosen = _selection(case, alignment, len(calls))
-    accuracy = call_metrics.parameter_accuracy(alignment, suite.wrong_value_credit)
+    accuracy = call_metrics.parameter_accuracy(alignment, suite.credit)
     keyword_score, missing_keywords = call_metrics.keyword_score(case.keywords, run.said or run.answer)
     answer = None if case.answer is None else compare_answer(case.answer, run.answer)
     match_ok = None if case.match is None else agrees(case.match, expected, calls, alignment)
@@ -112,7 +114,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
     parts: dict[Part, float] = {part: value for part in suite.weights if (value := available[part]) is not None}
     issues = (
         *call_issues(case, calls, alignment),
-        *parameter_issues(case, alignment),
+        *parameter_issues(case, alignment, fails=suite.wrong_value == "fail"),
         *(schema_issue(defect) for found in found_by_call for defect in found),
         *order_issues(case, alignment, match_ok=match_ok),
         *course_issues(calls),
@@ -131,7 +133,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
         recall=chosen.recall,
         f1=chosen.f1,
         parameter_accuracy=accuracy,
-        exact_calls=alignment.right,
+        exact_calls=aligned.right,
         expected_calls=len(expected),
         match_ok=match_ok,
         order=available["order"],
@@ -148,7 +150,7 @@ def evaluate(case: Case, run: Run, suite: Suite) -> CaseResult:
         latency_ms=run.latency_ms,
         cost_usd=run.cost_usd,
         calls=calls,
-        tools=_tool_figures(case, calls, aligned, wrong_by_call, suite.wrong_value_credit),
+        tools=_tool_figures(case, calls, aligned, wrong_by_call, suite.credit),
         issues=issues,
     )
 

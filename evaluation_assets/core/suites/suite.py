@@ -141,7 +141,8 @@ class ReferenceAnswer(_Model):
     Attributes:
         value: The text.
         compare: `exact` ignores white space around the texts; `normalised` also ignores currency signs, thousands
-            separators, case, white space and `\boxed{}`.
+            separators, case, white space and `\boxed{}`, and takes a number from a sentence that announces it as the
+            answer or states no other.
         tolerance: Largest accepted difference if both answers are numbers. `null`: none.
     """
 
@@ -201,7 +202,7 @@ class Case(_Model):
         match: How the calls must agree with the expected ones: `exact` (in this order and no others), `in_order`
             (others may be in between), `any_order` (no others), `superset` (others are allowed), `subset` (no others,
             and not necessarily all) or `same_effects` (only calls that change something are compared). `null`: missing
-            calls fail the case, others lower its score.
+            calls, and missing or wrong values of required parameters, fail the case; other calls lower its score.
         should_not_call_tools: Whether any call fails the case, with a score of 0.
         keywords: Texts that the answer should contain, ignoring case.
         answer: The right final answer; a plain text or number is its `value`. Another answer fails the case. `null`:
@@ -282,7 +283,9 @@ class Suite(_Model):
             are left out.
         min_score: Score, 0 to 1, that a case needs to pass; it must also have no hard issue.
         min_pass_rate: Share of the runs, 0 to 1, that must pass for the suite to pass.
-        wrong_value_credit: Credit, 0 to 1, for a parameter that is there with a wrong value.
+        wrong_value: What a required parameter with a wrong value does, and one that is missing: `fail` the case, or
+            lower its score (`credit`).
+        wrong_value_credit: Credit, 0 to 1, that `wrong_value: credit` gives for a wrong value.
         tools: The tools that agents are given and calls are checked against. `null`: those that a run recorded.
         cases: The test cases.
     """
@@ -292,7 +295,8 @@ class Suite(_Model):
     weighting: Literal["calls", "completion"] | dict[Part, Annotated[float, Field(gt=0)]] = "calls"
     min_score: float = Field(default=0.8, ge=0, le=1)
     min_pass_rate: float = Field(default=0.9, ge=0, le=1)
-    wrong_value_credit: float = Field(default=0, ge=0, le=1)
+    wrong_value: Literal["fail", "credit"] = "fail"
+    wrong_value_credit: float = Field(default=0.5, ge=0, le=1)
     tools: tuple[ToolDefinition, ...] | None = None
     cases: tuple[Case, ...] = ()
 
@@ -304,12 +308,23 @@ class Suite(_Model):
         return weighting
 
     @model_validator(mode="after")
+    def _credit_is_given(self) -> Self:
+        if self.wrong_value == "fail" and "wrong_value_credit" in self.model_fields_set:
+            raise ValueError("wrong_value_credit needs wrong_value: credit; without it, a wrong value fails the case")
+        return self
+
+    @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
         ids = [case.id for case in self.cases]
         twice = sorted({case_id for case_id in ids if ids.count(case_id) > 1}) if len(set(ids)) < len(ids) else []
         if twice:
             raise ValueError(f"case ids have to be unique; more than once: {', '.join(twice)}")
         return self
+
+    @property
+    def credit(self) -> float:
+        """The credit for a parameter that is there with a wrong value."""
+        return self.wrong_value_credit if self.wrong_value == "credit" else 0
 
     @property
     def weights(self) -> Mapping[Part, float]:

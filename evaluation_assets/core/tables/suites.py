@@ -35,7 +35,11 @@ TOOL_USE_RESULTS = Table(
             FLOAT,
             "Share of the parameters that are right, as a mean over matched calls; null if no parameter was compared.",
         ),
-        Column("exact_calls", INT, "Number of matched calls with every parameter right; null without a run."),
+        Column(
+            "exact_calls",
+            INT,
+            "Number of the expected calls that were made with every parameter right; null without a run.",
+        ),
         Column("n_expected", INT, "Number of expected calls of the case."),
         Column("n_calls", INT, "Number of calls made; null without a run."),
         Column(
@@ -61,7 +65,8 @@ TOOL_USE_RESULTS = Table(
         Column(
             "answer_outcome",
             NAME,
-            "The answer compared with the reference: `exact`, `normalised`, `within_tolerance`, `different`, "
+            "The answer compared with the reference: `exact`, `normalised`, `number_in_text`, "
+            "`within_tolerance`, `different`, "
             "`not_found` or `missing`; null without a reference answer.",
         ),
         Column(

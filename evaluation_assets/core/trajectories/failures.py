@@ -2,6 +2,8 @@
 
 import re
 
+from evaluation_assets.core.trajectories.model import json_object
+
 _SEEN = 400
 """Only the head of a result is searched: further down, results quote pages and logs that talk about errors."""
 
@@ -31,6 +33,7 @@ _TRACEBACK = "traceback (most recent call last)"
 _TAIL = 4000
 """The exception is named at the end of a traceback."""
 
+_LONGEST_PARSED = 1_000_000
 _EXCEPTION = re.compile(r"^[ \t]*((?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)\b.*)$", re.MULTILINE)
 
 
@@ -40,6 +43,8 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
     It is given in the result's own words, one line of at most 200 characters.
     """
     start, end = span
+    if text.find('"isError"', start, end) >= 0 and (stated := _stated_in(text[start:end])) is not None:
+        return stated or None
     head = text[start : min(end, start + _SEEN)].lower()
     if _TRACEBACK in head:
         exceptions = _EXCEPTION.findall(text, max(start, end - _TAIL), end)
@@ -51,6 +56,19 @@ def failure_in(text: str, span: tuple[int, int]) -> str | None:
         if hint in head and (found := pattern.search(head)) is not None:
             return _line(text, start, end, found.start())
     return None
+
+
+def _stated_in(text: str) -> str | None:
+    """What a result of MCP says in its field `isError`: its text if it is one, empty if it is none."""
+    result = json_object(text) if len(text) <= _LONGEST_PARSED else None
+    if result is None or not isinstance(result.get("isError"), bool):
+        return None
+    if not result["isError"]:
+        return ""
+    content = result.get("content")
+    parts = content if isinstance(content, list) else []
+    told = " ".join(str(part["text"]) for part in parts if isinstance(part, dict) and part.get("text"))
+    return " ".join(told[:1000].split())[:200] or "isError"
 
 
 def _line(text: str, start: int, end: int, offset: int) -> str:

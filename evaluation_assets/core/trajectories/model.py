@@ -19,6 +19,16 @@ from evaluation_assets.core.well_formed import well_formed_json
 
 JsonObject = dict[str, Any]
 
+
+class NumberId(str):
+    """An ID that its source records as a number: another one than the same digits as a text.
+
+    Only readers see the type. What they give is numbered, and has plain texts as IDs.
+    """
+
+    __slots__ = ()
+
+
 Span = tuple[int, int]
 """A piece of the trajectory's text: `text[start:end]`, in characters."""
 
@@ -34,7 +44,10 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """One participant: who it is and which tools it was given (`None`: unknown, empty: none)."""
+    """One participant: who it is and which tools it was given (`None`: unknown, empty: none).
+
+    With `has_other_tools`, `tools` are not all of them: its framework, provider or servers may have given it more.
+    """
 
     id: str
     name: str | None = None
@@ -43,6 +56,7 @@ class Agent:
     model: str | None = None
     version: str | None = None
     tools: tuple[Tool, ...] | None = None
+    has_other_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +79,8 @@ class Usage:
 class ToolCall:
     """A tool block handed to the executor.
 
-    `raw` is what the agent wrote as arguments. `arguments` is what it means, where that is more than the JSON object
-    that `raw` parses to; see `Trajectory.arguments`.
+    `raw` is what the agent wrote as arguments. `arguments` is what it means, where that is more than what `raw` parses
+    to; see `Trajectory.arguments`.
     """
 
     name: str
@@ -215,7 +229,7 @@ class Trajectory:
 
     def arguments(self, call: ToolCall) -> JsonObject | None:
         """The arguments of a call as an object; `None` where the agent wrote no JSON object."""
-        return json_object(self.piece(call.raw)) if call.arguments is None else call.arguments
+        return arguments_in(self.piece(call.raw)) if call.arguments is None else call.arguments
 
 
 def json_object(text: str) -> JsonObject | None:
@@ -228,6 +242,27 @@ def json_object(text: str) -> JsonObject | None:
         return None
     return data if isinstance(data, dict) else None
 
+
+def arguments_in(text: str) -> JsonObject | None:
+    """The arguments of a call, as an agent wrote them: a JSON object; none for an empty text and for `null`.
+
+    Frameworks encode arguments that are JSON already a second time, as a JSON text that holds JSON.
+    """
+    for _ in range(_MOST_ENCODED):
+        text = text.strip()
+        if text in ("", "null"):
+            return {}
+        if not text.startswith('"'):
+            break
+        try:
+            text = orjson.loads(text)
+        except orjson.JSONDecodeError:
+            return None
+    return json_object(text)
+
+
+_MOST_ENCODED = 4
+"""How often arguments may be encoded as JSON."""
 
 _JSON = json.JSONDecoder()
 _MOST_BRACES = 100
@@ -254,7 +289,18 @@ def first_json_object(text: str) -> JsonObject | None:
     return next(json_objects(text), None)
 
 
-_ENCODER = msgspec.json.Encoder()
+def _plain(value: object) -> str:
+    """What the encoder writes for a value of a type that it does not know.
+
+    Raises:
+        NotImplementedError: the value is no ID.
+    """
+    if isinstance(value, NumberId):
+        return str(value)
+    raise NotImplementedError(f"objects of type {type(value).__name__} have no JSON")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
 _DECODER = msgspec.json.Decoder(Trajectory)
 
 

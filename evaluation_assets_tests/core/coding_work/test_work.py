@@ -17,7 +17,20 @@ def test_every_coding_format_is_one_that_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["claude_code", "codex", "gemini_cli", "goose", "opencode", "openhands_sdk", "qwen_code"]
+    "name",
+    [
+        "claude_code",
+        "codex",
+        "copilot_cli",
+        "cursor",
+        "droid",
+        "gemini_cli",
+        "goose",
+        "opencode",
+        "openhands_sdk",
+        "pi",
+        "qwen_code",
+    ],
 )
 def test_the_failing_tests_in_the_fixture_of_each_format_are_seen(name: str) -> None:
     work = coding_work_of(trajectories(FIXTURES / name)[0])

@@ -1,6 +1,9 @@
 """The score and the issues of a case, and which case a run belongs to."""
 
+from typing import Any
+
 import pytest
+from pydantic import ValidationError
 
 from evaluation_assets.core.suites import call_metrics
 from evaluation_assets.core.suites.calls import Call, Run, run_of
@@ -68,8 +71,43 @@ def test_the_weighting_of_completion_coverage_content_and_efficiency() -> None:
 
 def test_a_wrong_value_may_count_in_part() -> None:
     of = case(expected("f", x=1, y=2))
-    suite = Suite(name="s", wrong_value_credit=0.5, cases=(of,))
-    assert evaluate(of, Run(calls=(call("f", x=1, y=3),)), suite).parameter_accuracy == 0.75
+    suite = Suite(name="s", wrong_value="credit", cases=(of,))
+    result = evaluate(of, Run(calls=(call("f", x=1, y=3),)), suite)
+    assert (result.parameter_accuracy, result.passed) == (0.75, True)
+    strict = suite.model_copy(update={"wrong_value_credit": 0})
+    assert evaluate(of, Run(calls=(call("f", x=1, y=3),)), strict).parameter_accuracy == 0.5
+
+
+def test_credit_without_wrong_values_that_have_any_is_refused() -> None:
+    with pytest.raises(ValidationError, match="wrong_value_credit needs wrong_value: credit"):
+        Suite(name="s", wrong_value_credit=0.5)
+
+
+@pytest.mark.parametrize(
+    ("given", "issue"),
+    [
+        ({"city": "Hue", "days": 3}, "wrong_parameter"),
+        ({"city": "Hue"}, "missing_parameter"),
+        ({"city": "Hue", "days": "2"}, "wrong_parameter"),
+    ],
+)
+def test_a_required_parameter_that_is_wrong_or_missing_fails_the_case_whatever_its_score(
+    given: dict[str, Any], issue: str
+) -> None:
+    of = case(expected("forecast", city="Hue", days=2, units={"equals": "celsius", "optional": True}))
+    result = measure(of, call("forecast", **given))
+    assert result.score is not None and result.score > 0.8
+    assert (kinds(result), result.passed) == ([issue], False)
+    assert measure(of, call("forecast", city="Hue", days=2, units="kelvin")).passed
+    assert (
+        measure(of, call("forecast", **given), call("forecast", city="Hue", days=2)).issues[0].kind == "repeated_call"
+    )
+
+
+def test_exact_calls_and_expected_calls_count_the_same_calls() -> None:
+    of = case(expected("find_berth", n=1), expected("book_berth", n=1), match="same_effects")
+    result = measure(of, call("find_berth", n=1), call("book_berth", n=1))
+    assert (result.passed, result.exact_calls, result.expected_calls) == (True, 2, 2)
 
 
 def test_an_unexpected_call_went_to_the_wrong_tool_when_another_is_missing_else_it_is_unnecessary() -> None:

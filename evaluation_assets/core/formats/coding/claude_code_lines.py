@@ -69,6 +69,8 @@ class SessionLines:
         self._left = frozenset().union(*branches)
         self.results: dict[str, Result] = {}
         self.agent_of_call: dict[str, str] = {}
+        self.calls_stated: dict[str, int] = {}
+        """How many calls a sub-agent made, as its result states, by the ID of the call that started it."""
         self.times: list[str] = []
         self.version: str | None = None
         self.tools: tuple[Tool, ...] | None = None
@@ -235,6 +237,8 @@ class SessionLines:
             agent = outcome.name("agentId")
             if agent is not None and call_id is not None:
                 self.agent_of_call[call_id] = agent
+            if call_id is not None and agent is not None and (made := outcome.whole("totalToolUseCount")) is not None:
+                self.calls_stated[call_id] = made
             if call_id is not None and _ran_to_its_end(outcome):
                 self.exit_codes[call_id] = 0
         failed = block.flag("is_error")

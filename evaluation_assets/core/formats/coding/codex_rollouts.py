@@ -49,15 +49,18 @@ class _Outcome:
 
 
 class Rollout:
-    """Reads the lines of one session."""
+    """Reads the lines of one session, of which the first may be copies of another one's."""
 
-    def __init__(self, lines: Sequence[Any], unmapped: UnmappedFields) -> None:
+    def __init__(self, lines: Sequence[Any], unmapped: UnmappedFields, copies: int = 0) -> None:
         self.session = CodingSession(Agent(id=MAIN, name="Codex"))
         self._unmapped = unmapped
         self._reply = _Reply()
         self._total = Usage(input_tokens=0, cached_tokens=0, output_tokens=0)
         self._outcomes = _outcomes(lines)
-        for line in lines:
+        for line in lines[:copies]:
+            if isinstance(line, dict):
+                self._copied(Fields(line))
+        for line in lines[copies:]:
             if isinstance(line, dict):
                 with unmapped.reading(line) as fields:
                     self._line(fields)
@@ -92,6 +95,18 @@ class Rollout:
         else:
             payload.rest()
             self._unmapped.count(f"lines[] ({kind or 'unknown'})")
+
+    def _copied(self, fields: Fields) -> None:
+        """Take from a line of the other session what holds here, too: the model, and the tokens counted so far."""
+        kind, payload = fields.text("type"), fields.object("payload")
+        if kind == "session_meta":
+            self._meta(payload)
+        elif kind == "turn_context":
+            self._set(model=payload.text("model"))
+        elif kind == "event_msg" and payload.text("type") == "token_count":
+            self._total = _usage_in(payload.object("info").object("total_token_usage")) or self._total
+        elif kind == "token_usage_record":
+            self._total = _usage_in(payload.object("thread_token_usage")) or self._total
 
     def _meta(self, payload: Fields) -> None:
         if self.session.id is not None:  # a fork repeats the lines of the session it comes from
@@ -246,13 +261,8 @@ class Rollout:
     def _count(self, counted: Fields) -> None:
         """Add the usage since the last count; the counts are totals of the session."""
         self._flush()
-        now = Usage(
-            input_tokens=counted.whole("input_tokens"),
-            cached_tokens=counted.whole("cached_input_tokens"),
-            output_tokens=counted.whole("output_tokens"),
-        )
-        counted.rest()
-        if now.input_tokens is None or now.output_tokens is None:
+        now = _usage_in(counted)
+        if now is None or now.input_tokens is None or now.output_tokens is None:
             return
         before, self._total = self._total, now
         inputs = now.input_tokens - (before.input_tokens or 0)
@@ -274,6 +284,17 @@ class Rollout:
                     calls=tuple(reply.calls),
                 )
             )
+
+
+def _usage_in(counted: Fields) -> Usage | None:
+    """A count of all tokens so far; `None` if it is incomplete."""
+    found = Usage(
+        input_tokens=counted.whole("input_tokens"),
+        cached_tokens=counted.whole("cached_input_tokens"),
+        output_tokens=counted.whole("output_tokens"),
+    )
+    counted.rest()
+    return None if found.input_tokens is None or found.output_tokens is None else found
 
 
 def started_by(lines: Sequence[Any]) -> dict[str, str]:

@@ -24,11 +24,15 @@ _DEEPEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """The ID of a session, that of the session that started it, and the calls that started others, by their IDs."""
+    """The ID of a session, that of the session that started it, and the calls that started others, by their IDs.
+
+    `forked_from` is the ID of the session whose history it begins with.
+    """
 
     id: str | None = None
     parent: str | None = None
     started: Mapping[str, str] = field(default_factory=dict[str, str])
+    forked_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +40,17 @@ class LinkedFormat:
     """How sessions are found and read.
 
     `is_own` says whether a record tells that a file is in the format, `units_of` splits a file into sessions. `link_of`
-    looks at the records of a session without trusting them, `session_of` reads them.
+    looks at the records of a session without trusting them, `session_of` reads them; it is told how many of the first
+    are copies of another session's. `copied` counts these, by the digests of the other session.
     """
 
     name: str
     is_own: Callable[[Any], bool]
     units_of: Callable[[DropFile], Iterator[Unit | Rejection]]
     link_of: Callable[[Sequence[Any]], Link]
-    session_of: Callable[[UnmappedFields, Sequence[Any]], CodingSession]
+    session_of: Callable[[UnmappedFields, Sequence[Any], int], CodingSession]
+    digests_of: Callable[[Sequence[Any]], frozenset[str]] = lambda _: frozenset()
+    copied: Callable[[Sequence[Any], frozenset[str]], int] = lambda *_: 0
 
     def detects(self, sample: Sample) -> bool:
         """Whether a sample of records is in this format."""
@@ -84,9 +91,13 @@ class _Reading:
                 self._children[parent].append(place)
         self._inside = {place for places in self._children.values() for place in places}
         self._seen: set[Place] = set()
-        sources = {source for source, _ in self._inside}
+        forked = {link.forked_from for link in self._links.values()}
+        self._origins = {link.id: place for place, link in self._links.items() if link.id and link.id in forked}
+        self._origin_now: tuple[Place, frozenset[str]] | None = None
+        spooled = {*self._inside, *self._origins.values()}
+        sources = {source for source, _ in spooled}
         for unit in _units([file for file in files if file.source in sources], format_):
-            if place_of(unit) in self._inside:
+            if place_of(unit) in spooled:
                 spool.add(unit)
 
     def trajectories(self) -> Iterator[Trajectory | Rejection]:
@@ -113,10 +124,12 @@ class _Reading:
         yield from left_out
 
     def _session(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession:
-        for _ in self._watches[unit[0].source].over(unit):  # counted here: with its trajectory, and once
-            pass
-        session = self._format.session_of(self._unmapped, [record.data for record in unit])
         link = self._links.get(place_of(unit), Link())
+        records = [record.data for record in unit]
+        copied = self._copied(link, records)
+        for _ in self._watches[unit[0].source].over(unit[copied:]):  # counted here: with its trajectory, and once
+            pass
+        session = self._format.session_of(self._unmapped, records, copied)
         for place in self._children.get(link.id or "", ()) if depth < _DEEPEST else ():
             if place in self._seen:
                 continue
@@ -127,6 +140,19 @@ class _Reading:
             else:
                 session.join(child, link.started.get(self._links[place].id or ""))
         return session
+
+    def _copied(self, link: Link, records: Sequence[Any]) -> int:
+        """How many of the first records of a session were copied from another one."""
+        if link.forked_from is None or link.forked_from == link.id:
+            return 0
+        origin = self._origins.get(link.forked_from)
+        if origin is None:
+            self._unmapped.note("copied_history", link.forked_from)
+            return 0
+        if self._origin_now is None or self._origin_now[0] != origin:
+            history = self._format.digests_of([record.data for record in self._spool.unit(origin)])
+            self._origin_now = origin, history
+        return self._format.copied(records, self._origin_now[1])
 
     def _child(self, unit: Unit, depth: int, left_out: list[Rejection]) -> CodingSession | Rejection:
         return attempted(unit[0], lambda _: self._session(unit, depth + 1, left_out))

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from evaluation_assets.core.formats.base import UnusableRecord
-from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
+from evaluation_assets.core.formats.times import active_seconds, chronological, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Event,
     Result,
     Said,
-    final_message,
     final_submission,
     flags_of,
+    last_words,
     total,
     written,
 )
@@ -24,8 +24,6 @@ from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
 SUB_AGENT = "sub-agent"
-FAILED = "failed"
-"""Flag of a run that ended with an error of the agent itself."""
 
 
 @dataclass(slots=True)
@@ -96,13 +94,14 @@ class CodingSession:
             raise UnusableRecord("no_trajectory_text", "no record has an agent message or a tool call")
         task = next((turn.user_message for turn in turns if turn.user_message), "")
         task_id = task_id_of(None, task, text)
-        answer = self.outcome or final_submission(text, turns) or final_message(turns)
-        times = sorted(self.times)
+        own = last_words(event for event in self.events if isinstance(event, Said)) if len(turns) == 1 else None
+        answer = self.outcome or final_submission(text, turns, self.agent.id) or own
+        times = sorted(self.times, key=chronological)
         elapsed = elapsed_ms(times[0], times[-1]) if len(times) > 1 else None
         counts = {"compactions": self.compactions, "interruptions": self.interruptions}
         found = {"active_s": active_seconds(times), "exit_codes": self._all_exit_codes()}
         about = {"session_id": self.id, "error": self.error, **self.about, **counts, **found}
-        flags = flags_of(cut_off=self.stopped, unanswered=answer is None and len(turns) == 1)
+        unanswered = answer is None and len(turns) == 1
         return Trajectory(
             id=self.id or task_id,
             task_id=task_id,
@@ -115,7 +114,7 @@ class CodingSession:
             started_at=times[0] if times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
             usage=self.usage(),
-            flags=flags if self.error is None else (*flags, FAILED),
+            flags=flags_of(cut_off=self.stopped, unanswered=unanswered, failed=self.error is not None),
             extra={name: value for name, value in about.items() if value},
         )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.usage import usage_of
 from evaluation_assets.core.trajectories.model import Usage
@@ -24,6 +24,7 @@ _MEDIA = {
     "media": "media",
 }  # fmt: skip
 
+_FAILED = ("error", "failed", "failure", "incomplete")
 _CALLS = ("tool_use", "tool_call", "function_call", "input_json_delta")
 """Content parts that are tool calls. LangChain also lists them in `tool_calls`."""
 
@@ -146,13 +147,22 @@ def calls_of(message: Fields) -> Iterator[Call]:
 def result_of(message: Fields) -> Result:
     """Convert a tool message. The call failed if the message or its text says so."""
     content = content_of(message)
-    failed = message.text("status") == "error" or message.flag("is_error") is True
     return Result(
         content=content,
         call_id=message.name("tool_call_id", "call_id", "id"),
         tool=message.text("name", "tool_name"),
-        error=first_line(content) if failed else None,
+        error=stated_error(message, content),
     )
+
+
+def stated_error(result: Fields, content: str) -> str | None:
+    """The error of a result whose own fields say that the call failed, in any of the ways that formats have."""
+    error = result.value("error")
+    told = as_text(error.get("message") or error) if isinstance(error, dict) else error
+    if isinstance(told, str) and told.strip():
+        return one_line(told)
+    failed = error is True or result.flag("is_error", "isError") is True or result.text("status") in _FAILED
+    return first_line(content) if failed else None
 
 
 def first_line(content: str) -> str:

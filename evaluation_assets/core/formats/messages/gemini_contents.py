@@ -16,7 +16,7 @@ _KINDS = frozenset(
         "fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result",
     )
 )  # fmt: skip
-_CODE = "code_execution"
+CODE_EXECUTION = "code_execution"
 """The provider's own tool, which runs code between two parts of an answer."""
 
 
@@ -71,14 +71,14 @@ def pieces_of(content: Fields, pairs: Pairs) -> Iterator[Piece]:
             yield _result(response, pairs)
         elif (code := _inner(part, "executableCode", "executable_code")) is not None:
             written = {"code": code.value("code"), "language": code.value("language")}
-            yield Call(name=_CODE, arguments=written, id=pairs.made(_CODE))
+            yield Call(name=CODE_EXECUTION, arguments=written, id=pairs.made(CODE_EXECUTION))
             code.set_aside("id")
         elif (outcome := _inner(part, "codeExecutionResult", "code_execution_result")) is not None:
             failed = outcome.text("outcome")
             output = outcome.text("output") or ""
             outcome.set_aside("id")
             error = None if failed in (None, "OUTCOME_OK") else one_line(output) or failed
-            yield Result(content=output, call_id=pairs.answered(_CODE), error=error)
+            yield Result(content=output, call_id=pairs.answered(CODE_EXECUTION), error=error)
         elif (media := _inner(part, "inlineData", "inline_data", "fileData", "file_data")) is not None:
             yield f"[{(media.text('mimeType', 'mime_type') or 'media').partition('/')[0]}]"
             media.rest()

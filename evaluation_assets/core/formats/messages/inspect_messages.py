@@ -88,7 +88,7 @@ def _server_call(part: JsonObject, content: Content, resolved: Resolved) -> None
 
 def parsed_calls(message: JsonObject, resolved: Resolved) -> tuple[Call, ...]:
     """The tool calls of a message whose unmapped fields are not counted."""
-    return tuple(calls_of(Fields(message, "", {}), resolved))
+    return tuple(calls_of(Fields(message), resolved))
 
 
 def calls_of(message: Fields, resolved: Resolved) -> Iterator[Call]:

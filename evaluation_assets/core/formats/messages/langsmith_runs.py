@@ -3,21 +3,31 @@
 LLM, tool and retriever runs become steps. Other runs (chains, prompts, parsers) are counted as unmapped.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record
 from evaluation_assets.core.formats.context import Context, reference
 from evaluation_assets.core.formats.conversation import Conversation, joined
 from evaluation_assets.core.formats.files.records import read_records
-from evaluation_assets.core.formats.messages.chat import ROLES, content_of, events_of, role_of, split_thought, system_of
-from evaluation_assets.core.formats.times import elapsed_ms
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line
+from evaluation_assets.core.formats.messages.chat import (
+    ROLES,
+    content_of,
+    events_of,
+    result_of,
+    role_of,
+    split_thought,
+    system_of,
+)
+from evaluation_assets.core.formats.times import chronological, elapsed_ms, marked_utc
+from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text, one_line, total
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object, object_in
-from evaluation_assets.core.formats.usage import usage, usage_of
+from evaluation_assets.core.formats.usage import confirm, usage, usage_of
 from evaluation_assets.core.trajectories.model import JsonObject, Usage
 
 QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input", "content")
@@ -26,6 +36,8 @@ QUESTIONS = ("input", "question", "query", "task", "prompt", "text", "user_input
 _TEXTS = ("output", "answer", "result", "text", "response", "content", "final_answer")
 _RUN_TYPES = ("chain", "llm", "chat_model", "tool", "retriever", "embedding", "prompt", "parser")
 _NAMES = ("id", "parent_run_id", "trace_id")
+_LIMIT = re.compile(r"recursion|max(?:imum)?[ _]?(?:iteration|step|turn)", re.IGNORECASE)
+"""What the error of a run says that was stopped at a limit of its framework. Any other error broke the run."""
 _PLUMBING = (
     "serialized", "events", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids", "run_type", "status",
     "direct_child_run_ids", "manifest_id", "manifest_s3_id", "inputs_s3_urls", "outputs_s3_urls", "execution_order",
@@ -93,8 +105,8 @@ class Traces:
         return current
 
 
-def _order(run: Fields) -> tuple[str, str]:
-    return run.text("dotted_order") or "", run.text("start_time") or ""
+def _order(run: Fields) -> tuple[str, datetime]:
+    return run.text("dotted_order") or "", chronological(run.text("start_time"))
 
 
 def nested_trace(root: Fields, unmapped: UnmappedFields) -> tuple[Conversation, Context]:
@@ -142,7 +154,10 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
         told.ended_with(inputs, outputs, asked)
     final = _final_of(outputs)
     whole = _own_usage(root)
+    if told.counted:
+        confirm(unmapped.stated, whole, total(event.usage for event in told.events if isinstance(event, Said)))
     error = root.text("error")
+    stopped = error is not None and _LIMIT.search(error) is not None
     if final and not told.ends_with(final):
         told.events.append(Said(message=final))
     root.set_aside(*_PLUMBING)
@@ -150,13 +165,14 @@ def _trace(root: Fields, runs: Sequence[Fields], unmapped: UnmappedFields) -> tu
     context = Context(
         id=root.name("id"),
         task=asked,
-        task_id=root.name("reference_example_id") or metadata.name("task_id", "example_id"),
+        task_id=root.name("reference_example_id") or metadata.recorded_id("task_id", "example_id"),
         model=told.model,
         final_answer=None if error else final,
         reference_answer=reference(root.value("reference_outputs", "reference_output")),
-        started_at=root.text("start_time"),
+        started_at=marked_utc(root.text("start_time")),
         duration_s=None if (ms := elapsed_ms(root.text("start_time"), root.text("end_time"))) is None else ms / 1000,
-        cut_off=bool(error),
+        cut_off=stopped,
+        failure=None if stopped else one_line(error),
         labels=root.short("feedback_stats", "feedback"),
         extra=root.short("name", "trace_id", "session_id", "session_name", "tags", "error", "thread_id"),
     )
@@ -208,7 +224,7 @@ class _Story:
             set_copies_aside(message)
             answer = message.name("tool_call_id")
             if role_of({"role": message.text("role", "type")}) == "tool" and self._close(answer, None):
-                self.events.append(Result(content=content_of(message), call_id=answer))
+                self.events.append(replace(result_of(message), call_id=answer))
         run.object("inputs").rest()
         extra = run.object("extra")
         metadata, parameters = extra.object("metadata"), extra.object("invocation_params")

@@ -159,7 +159,7 @@ def _object_at(fields: Fields, path: Path) -> Fields:
     """The object that the last name of a path is a field of."""
     for name in path[:-1]:
         if not fields.is_object(name):
-            return Fields({}, "", {})
+            return Fields({})
         fields = fields.object(name)
     return fields
 

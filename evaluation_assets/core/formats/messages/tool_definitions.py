@@ -32,6 +32,12 @@ def tools_of(fields: Fields, *keys: str) -> tuple[Tool, ...] | None:
     return tuple(found)
 
 
+def has_hosted_tools(*holders: Fields) -> bool:
+    """Whether tools of the provider or of a server are offered, whose calls have other names than the offer."""
+    offered = [tool for holder in holders for key in ("tools", "mcp_servers") for tool in holder.items(key)]
+    return any(at(tool, "type") not in (None, "function", "custom") for tool in offered)
+
+
 def tools_in(definitions: Any) -> tuple[Tool, ...]:
     """Parse a list of definitions; a definition or its parameters may be JSON text. Unmapped fields are not counted."""
     tools = [decoded(definition) for definition in list_in(decoded(definitions))]
@@ -39,4 +45,4 @@ def tools_in(definitions: Any) -> tuple[Tool, ...]:
         {**tool, "parameters": decoded(tool["parameters"])} if isinstance(at(tool, "parameters"), str) else tool
         for tool in tools
     ]
-    return tools_of(Fields({"tools": schemas}, "", {}), "tools") or ()
+    return tools_of(Fields({"tools": schemas}), "tools") or ()

@@ -67,7 +67,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
         recorded = fields.name(*_TASK)
         task = recorded or next((said for said in asked if said is not None), "")
         own_id = fields.name("session_id", "id", "conversation_id", "trace_id")
-        task_id = task_id_of(fields.name("task_id"), task, text)
+        task_id = task_id_of(fields.recorded_id("task_id"), task, text)
         answer = final_message(turns)
         latency = fields.amount("total_latency_ms")
         return Trajectory(

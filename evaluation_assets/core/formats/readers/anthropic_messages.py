@@ -27,7 +27,7 @@ from evaluation_assets.core.formats.messages.chat import (
     part_text,
 )
 from evaluation_assets.core.formats.messages.invocation_logs import CHUNKS, unlogged
-from evaluation_assets.core.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.formats.readers.goose import has_tools
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
@@ -115,6 +115,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             events=tuple(_events([*messages, *answer], _usages(unmapped, records))),
             system=content_of_system(request),
             tools=tools_of(request, "tools"),
+            has_other_tools=has_hosted_tools(request),
             usage=usage_of(fields.object("usage")) if response is not fields else None,
         )
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")

@@ -6,7 +6,7 @@ A hand-off is the call of its tool; the `HandoffMessage` that follows repeats th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.messages.chat import first_line
+from evaluation_assets.core.formats.messages.chat import first_line, stated_error
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.speakers import is_user
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, Said, as_text
@@ -135,8 +135,7 @@ def _call(call: Fields) -> Call:
 def _result(result: Fields) -> Result:
     content = as_text(result.value("content"))
     result.set_aside("name")
-    failed = result.flag("is_error") is True
-    return Result(content=content, call_id=result.name("call_id"), error=first_line(content) if failed else None)
+    return Result(content=content, call_id=result.name("call_id"), error=stated_error(result, content))
 
 
 def _code_result(message: Fields) -> Result:

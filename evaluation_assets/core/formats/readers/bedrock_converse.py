@@ -9,7 +9,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection
 from evaluation_assets.core.formats.files.samples import sample_of
-from evaluation_assets.core.formats.messages.chat import first_line
+from evaluation_assets.core.formats.messages.chat import stated_error
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.messages.pieces import Piece, Thought, agent_events, user_events
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
@@ -115,9 +115,8 @@ def _result(result: Fields) -> Result:
     content = "\n".join(
         piece for part in result.parts("content") if (piece := part if isinstance(part, str) else _text(part))
     )
-    failed = result.text("status") == "error"
     result.set_aside("type")
-    return Result(content=content, call_id=result.name("toolUseId"), error=first_line(content) if failed else None)
+    return Result(content=content, call_id=result.name("toolUseId"), error=stated_error(result, content))
 
 
 def _text(part: Fields) -> str:

@@ -6,27 +6,36 @@ agent whose steps come before the result of the call that started it.
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.base import (
+    DropFile,
+    Record,
+    Rejection,
+    Sample,
+    UnreadableDrop,
+    UnusableRecord,
+)
 from evaluation_assets.core.formats.coding.claude_code_lines import Chain, Reply, SessionLines
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.formats.isolation import usable
-from evaluation_assets.core.formats.times import active_seconds, elapsed_ms
+from evaluation_assets.core.formats.readers.cursor import is_cursor_line
+from evaluation_assets.core.formats.times import active_seconds, chronological, elapsed_ms
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
     Result,
     Said,
     Transcript,
-    final_message,
     flags_of,
+    last_words,
     total,
 )
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.formats.untyped import first_text, object_in
+from evaluation_assets.core.formats.untyped import at, first_text, object_in
 from evaluation_assets.core.formats.usage import usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Trajectory, Usage
@@ -44,13 +53,13 @@ _ENTRIES = ("user", "assistant", "system", "result")
 
 def detect(sample: Sample) -> bool:
     """Whether a sample of records is in this format."""
-    return any(_is_entry(record) for record in sample.records)
+    return any(map(_is_entry, sample.records)) and not any(map(is_cursor_line, sample.records))
 
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory per session, including the files of its sub-agents."""
     own: list[DropFile] = []
-    for file in own_files(files, detect, NAME):
+    for file in own_files(_without_journals(files, unmapped), detect, NAME):
         if isinstance(file, Rejection):
             yield file
         else:
@@ -65,12 +74,24 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             yield from _sessions(file, {}, unmapped)
 
 
+def _without_journals(files: Sequence[DropFile], unmapped: UnmappedFields) -> list[DropFile]:
+    """The files without journals of workflows, which repeat what their agents returned."""
+    kept: list[DropFile] = []
+    for file in files:
+        with suppress(UnreadableDrop):  # told of by `own_files`
+            if len(files) > 1 and (records := sample_of(file).records) and all(map(_is_of_journal, records)):
+                unmapped.count("files[] (journal of a workflow)")
+                continue
+        kept.append(file)
+    return kept
+
+
 def _sub_agents(files: Sequence[DropFile]) -> dict[str, list[DropFile]]:
     """Files that contain only a sidechain, by session."""
     found: dict[str, list[DropFile]] = {}
     for file in files:
         entries = [record for record in sample_of(file).records if _is_entry(record)]
-        if all(entry.get("isSidechain") is True and entry.get("agentId") for entry in entries):
+        if entries and all(entry.get("isSidechain") is True for entry in entries):
             found.setdefault(str(_session_of(entries[0])), []).append(file)
     return found
 
@@ -150,6 +171,7 @@ class _Session:
         """
         main = self._main()
         self._match()
+        self._confirm_calls()
         taken_back = self._take_back()
         if main.prompt is not None:
             self._asked.append(main.prompt)
@@ -164,8 +186,8 @@ class _Session:
         text, turns = self._transcript.finished()
         task = next(iter(self._asked), "")
         task_id = task_id_of(None, task, text)
-        answer = self._lines.outcome or final_message(turns)
-        times = sorted(self._lines.times)  # lines of sub-agents stand after those of their caller
+        answer = self._lines.outcome or (_last_words(main) if len(turns) == 1 else None)
+        times = sorted(self._lines.times, key=chronological)  # lines of sub-agents stand after those of their caller
         elapsed = elapsed_ms(times[0], times[-1]) if times else None
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
         used = _at_least(total([*(step.usage for step in steps), *taken_back]), self._lines.used)
@@ -236,6 +258,18 @@ class _Session:
                 if found is not None:
                     self._chain_of_call[call.id] = found
 
+    def _confirm_calls(self) -> None:
+        """Compare how many calls sub-agents made by their results with those in their chains, which may be missing."""
+        stated: dict[int, int] = {}
+        for call, made in self._lines.calls_stated.items():
+            chain = id(self._chain_of_call.get(call))
+            stated[chain] = stated.get(chain, 0) + made  # an agent that was resumed has several results
+        chains = {id(chain): chain for chain in self._chain_of_call.values()}
+        for chain, made in stated.items():
+            found = chains[chain].events if chain in chains else []
+            read = sum(len(event.calls) for event in found if isinstance(event, Reply))
+            self._unmapped.stated.compare("sub-agent call", made, read)
+
     def _take_back(self) -> list[Usage | None]:
         """Leave out the branches that the user took back, with their sub-agents; their requests were paid for."""
         replies: list[Reply] = []
@@ -272,13 +306,7 @@ class _Session:
     def _write_reply(self, reply: Reply, agent: str) -> None:
         results = [self._lines.results.get(call.id or "") for call in reply.calls]
         started = [self._started_by(call) for call in reply.calls]
-        said = Said(
-            agent_id=agent,
-            thought="\n\n".join(reply.thoughts) or None,
-            message="\n\n".join(reply.texts) or None,
-            calls=tuple(reply.calls),
-            usage=reply.usage,
-        )
+        said = _said(reply, agent)
         if not any(started):
             self._transcript.said(said, results)
             return
@@ -308,6 +336,21 @@ class _Session:
         self._write(chain, name)
 
 
+def _last_words(chain: Chain) -> str | None:
+    replies = [event for event in chain.events if isinstance(event, Reply)]
+    return last_words(_said(reply, MAIN) for reply in replies)
+
+
+def _said(reply: Reply, agent: str) -> Said:
+    return Said(
+        agent_id=agent,
+        thought="\n\n".join(reply.thoughts) or None,
+        message="\n\n".join(reply.texts) or None,
+        calls=tuple(reply.calls),
+        usage=reply.usage,
+    )
+
+
 def _kind_of(call: Call) -> str:
     """The type of sub-agent that a call starts."""
     kind = call.arguments.get("subagent_type") if isinstance(call.arguments, dict) else None
@@ -323,6 +366,11 @@ def _is_entry(record: Any) -> bool:
         and "systemPayload" not in record  # lines of Qwen Code
         and "parts" not in object_in(record.get("message"))
     )
+
+
+def _is_of_journal(record: Any) -> bool:
+    """Whether a line says that an agent of a workflow was started, or what it returned."""
+    return at(record, "type") in ("started", "result") and "key" in record and "agentId" in record
 
 
 def _is_unnamed(record: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
+from evaluation_assets.core.formats.coding.codex_forks import copied, digests_of, forked_from
 from evaluation_assets.core.formats.coding.codex_legacy import enveloped, is_document, is_header, is_legacy
 from evaluation_assets.core.formats.coding.codex_rollouts import Rollout, started_by
 from evaluation_assets.core.formats.coding.codex_stream import Stream
@@ -56,12 +57,14 @@ def _link_of(lines: Sequence[Any]) -> Link:
     meta = next((at(line, "payload") for line in lines if at(line, "type") == "session_meta"), None)
     spawned = at(at(at(meta, "source"), "subagent"), "thread_spawn")
     parent = first_text(meta, "parent_thread_id") or first_text(spawned, "parent_thread_id")
-    return Link(id=first_text(meta, "id"), parent=parent, started=started_by(lines))
+    return Link(first_text(meta, "id"), parent, started_by(lines), forked_from(lines))
 
 
-def _session_of(unmapped: UnmappedFields, lines: Sequence[Any]) -> CodingSession:
+def _session_of(unmapped: UnmappedFields, lines: Sequence[Any], copies: int) -> CodingSession:
     is_stream = any(_is_event(line) for line in lines)
-    return Stream(lines, unmapped).session if is_stream else Rollout(list(enveloped(lines)), unmapped).session
+    if is_stream:
+        return Stream(lines, unmapped).session
+    return Rollout(list(enveloped(lines)), unmapped, copies).session
 
 
 def _is_line(record: Any) -> bool:
@@ -81,5 +84,7 @@ _FORMAT = LinkedFormat(
     units_of=_units_of,
     link_of=_link_of,
     session_of=_session_of,
+    digests_of=digests_of,
+    copied=copied,
 )
 detect, read = _FORMAT.detects, _FORMAT.read

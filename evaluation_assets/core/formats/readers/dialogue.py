@@ -69,13 +69,13 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             yield file
         elif _is_plain(sample_of(file)):
             text = read_text(file.path, file.source)
-            yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data))
+            yield usable(Record(file.source, 1, text, text.encode()), lambda record: _of_text(record.data, unmapped))
         else:
             yield from each_record([file], lambda found: _of_record(found, unmapped))
 
 
-def _of_text(text: str) -> Trajectory:
-    return _trajectory(text, _Told())
+def _of_text(text: str, unmapped: UnmappedFields) -> Trajectory:
+    return _trajectory(text, _Told(), unmapped)
 
 
 def _of_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
@@ -93,19 +93,19 @@ def _of_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
         fields.set_aside(name, "trace_char_len")
         told = _told(fields)
         if document is None:
-            return _trajectory(data[name], told)
+            return _trajectory(data[name], told, unmapped)
         with unmapped.reading(document, f"{name}.") as inner:
             told = _told(inner).within(told)
-            return _of_document(inner, told)
+            return _of_document(inner, told, unmapped)
 
 
-def _of_document(fields: Fields, told: "_Told") -> Trajectory:
+def _of_document(fields: Fields, told: "_Told", unmapped: UnmappedFields) -> Trajectory:
     """The log inside a JSON document: lines of text, or messages with their speakers."""
     for name in _LOG:
         if fields.is_list(name) and (messages := _messages(fields, name)):
             return _conversation(messages, told)
         if (log := _joined(fields.value(name))) is not None:
-            return _trajectory(log, told)
+            return _trajectory(log, told, unmapped)
     raise UnusableRecord("no_trajectory_text", f"the document has no log in any of: {', '.join(_LOG)}")
 
 
@@ -143,7 +143,7 @@ def _told(fields: Fields) -> _Told:
     success = fields.flag("success", "is_correct", "resolved")
     return _Told(
         task=next((task for name in _TASK if (task := _joined(fields.value(name))) is not None), None),
-        task_id=fields.name(*_ID),
+        task_id=fields.recorded_id(*_ID),
         success=outcome if success is None and isinstance(outcome, bool) else success,
         reference_answer=fields.text(*_ANSWER),
         started_at=fields.text("timestamp"),
@@ -153,7 +153,7 @@ def _told(fields: Fields) -> _Told:
     )
 
 
-def _trajectory(text: str, told: _Told) -> Trajectory:
+def _trajectory(text: str, told: _Told, unmapped: UnmappedFields) -> Trajectory:
     """Build the trajectory of a log; an outcome that its framework appended is removed from the text.
 
     Raises:
@@ -168,7 +168,10 @@ def _trajectory(text: str, told: _Told) -> Trajectory:
         told = told.within(found)
     if not text.strip():
         raise UnusableRecord("no_trajectory_text", "the text is blank")
-    turns = _Tree(text).turns()
+    markers = markers_in(text)
+    for name in sorted({marker.speaker for marker in markers if marker.guessed}):
+        unmapped.note("guessed_speaker", name)
+    turns = _Tree(text, markers).turns()
     return _built(text, turns, told)
 
 
@@ -215,8 +218,9 @@ def _built(text: str, turns: tuple[Turn, ...], told: _Told) -> Trajectory:
 class _Tree:
     """Writes turns, interactions and steps over a text; each step ends where the next begins."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, markers: Sequence[Marker]) -> None:
         self._text = text
+        self._markers = markers or [Marker(0, 0, "message", "agent")]
         self._turns: list[Turn] = []
         self._asked: str | None = None
         self._interactions: list[Interaction] = []
@@ -228,9 +232,8 @@ class _Tree:
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns of the whole text. A text without markers is one step of an unnamed agent."""
-        markers = markers_in(self._text) or [Marker(0, 0, "message", "agent")]
-        ends = [marker.start for marker in markers[1:]] + [len(self._text)]
-        for marker, end in zip(markers, ends, strict=True):
+        ends = [marker.start for marker in self._markers[1:]] + [len(self._text)]
+        for marker, end in zip(self._markers, ends, strict=True):
             self._add(marker, end)
         if self._steps:
             self._steps[-1] = replace(self._steps[-1], end=len(self._text))

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from evaluation_assets.core.formats.messages.gemini_contents import Pairs, are_parts, merged, pieces_of, usage_of_gemini
+from evaluation_assets.core.formats.messages.gemini_contents import (
+    CODE_EXECUTION,
+    Pairs,
+    are_parts,
+    merged,
+    pieces_of,
+    usage_of_gemini,
+)
 from evaluation_assets.core.formats.messages.lists import MessageShape
 from evaluation_assets.core.formats.messages.pieces import agent_events, user_events
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
@@ -82,7 +89,7 @@ def _events(messages: Sequence[Fields], usages: Mapping[int, Usage]) -> Iterator
 
 def _first_content(response: Fields) -> Fields:
     candidates = response.objects("candidates")
-    return _content_of(candidates[0]) if candidates else Fields({}, "", {})
+    return _content_of(candidates[0]) if candidates else Fields({})
 
 
 def _content_of(candidate: Fields) -> Fields:
@@ -120,7 +127,8 @@ def _system(request: Fields, _: Sequence[Fields]) -> str | None:
 def _tools(request: Fields) -> tuple[Tool, ...] | None:
     listed = [*request.objects("tools"), *request.object("config").objects("tools")]
     found = [tools_of(each, "functionDeclarations", "function_declarations") or () for each in listed]
-    return tuple(chain.from_iterable(found)) or None
+    runs_code = any("codeExecution" in each or "code_execution" in each for each in listed)
+    return (*chain.from_iterable(found), *([Tool(name=CODE_EXECUTION)] if runs_code else [])) or None
 
 
 def _model(fields: Fields, messages: Sequence[Fields]) -> str | None:

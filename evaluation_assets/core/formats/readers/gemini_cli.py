@@ -65,7 +65,7 @@ def _link_of(records: Sequence[Any]) -> Link:
     return Link(id=_id(header), started=started)
 
 
-def _session_of(unmapped: UnmappedFields, records: Sequence[Any]) -> CodingSession:
+def _session_of(unmapped: UnmappedFields, records: Sequence[Any], _: int) -> CodingSession:
     if any(is_init(record) for record in records):
         return Stream(records, MAIN, unmapped).session
     return _Stored(records, unmapped).session

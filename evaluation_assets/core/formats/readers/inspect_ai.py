@@ -37,7 +37,7 @@ from evaluation_assets.core.formats.transcript import (
 )
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields, type_name
 from evaluation_assets.core.formats.untyped import object_in
-from evaluation_assets.core.trajectories.identity import task_id_of
+from evaluation_assets.core.trajectories.identity import task_id_of, within
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Tool, Trajectory, Turn, Usage
 
 NAME = "inspect_ai"
@@ -127,7 +127,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
     data = record.data
     if not isinstance(data, dict):
         raise UnusableRecord("wrong_type", f"expected a JSON object, got {type_name(data)}")
-    about = Fields(object_in(log.get("eval")), "eval.", {})
+    about = Fields(object_in(log.get("eval")), "eval.")
     with unmapped.reading(data) as sample:
         old = sample.object("transcript")
         attachments = {**object_in(sample.value("attachments")), **object_in(old.value("content"))}
@@ -154,13 +154,14 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             described = "\n".join(prompts).strip() or None
             tools = tuple(asked.tools.values()) or None
             agents = [Agent(id="agent", description=described, model=model, tools=tools)]
-        if not any(turn.interactions for turn in turns):
+        error = sample.object("error").text("message")
+        if not any(turn.interactions for turn in turns) and (error is None or not text.strip()):
             raise UnusableRecord("no_trajectory_text", "the sample has no model message")
         answer, final = _answer(output, resolved, text, turns)
         scores = _scores(sample)
         limit = sample.object("limit").text("type")
-        name, task_name = sample.name("id"), about.text("task")
-        task_id = task_id_of(None if name is None else f"{task_name}/{name}" if task_name else name, task, text)
+        name, task_name = sample.recorded_id("id"), about.text("task")
+        task_id = task_id_of(within(task_name, name), task, text)
         own = {
             "task": task_name,
             "model": model,
@@ -169,7 +170,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             "sample_uuid": sample.name("uuid"),
             "status": log.get("status") if isinstance(log.get("status"), str) else None,
             "limit": limit,
-            "error": (sample.object("error").text("message") or "")[:500] or None,
+            "error": None if error is None else error[:500],
         }
         sample.object("error").set_aside("traceback", "traceback_ansi")
         failed = failed_attempts(sample, unmapped)
@@ -190,7 +191,7 @@ def _trajectory_of(record: Record, log: JsonObject, unmapped: UnmappedFields) ->
             started_at=sample.text("started_at") or asked.started_at,
             duration_s=sample.amount("total_time"),
             usage=total((_usage_of(sample, turns, final), *failed.usages)),
-            flags=flags_of(cut_off=limit is not None, unanswered=answer is None),
+            flags=flags_of(cut_off=limit is not None, unanswered=answer is None, failed=error is not None),
             labels=scores,
             extra={key: value for key, value in own.items() if value is not None},
         )

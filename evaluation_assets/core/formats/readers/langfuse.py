@@ -15,13 +15,13 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import attempted
+from evaluation_assets.core.formats.spans.langfuse_observations import langfuse_usage, observation_attributes
 from evaluation_assets.core.formats.spans.spool import SpanSpool
-from evaluation_assets.core.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.formats.spans.transcripts import trajectories_in
 from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import as_text
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
-from evaluation_assets.core.formats.untyped import at, decoded, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.formats.untyped import at, decoded, first_text, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
 
@@ -30,8 +30,6 @@ DESCRIPTION = "Langfuse exports: traces with observations, lists of observations
 DETECTION = "objects with observations that have a type; records with an id, a trace id, a type and a start time"
 
 _TYPES = ("SPAN", "EVENT", "GENERATION", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL")
-_INPUT = ("input", "cache_read_input_tokens", "cache_creation_input_tokens")
-_OUTPUT = ("output",)
 
 
 def detect(sample: Sample) -> bool:
@@ -106,17 +104,16 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
         costs = decoded(fields.value("costDetails"))
         failed = (fields.text("level") or "").upper() == "ERROR"
         message = fields.text("statusMessage")
-        given, said = decoded(fields.value("input")), decoded(fields.value("output"))
-        given, tools = _without_tools(given)
-        attributes = attributes_of(
+        attributes = observation_attributes(
             kind,
             title,
-            given,
-            said,
+            fields.value("input"),
+            fields.value("output"),
             lambda what: unmapped.note("unknown_part", what),
             model=fields.text("model", "providedModelName"),
-            tools=tools,
-            usage=_usage(counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost")),
+            usage=langfuse_usage(
+                counts, at(costs, "total") or fields.number("totalCost", "calculatedTotalCost"), unmapped.stated
+            ),
         )
         fields.rest()
         return Span(
@@ -129,42 +126,6 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
             error=(message or "error") if failed else None,
             attributes=attributes,
         )
-
-
-def _usage(counts: Any, cost: Any) -> JsonObject:
-    """Kinds of tokens in Langfuse exclude each other: cached tokens are not part of `input`."""
-    found = {key: value for key, value in object_in(counts).items() if isinstance(value, int | float)}
-    cached = next((value for key, value in found.items() if "cache" in key and "read" in key), None)
-    return usage_attributes(
-        {
-            "input_tokens": _total(found, _INPUT),
-            "output_tokens": _total(found, _OUTPUT),
-            "cache_read_input_tokens": found.get("input_cached_tokens", found.get("input_cache_read", cached)),
-        },
-        cost,
-    )
-
-
-def _total(counts: dict[str, Any], names: tuple[str, ...]) -> Any:
-    matching = [
-        value
-        for key, value in counts.items()
-        if (key in names or key.startswith(f"{names[0]}_")) and "priority" not in key and "cost" not in key.lower()
-    ]
-    return sum(matching) if matching else None
-
-
-def _without_tools(given: Any) -> tuple[Any, list[Any]]:
-    """The input without the tool definitions that the LangChain integration appends as messages of role tool."""
-    tools: list[Any] = []
-    rest: list[Any] = []
-    for message in list_in(given):
-        content = at(message, "content")
-        if at(message, "role") == "tool" and isinstance(content, dict) and isinstance(at(content, "function"), dict):
-            tools.append(content)
-        else:
-            rest.append(message)
-    return (rest, tools) if tools else (given, [])
 
 
 def _labelled(about: _Traces, run: Trajectory) -> Trajectory:

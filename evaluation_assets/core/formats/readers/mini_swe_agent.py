@@ -25,7 +25,9 @@ _COMMAND = re.compile(r"^```(?:bash|sh|shell|mswea_bash_command)[ \t]*\n(.*?)\n?
 _RETURN_CODE = re.compile(r"\s*<returncode>(-?\d+)</returncode>")
 _THOUGHT = re.compile(r"\s*THOUGHTS?:\s*")
 _TIMED_OUT = re.compile(r"The last command <command>")
-_CUT_OFF = re.compile(r"limit|exceed", re.IGNORECASE)
+_CUT_OFF = re.compile(r"(?:Limits?|Budget|ContextWindow)Exceeded")
+_BROKEN = re.compile(r"(?<!Format)(?:Error|Exception)$")
+"""Names of exceptions that ended a run, such as `RateLimitError`; a `FormatError` is the agent's own."""
 
 
 def detect(sample: Sample) -> bool:
@@ -58,13 +60,14 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
         text, turns = written(conversation.events)
         prompt = next((event.text for event in conversation.events if isinstance(event, Asked)), "")
         task = filled_in(prompt, harness.text("instance_template"), "task") or prompt
-        task_id = task_id_of(fields.name("instance_id") or info.name("instance_id"), task, text)
+        task_id = task_id_of(fields.recorded_id("instance_id") or info.recorded_id("instance_id"), task, text)
         report = reports.get(task_id)
         stats = info.object("model_stats")
         stats.set_aside("api_calls")  # equals the number of replies
         cost = stats.number("instance_cost", "total_cost")
         status, patch = info.text("exit_status"), info.text("submission")
         stopped = status is not None and _CUT_OFF.search(status) is not None
+        broken = not stopped and status is not None and _BROKEN.search(status) is not None
         model_name = model.text("model_name")
         extra = _extra(status, model, config.object("environment"))
         for rest in (harness, model, config):  # harness configuration
@@ -89,9 +92,9 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
             success=None if report is None else report.resolved,
             started_at=conversation.started_at,
             usage=_total([event.usage for event in conversation.events if isinstance(event, Said)], cost),
-            flags=flags_of(cut_off=stopped, unanswered=patch is None),
+            flags=flags_of(cut_off=stopped, unanswered=patch is None, failed=broken),
             labels={} if report is None else report.labels,
-            extra=extra,
+            extra={**extra, "error": status} if broken else extra,
         )
 
 

@@ -23,10 +23,11 @@ from evaluation_assets.core.formats.spans.spool import SpanSpool
 from evaluation_assets.core.formats.spans.stored import attributes_of, usage_attributes
 from evaluation_assets.core.formats.spans.transcripts import trajectories_in
 from evaluation_assets.core.formats.spans.tree import Event, Span
-from evaluation_assets.core.formats.transcript import as_text
+from evaluation_assets.core.formats.transcript import as_text, total
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import as_object, at, first_text, list_in, object_in, objects_in
-from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.formats.usage import confirm, usage_of
+from evaluation_assets.core.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets.core.trajectories.recorded import RecordedVerdict, labelled
 
 NAME = "mlflow"
@@ -59,7 +60,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                 )
                 if kept is not None:
                     yield kept
-        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about))
+        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about, unmapped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class _About:
 
     session: str | None
     assessments: list[Any]
+    usage: Usage | None
 
 
 def _keep(spool: SpanSpool, about: dict[str, _About], unmapped: UnmappedFields, record: Record) -> None:
@@ -86,16 +88,18 @@ def _keep(spool: SpanSpool, about: dict[str, _About], unmapped: UnmappedFields, 
         raise UnusableRecord("no_trajectory_text", "the trace has no spans")
     metadata = {**object_in(info.get("request_metadata")), **object_in(info.get("trace_metadata"))}
     session = first_text(metadata, "mlflow.trace.session")
-    about[name] = _About(session, list_in(info.get("assessments")))
+    counts = object_in(_plain(metadata.get("mlflow.trace.tokenUsage")))
+    about[name] = _About(session, list_in(info.get("assessments")), usage_of(Fields(counts)))
     if session is not None:
         spool.belongs(name, session)
     for span in made:
         spool.add(span, record.source, record.line)
 
 
-def _labelled(about: dict[str, _About], run: Trajectory) -> Trajectory:
+def _labelled(about: dict[str, _About], unmapped: UnmappedFields, run: Trajectory) -> Trajectory:
     """The trajectory with the session and the assessments of its traces."""
     known = [about[name] for name in run.extra.get("trace_ids", [run.id])]
+    confirm(unmapped.stated, total(each.usage for each in known), run.usage)
     labels, expected = _assessed([one for each in known for one in each.assessments])
     session = known[0].session
     return replace(
@@ -142,7 +146,7 @@ def _attributes(name: str, own: JsonObject, unmapped: UnmappedFields) -> JsonObj
         given, said = fields.value("mlflow.spanInputs"), fields.value("mlflow.spanOutputs")
         tools, model = fields.value("mlflow.chat.tools"), fields.text("mlflow.llm.model")
         usage = usage_attributes(
-            fields.value("mlflow.chat.tokenUsage"), at(fields.value("mlflow.llm.cost"), "total_cost")
+            fields.value("mlflow.chat.tokenUsage", "usage"), at(fields.value("mlflow.llm.cost"), "total_cost")
         )
         _set_aside(fields, given)
         if kind == "AGENT" and object_in(said).keys() == {"output_type"}:

@@ -19,8 +19,8 @@ from evaluation_assets.core.formats.conversation import (
     not_a_record,
     trajectory_from,
 )
-from evaluation_assets.core.formats.messages.chat import ROLES, content_of, first_line
-from evaluation_assets.core.formats.messages.tool_definitions import tools_of
+from evaluation_assets.core.formats.messages.chat import ROLES, content_of, first_line, stated_error
+from evaluation_assets.core.formats.messages.tool_definitions import has_hosted_tools, tools_of
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Result, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.formats.untyped import at, list_in, object_in
@@ -90,6 +90,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
                 or tools_of(response, "tools")
                 or tools_of(request, "tools")
                 or _listed(request, response),
+                has_other_tools=conversation.has_other_tools or has_hosted_tools(request, response),
             )
     if not events and any(_is_streamed(item) for record in records for item in (record, *list_in(at(record, "items")))):
         raise UnusableRecord(
@@ -114,9 +115,9 @@ def _context(fields: Fields, request: Fields, response: Fields) -> Context:
         )  # fmt: skip
     incomplete = response.object("incomplete_details").text("reason")
     error = response.object("error")
-    extra = {"error": found} if (found := error.text("message", "code")) else {}
+    failure = error.text("message", "code")
     error.set_aside("code")
-    return merged(context, Context(cut_off=is_limit(incomplete) or bool(extra), extra=extra))
+    return merged(context, Context(cut_off=is_limit(incomplete), failure=failure))
 
 
 def content_of_instructions(fields: Fields) -> str | None:
@@ -223,12 +224,9 @@ def _result(item: Fields) -> Result:
         if code or outcome.text("type") == "timeout":
             error = f"exit code {code}" if code else "timeout"
             pieces.append(f"[{error}]")
-    failed = item.text("status") in ("failed", "incomplete")
     content = "\n".join(pieces)
     item.set_aside("acknowledged_safety_checks", "max_output_length", "name")
-    return Result(
-        content=content, call_id=item.name("call_id", "id"), error=error or (first_line(content) if failed else None)
-    )
+    return Result(content=content, call_id=item.name("call_id", "id"), error=error or stated_error(item, content))
 
 
 def _hosted_call(item: Fields, kind: str) -> Call:

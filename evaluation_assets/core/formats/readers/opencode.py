@@ -69,7 +69,7 @@ def _link_of(records: Sequence[Any]) -> Link:
     )
 
 
-def _session_of(unmapped: UnmappedFields, records: Sequence[Any]) -> CodingSession:
+def _session_of(unmapped: UnmappedFields, records: Sequence[Any], _: int) -> CodingSession:
     reading = _Reading(unmapped)
     if _is_export(records[0]):
         with unmapped.reading(records[0]) as fields:
@@ -158,6 +158,8 @@ class _Reading:
         kind = part.text("type") or "unknown"
         part.set_aside(*_PART)
         if kind in ("text", "reasoning"):
+            if self._calls:  # a server that has no steps writes what follows the tools into the same message
+                self._flush(None)
             text = part.text("text")
             (self._texts if kind == "text" else self._thoughts).extend([] if text is None else [text])
         elif kind == "tool":

@@ -113,7 +113,7 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
         events = [event for item in history for event in (item if isinstance(item, list) else [item])]
         session = _Session()
         _settings(fields.object("metadata"), session)
-        run = _Run(session, unmapped, events).trajectory(fields.text("instruction"), fields.name("instance_id"))
+        run = _Run(session, unmapped, events).trajectory(fields.text("instruction"), fields.recorded_id("instance_id"))
         fields.set_aside("instance", "error_counts")  # the task's row in the dataset
         test, metrics = fields.object("test_result"), fields.object("metrics")
         report = (test if "report" in test else fields).object("report")

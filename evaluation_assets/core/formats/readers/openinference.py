@@ -2,8 +2,9 @@
 
 Patronus exports nested traces (`spans` with `child_spans` and `span_attributes`). OpenTelemetry's console exporter and
 Phoenix write one span per record (`context`, `parent_id`, `attributes`), or one row of a table; Phoenix's API answers
-with a list of spans in `data`. Annotations of a trace (`errors` with their span, `scores`) may be in other files of the
-drop, and those of Phoenix beside the spans in `annotations`; they become labels.
+with a list of spans in `data`; ADOT and CloudWatch have the IDs of a span beside its attributes. Annotations of a trace
+(`errors` with their span, `scores`) may be in other files of the drop, and those of Phoenix beside the spans in
+`annotations`; they become labels.
 """
 
 import posixpath
@@ -27,10 +28,13 @@ from evaluation_assets.core.formats.untyped import list_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
 
 NAME = "openinference"
-DESCRIPTION = "OpenInference spans: nested traces with span_attributes, or one span per record; with annotations"
+DESCRIPTION = (
+    "spans as objects, with OpenInference or GenAI attributes: nested traces with span_attributes, or one span per "
+    "record (console exporter, Phoenix, ADOT, CloudWatch); with annotations"
+)
 DETECTION = (
-    "records with trace_id and spans that have span_attributes, or with context.trace_id and context.span_id, "
-    "or a list of such records in data"
+    "records with trace_id and spans that have span_attributes; with a trace and a span ID in context, or beside a "
+    "name and attributes; or a list of such records in data or spans"
 )
 
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?")

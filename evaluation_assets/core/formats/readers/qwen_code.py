@@ -66,7 +66,7 @@ def _link_of(lines: Sequence[Any]) -> Link:
     return Link(id=next((found for line in lines if (found := first_text(line, "sessionId"))), None))
 
 
-def _session_of(unmapped: UnmappedFields, lines: Sequence[Any]) -> CodingSession:
+def _session_of(unmapped: UnmappedFields, lines: Sequence[Any], _: int) -> CodingSession:
     return _Session(lines, unmapped).session
 
 

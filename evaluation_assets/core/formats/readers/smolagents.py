@@ -79,7 +79,7 @@ def _acted(step: Fields, answer: Fields, latency: float | None, used: Usage | No
 
 def _as_message(step: Fields) -> Fields:
     """The output of a model, a text or parts, as a message."""
-    return Fields({"content": step.value("model_output")}, "", {})
+    return Fields({"content": step.value("model_output")})
 
 
 def _results(calls: Sequence[Call], observed: str | None, error: str | None) -> Iterator[Result]:

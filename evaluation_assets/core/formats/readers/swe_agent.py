@@ -29,7 +29,9 @@ _COMMANDS = {
 }  # fmt: skip
 """Commands that SWE-agent adds to the shell; any other action is a shell command."""
 
-_CUT_OFF = re.compile(r"exit_(?:cost|context|total|command_timeout|api)|max_step|limit", re.IGNORECASE)
+_CUT_OFF = re.compile(r"exit_(?:cost|context|total|command_timeout)|max_step|limit", re.IGNORECASE)
+_BROKEN = re.compile(r"exit_(?:api|environment_error|error)", re.IGNORECASE)
+"""Exit statuses for which the agent is not to blame."""
 
 
 def detect(sample: Sample) -> bool:
@@ -67,11 +69,12 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
         prompt = history.prompt or ""
         template = templates.text("instance_template")
         task = problem.text("text") or filled_in(prompt, template, "problem_statement") or prompt
-        instance = fields.name("instance_id") or info.name("instance_id") or problem.name("id")
+        instance = fields.recorded_id("instance_id") or info.recorded_id("instance_id") or problem.recorded_id("id")
         task_id = task_id_of(instance or _stem(record.source), task, text)
         report = reports.get(task_id)
         status, patch = info.text("exit_status"), info.text("submission")
         stopped = status is not None and _CUT_OFF.search(status) is not None
+        broken = status is not None and _BROKEN.search(status) is not None
         sent, received = stats.whole("tokens_sent"), stats.whole("tokens_received")
         agent = Agent(
             id="agent",
@@ -94,9 +97,9 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
             final_answer=patch,
             success=None if report is None else report.resolved,
             usage=usage(sent, received, stats.number("instance_cost")),
-            flags=flags_of(cut_off=stopped, unanswered=patch is None),
+            flags=flags_of(cut_off=stopped, unanswered=patch is None, failed=broken),
             labels={} if report is None else report.labels,
-            extra={} if status is None else {"exit_status": status},
+            extra={} if status is None else {"exit_status": status, **({"error": status} if broken else {})},
         )
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.formats.context import Context
+from evaluation_assets.core.formats.context import Context, is_limit
 from evaluation_assets.core.formats.conversation import Conversation, not_a_record, trajectory_from
 from evaluation_assets.core.formats.files.records import read_items, read_records, read_value
 from evaluation_assets.core.formats.files.samples import sample_of
@@ -34,8 +34,8 @@ NAME = "tau2_bench"
 DESCRIPTION = "tau2-bench result files and folders: tasks and simulations with rewards, recorded checks and costs"
 DETECTION = "objects with simulations or with tasks and an info with agent_info; simulations with a termination_reason"
 
-_ENDED = ("user_stop", "agent_stop")
-"""Termination reasons of complete dialogues; any other reason, such as a limit or an error, cut the dialogue off."""
+_BROKEN = ("infrastructure_error", "unexpected_error", "user_error")
+"""Termination reasons for which the agent is not to blame: the benchmark, or the simulated user, broke."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +116,14 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
             raise UnusableRecord("no_trajectory_text", "voice simulations, which consist of ticks, are not supported")
         if not messages:
             raise UnusableRecord("no_trajectory_text", "'messages' is not a list of messages")
-        task_id = fields.name("task_id")
+        task_id = fields.recorded_id("task_id")
         task = tasks.get(task_id or "", Task())
         trial = max(fields.whole("trial") or 0, 0)
         user_calls: list[JsonObject] = []
         events = tuple(_events(messages, user_calls))
         reward_info = fields.object("reward_info")
         reward = reward_info.number("reward")
+        ended = fields.text("termination_reason")
         reviews = review_labels(fields, reward_info)
         assertions = _where_any("nl_assertions", reward_info.items("nl_assertions"))
         expected = _with_checks(task.expected, reward_info.objects("action_checks"))
@@ -135,7 +136,8 @@ def trajectory_of(unmapped: UnmappedFields, setting: Setting, tasks: Mapping[str
             success=None if reward is None else succeeded(reward),
             started_at=fields.text("start_time", "timestamp"),
             duration_s=fields.amount("duration"),
-            cut_off=(fields.text("termination_reason") or _ENDED[0]) not in _ENDED,
+            cut_off=is_limit(ended),
+            failure=ended if ended in _BROKEN else None,
             labels={
                 **({} if reward is None else {"reward": reward}),
                 "expected_calls": [call for call in expected if call["requestor"] != "user"],

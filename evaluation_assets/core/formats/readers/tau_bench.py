@@ -43,7 +43,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
         messages = fields.objects("traj")
         if not messages:
             raise UnusableRecord("no_trajectory_text", info.text("error") or "'traj' is not a list of messages")
-        task_id = fields.name("task_id")
+        task_id = fields.recorded_id("task_id")
         trial = max(fields.whole("trial") or 0, 0)
         reward = fields.number("reward")
         finished = info.object("reward_info")

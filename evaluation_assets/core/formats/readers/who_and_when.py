@@ -68,7 +68,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
         text, turns = transcript.finished()
         described = {names.agent(name): text for name, text in prompts.items() if isinstance(text, str)}
         task = question or asked or ""
-        task_id = task_id_of(fields.name("question_ID", "question_id", "task_id", "id"), task, text)
+        task_id = task_id_of(fields.recorded_id("question_ID", "question_id", "task_id", "id"), task, text)
         answer = _final_answer(messages)
         return Trajectory(
             id=task_id,

@@ -27,7 +27,7 @@ from evaluation_assets.core.formats.spans.tree import Span
 from evaluation_assets.core.formats.transcript import Call, as_text
 from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, decoded, first_text, object_in
-from evaluation_assets.core.formats.usage import usage
+from evaluation_assets.core.formats.usage import Count, settled, usage
 from evaluation_assets.core.trajectories.model import JsonObject, Tool, Usage
 
 Kind = Literal["agent", "model", "tool", "chain", "other"]
@@ -279,34 +279,35 @@ def agent_run(span: Span, fields: Fields) -> AgentRun:
 
 def usage_in(fields: Fields) -> Usage | None:
     """Tokens and cost of a span."""
-    fields.set_aside(
-        "llm.token_count.total", "llm.usage.total_tokens", "gen_ai.usage.total_tokens", "gen_ai.usage.reasoning_tokens"
-    )
-    mlflow = object_in(decoded(fields.value("mlflow.chat.tokenUsage")))
+    mlflow = object_in(decoded(_value(fields, "mlflow.chat.tokenUsage", "usage")))
     if isinstance(mlflow.get("input_tokens"), int) and isinstance(mlflow.get("output_tokens"), int):
         return usage(input_tokens=mlflow["input_tokens"], output_tokens=mlflow["output_tokens"])
-    return usage(
-        input_tokens=_whole(
-            fields, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"
-        ),
-        output_tokens=_whole(
-            fields, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"
-        ),
-        cost_usd=fields.number("gen_ai.usage.cost", "llm.cost.total", "gen_ai.usage.cost_usd"),
-        cached_tokens=_whole(
-            fields,
-            "gen_ai.usage.cache_read.input_tokens",
-            "gen_ai.usage.cache_read_input_tokens",
-            "llm.token_count.prompt_details.cache_read",
-            "ai.usage.cachedInputTokens",
-        ),
-        cache_write_tokens=_whole(
-            fields,
-            "gen_ai.usage.cache_creation.input_tokens",
-            "gen_ai.usage.cache_creation_input_tokens",
-            "llm.token_count.prompt_details.cache_write",
-        ),
+    cached = _whole(
+        fields,
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "llm.token_count.prompt_details.cache_read",
+        "ai.usage.cachedInputTokens",
     )
+    written = _whole(
+        fields,
+        "gen_ai.usage.cache_creation.input_tokens",
+        "gen_ai.usage.cache_creation_input_tokens",
+        "llm.token_count.prompt_details.cache_write",
+    )
+    inputs = _whole(fields, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
+    outputs = _whole(
+        fields, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"
+    )
+    reasoning = _whole(fields, "gen_ai.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning")
+    counts = settled(
+        fields.stated,
+        _whole(fields, "gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens"),
+        Count(inputs, (cached or 0) + (written or 0), (cached or 0) > (inputs or 0)),
+        Count(outputs, reasoning or 0),
+    )
+    cost = fields.number("gen_ai.usage.cost", "llm.cost.total", "gen_ai.usage.cost_usd")
+    return usage(*counts, cost, cached, written)
 
 
 def _quoted(value: Any) -> Any:

@@ -6,7 +6,7 @@ given at its first call was said before the trace began: it is context, not work
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -127,4 +127,4 @@ def _keys(message: Message) -> list[str]:
 def _with(message: Message, calls: tuple[Call, ...], *, is_said: bool) -> Message:
     if is_said:
         return Message(role=message.role, calls=calls, call_id=message.call_id)
-    return Message(role=message.role, text=message.text, thought=message.thought, calls=calls, call_id=message.call_id)
+    return replace(message, calls=calls)

@@ -13,7 +13,7 @@ from evaluation_assets.core.trajectories.model import JsonObject, Tool
 
 _ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "function": "tool", "tool-response": "tool"}
 _TEXT_KEYS = ("content", "text", "value")
-_PARTS_IN_TEXT = ('[{"type"', '[{"text"', '[{"toolUse"', '[{"toolResult"', '[{"reasoningContent"')
+_PARTS_IN_TEXT = ('[{"type"', '[{"text"', '[{"json"', '[{"toolUse"', '[{"toolResult"', '[{"reasoningContent"')
 _DEEPEST = 6
 
 
@@ -26,6 +26,7 @@ class Message:
     thought: str | None = None
     calls: tuple[Call, ...] = ()
     call_id: str | None = None
+    error: str | None = None
 
 
 def messages_of(value: Any, role: str) -> Iterator[Message]:
@@ -77,6 +78,7 @@ def messages_from(item: JsonObject, role: str) -> Iterator[Message]:
                 thought=thought or None,
                 calls=tuple(calls),
                 call_id=call_id if isinstance(call_id, str) else None,
+                error=_stated_error(data, text) if named == "tool" else None,
             )
 
 
@@ -137,16 +139,18 @@ def _response(part: str | JsonObject) -> Message | None:
     if isinstance(result := part.get("toolResult"), dict):
         response = result
         text = "\n".join(_text_in(item) or as_text(item.get("json")) for item in objects_in(result.get("content")))
+        error = _stated_error(result, text)
     elif isinstance(response, dict):
-        text, _ = result_of(response.get("response"))
+        text, error = result_of(response.get("response"))
     elif part.get("type") in ("tool_call_response", "tool_result", "tool-result"):
         response = part
         keys = ("response", "result", "content", "output")
-        text, _ = result_of(next((part[key] for key in keys if part.get(key) is not None), None))
+        text, error = result_of(next((part[key] for key in keys if part.get(key) is not None), None))
+        error = error or _stated_error(part, text or "")
     else:
         return None
     name = next((response[key] for key in ("id", "tool_use_id", "toolCallId", "toolUseId") if response.get(key)), None)
-    return Message(role="tool", text=text or "", call_id=name if isinstance(name, str) else None)
+    return Message(role="tool", text=text or "", call_id=name if isinstance(name, str) else None, error=error)
 
 
 def _part_call(part: str | JsonObject) -> Call | None:
@@ -198,19 +202,48 @@ def _python_value(text: str) -> Any:
 
 
 def result_of(value: Any) -> tuple[str | None, str | None]:
-    """The output of a tool as text, and its error; results of MCP and messages of LangChain are unwrapped."""
+    """The output of a tool as text, and its error; results of MCP and Strands and LangChain messages are unwrapped."""
     if (message := tool_message_in(value)) is not None:
         text = "\n".join(map(_text_in, _parts(message["content"])))
-        return text, one_line(text) or "error" if message.get("status") == "error" else None
-    data = decoded(value)
+        return text, _stated_error(message, text)
+    data = _without_wrapper(decoded(value))
     if isinstance(data, dict) and isinstance(data.get("content"), list):
-        texts = [
-            part["text"] for part in data["content"] if isinstance(part, dict) and isinstance(part.get("text"), str)
-        ]
+        texts = [text for part in data["content"] if (text := _result_text(part)) is not None]
         if len(texts) == len(data["content"]):
             text = "\n".join(texts)
-            return text, " ".join(text.split())[:200] or "isError" if data.get("isError") is True else None
+            return text, _stated_error(data, text)
     return (None if value is None else as_text(value)), None
+
+
+def _without_wrapper(data: Any) -> Any:
+    """A tool's result with its content as `content`, without what instrumentations put around it."""
+    if (
+        isinstance(data, dict)
+        and data.keys() <= {"message", "id"}
+        and str(data.get("message")).startswith(_PARTS_IN_TEXT)
+    ):
+        data = decoded(data["message"])  # Strands in Langfuse
+    alone = data[0] if isinstance(data, list) and len(data) == 1 else data
+    if isinstance(result := at(alone, "toolResult"), dict):
+        return result
+    if isinstance(data, list) and data and all(_result_text(part) is not None for part in data):
+        return {"content": data}
+    return data
+
+
+def _result_text(part: Any) -> str | None:
+    """The content of a part that has nothing but content."""
+    if not isinstance(part, dict) or not part.keys() <= {"type", "text", "json", "annotations", "_meta"}:
+        return None
+    if isinstance(text := part.get("text"), str) and part.get("type", "text") == "text":
+        return text
+    return as_text(part["json"]) if "json" in part else None
+
+
+def _stated_error(result: JsonObject, text: str) -> str | None:
+    """The error of a result whose own fields say that the call failed."""
+    failed = result.get("status") == "error" or True in (result.get("isError"), result.get("is_error"))
+    return (one_line(text) or "error") if failed else None
 
 
 def plain_text(value: Any, keys: tuple[str, ...], depth: int = 0) -> str | None:

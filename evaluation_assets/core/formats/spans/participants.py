@@ -11,6 +11,7 @@ class Participants:
     def __init__(self) -> None:
         self._agents: dict[str, Agent] = {}
         self._prompted: set[str] = set()
+        self._offered: set[str] = set()
 
     def introduce(
         self,
@@ -20,11 +21,17 @@ class Participants:
         prompt: str | None = None,
         model: str | None = None,
         tools: tuple[Tool, ...] = (),
+        ran: Tool | None = None,
     ) -> None:
-        """Metadata of an agent; a prompt is preferred to a description, a definition to a name."""
+        """Metadata of an agent; a prompt is preferred to a description, a definition to a name.
+
+        `tools` were offered to it; one that it `ran` it had too, but nobody knows what else without an offer.
+        """
         agent = self._agents.get(name) or Agent(id=name)
         known = {tool.name: tool for tool in agent.tools or ()}
-        for tool in tools:
+        if tools:
+            self._offered.add(name)
+        for tool in tools if ran is None else (*tools, ran):
             if tool.name not in known or known[tool.name].parameters is None:
                 known[tool.name] = tool
         if prompt and name not in self._prompted:
@@ -35,6 +42,7 @@ class Participants:
             description=agent.description or description,
             model=agent.model or model,
             tools=tuple(known.values()) or None,
+            has_other_tools=bool(known) and name not in self._offered,
         )
 
     def among(self, speaking: set[str]) -> tuple[Agent, ...]:

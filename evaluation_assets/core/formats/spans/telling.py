@@ -216,7 +216,7 @@ class Telling:
             return False
         place = next((one for one, call in self.events.open_calls() if call.id == message.call_id), None)
         if place is not None:
-            self.events.answer(place, Result(content=message.text))
+            self.events.answer(place, Result(content=message.text, error=message.error))
         return True
 
     def _had_before(self, earlier: Sequence[Message], within: Within) -> None:
@@ -277,7 +277,7 @@ class Telling:
         elif message.role == "user" and self._asked is None:
             self.events.ask(message.text)
         elif message.role != "user" or not is_first or (self._asked or "").strip() not in message.text:
-            self.events.observe(Result(content=message.text, agent_id=within.agent_id))
+            self.events.observe(Result(content=message.text, agent_id=within.agent_id, error=message.error))
         self.events.remember(message.text)
 
     def _tool(self, span: Span, within: Within) -> Within:
@@ -318,7 +318,7 @@ class Telling:
         self.places[span.id] = place
         self.tool_spans.append(span.id)
         self._tool_twins.of_tool(span, run.call.name, place)
-        self._participants.introduce(agent_id, tools=(Tool(name=called, description=run.description or ""),))
+        self._participants.introduce(agent_id, ran=Tool(name=called, description=run.description or ""))
         return inside
 
     def _asked_for(self, run: ToolRun) -> Place | None:

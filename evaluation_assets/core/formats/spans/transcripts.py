@@ -11,6 +11,7 @@ from typing import Any
 from evaluation_assets.core.formats.base import Rejection, UnusableRecord
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.spans.drop_log import DropLog
+from evaluation_assets.core.formats.spans.langfuse_observations import read_sdk_attributes
 from evaluation_assets.core.formats.spans.spool import SpanSpool, trace_in
 from evaluation_assets.core.formats.spans.telling import SESSION, Telling
 from evaluation_assets.core.formats.spans.tree import Span, Trace
@@ -51,6 +52,8 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     Raises:
         UnusableRecord: no span has a model message or a tool call.
     """
+    for span in trace.walk():
+        read_sdk_attributes(span, unmapped)
     telling = Telling(unmapped, drop)
     for root in trace.roots:
         telling.tell(root)

@@ -109,7 +109,7 @@ def test_a_file_is_read_as_often_for_many_sub_agents_as_for_few(tmp_path: Path, 
             handed.append(record.source)
             yield record if isinstance(record, Rejection) else [record]
 
-    def session_of(_: UnmappedFields, records: Sequence[Any]) -> CodingSession:
+    def session_of(_: UnmappedFields, records: Sequence[Any], copied: int) -> CodingSession:
         one = CodingSession(Agent(id="agent"), id=records[0]["id"])
         one.said(Said(message=f"This is {one.id}."))
         return one

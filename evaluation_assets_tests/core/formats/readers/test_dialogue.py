@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.formats.base import Rejection, Sample
+from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.formats.readers.dialogue import detect
+from evaluation_assets.core.formats.registry import format_of
 from evaluation_assets.core.formats.speakers import markers_in
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
-from evaluation_assets_tests.core.formats.reading import FIXTURES, check, read, trajectories
+from evaluation_assets_tests.core.formats.reading import FIXTURES, check, files_of, read, trajectories
 from evaluation_assets_tests.third_party import data
 
 CHAT = FIXTURES / "dialogue" / "chat.txt"
@@ -163,10 +165,42 @@ def test_a_blank_text_is_rejected(tmp_path: Path) -> None:
         "Ada: alone\nAda: again\n",
         "def f():\n    return 1\nelse:\n",
         "a,b\n1,2\n",
+        "SYSTEM 5. The fence: ===\nASSISTANT Here are the changes:\nok\n" * 3,
+        "SYSTEM - Platform: Linux\nSYSTEM - Language: en\n" * 3,
+        "name: boat\nprice: 3\nname: bike\nprice: 4\n",
+        "The first rule: wait.\nThe second rule: go.\n" * 2,
+        "--- Results ---\nall fine\n--- Next steps ---\nnone\n",
+        "input->output: 3\n",
     ],
 )
 def test_texts_without_speakers_are_not_taken(text: str) -> None:
     assert not detect(Sample(text=text))
+
+
+def summary_of(text: str, folder: Path) -> ImportSummary:
+    (folder / "run.log").write_text(text, "utf-8")
+    files, report = files_of(folder / "run.log"), ImportReport()
+    assert list(report.read(format_of(files), files))
+    return report.summary
+
+
+@pytest.mark.parametrize(
+    ("text", "speakers"),
+    [
+        ("User: How deep is it?\nAssistant: Five metres.\nUser: And there?\nAssistant: Nine.\n", ()),
+        ("planner (to coder):\n\nWrite it.\ncoder (to planner):\n\nDone.\n", ()),
+        ("--- user ---\nGo.\n--- Planner ---\nI plan.\n", ()),
+        ("--- Coder ---\nGo.\n--- Planner ---\nI plan.\n--- Coder ---\nYes.\n", ("Coder", "Planner")),
+        ("Ada: How deep is it?\nGrace: Five metres.\nAda: And there?\nGrace: Nine.\n", ("Ada", "Grace")),
+    ],
+)
+def test_speakers_that_only_look_like_names_make_a_reading_doubtful(
+    text: str, speakers: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = summary_of(text, tmp_path)
+    assert found.guessed_speakers == speakers
+    assert found.trust == ("doubtful" if speakers else "complete")
+    assert all(name in found.sentence for name in speakers)
 
 
 @given(st.text(alphabet="-AB (to):\n*[]#<>'2025s", max_size=300))

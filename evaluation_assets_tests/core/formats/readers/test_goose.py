@@ -25,7 +25,7 @@ def test_calls_are_read_with_results_and_errors(session: Trajectory) -> None:
         ("developer__shell", {"command": "ls"}, "a.py"),
         ("developer__shell", {"command": "pytest"}, "1 failed"),
         ("developer__text_editor", {"path": "x"}, "-32602: no such file"),
-        ("unknown", None, "-32602: invalid arguments"),
+        ("unknown", {}, "-32602: invalid arguments"),
     ]
     errors = [step.result and step.result.error for step in session.calls]
     assert errors == [None, "1 failed", "-32602: no such file", "-32602: invalid arguments"]

@@ -263,3 +263,28 @@ def test_attempts_that_failed_are_named_and_their_tokens_counted(tmp_path: Path)
     assert summary_of(path).sentence == (
         "partial: 2 failed attempts before the last one, of which the log keeps only the last request"
     )
+
+
+def test_a_sample_that_broke_before_its_first_message_is_a_run_without_an_outcome(tmp_path: Path) -> None:
+    sample = {"id": "third", "epoch": 1, "input": "Add 4 and 5.", "target": "9", "scores": {}, "events": []}
+    sample["messages"] = [{"role": "user", "content": "Add 4 and 5."}, {"role": "assistant", "content": ""}]
+    sample["error"] = {"message": "ConnectionError('no route')", "traceback": "Traceback ..."}
+    (run,) = trajectories(archived(tmp_path, [sample]))
+    check(run)
+    assert (run.task, run.success, run.calls) == ("Add 4 and 5.", None, [])
+    assert (run.flags, run.extra["error"]) == (("no_answer", "failed"), "ConnectionError('no route')")
+
+
+def test_a_sample_without_messages_and_without_an_error_is_rejected(tmp_path: Path) -> None:
+    (rejection,) = read(archived(tmp_path, [{"id": "third", "epoch": 1, "input": "Add.", "messages": []}]))
+    assert isinstance(rejection, Rejection) and rejection.reason == "no_trajectory_text"
+
+
+def test_the_sample_1_and_the_sample_of_the_text_1_are_two_tasks(tmp_path: Path) -> None:
+    samples = [
+        {**LOG["samples"][0], "id": name, "epoch": epoch} for name, epoch in ((1, 1), (1, 2), ("1", 1), ("1", 2))
+    ]
+    runs = trajectories(archived(tmp_path, samples))
+    found = [(run.task_id, run.trial) for run in runs]
+    assert found == [("sums/1", 0), ("sums/1", 1), ("sums/1 (text)", 0), ("sums/1 (text)", 1)]
+    assert len({run.id for run in runs}) == 4

@@ -96,6 +96,8 @@ def test_a_run_without_a_patch_gave_no_answer(failed: Trajectory, cut_off: Traje
         ({"repo__1": {"resolved": True}}, True),
         ({"resolved_ids": ["repo__1"], "unresolved_ids": []}, True),
         ({"resolved_ids": [], "unresolved_ids": ["repo__1"]}, False),
+        ({"resolved_ids": ["repo__2"], "empty_patch_ids": ["repo__1"]}, False),
+        ({"resolved_ids": ["repo__2"], "error_ids": ["repo__1"]}, None),
         ({"resolved_ids": ["repo__2"]}, None),
     ],
 )
@@ -103,6 +105,24 @@ def test_reports_come_in_several_shapes(report: dict[str, Any], outcome: bool | 
     (tmp_path / "report.json").write_bytes(orjson.dumps(report))
     (run,) = trajectories(tmp_path / "report.json", FAILED)
     assert run.success is outcome
+
+
+@pytest.mark.parametrize(
+    ("status", "flags"),
+    [
+        ("ContextWindowExceededError", ("step_limit",)),
+        ("RateLimitError", ("failed",)),
+        ("APIConnectionError", ("failed",)),
+        ("RepeatedFormatError", ()),
+    ],
+)
+def test_an_error_of_the_endpoint_is_no_limit_of_the_agent(status: str, flags: tuple[str, ...], tmp_path: Path) -> None:
+    run = orjson.loads(FAILED.read_bytes())
+    run["info"]["exit_status"] = status
+    (tmp_path / FAILED.name).write_bytes(orjson.dumps(run))
+    (read_again,) = trajectories(tmp_path / FAILED.name)
+    assert read_again.flags == flags
+    assert read_again.extra.get("error") == (status if "failed" in flags else None)
 
 
 def test_another_file_of_the_drop_is_one_rejection(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_responses_without_words_are_told_and_their_tools_and_tokens_read(tmp_pa
             item["span_data"] = {"type": "response", "response_id": "resp_1", "usage": data["usage"]}
     path = write(tmp_path / "spans.jsonl", items)
     (run,) = trajectories(path)
-    assert calls_of(run) == [("track", {"parcel": 5}, "lost"), ("transfer_to_depot", None, "depot")]
+    assert calls_of(run) == [("track", {"parcel": 5}, "lost"), ("transfer_to_depot", {}, "depot")]
     assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (60, 6)
     summary = summary_of(path)
     assert (summary.trust, summary.spans_without_content, summary.calls_in_source) == ("partial", 3, 1)

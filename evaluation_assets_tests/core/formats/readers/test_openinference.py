@@ -104,7 +104,7 @@ def test_spans_one_a_line_are_gathered_by_trace(tmp_path: Path) -> None:
     (tmp_path / "spans.jsonl").write_bytes(b"\n".join(lines))
     (run,) = trajectories(tmp_path)
     check(run)
-    assert calls_of(run) == [("find", None, "It")]
+    assert calls_of(run) == [("find", {}, "It")]
     assert run.usage is not None and (run.usage.input_tokens, run.usage.output_tokens) == (5, 2)
     assert (run.format, run.duration_s) == ("openinference", 4.0)
 
@@ -212,7 +212,7 @@ def test_spans_of_phoenix_are_read(tmp_path: Path, kind: str) -> None:
         (tmp_path / "spans.jsonl").write_bytes(b"\n".join(orjson.dumps(row | times) for row in PHOENIX))
     (run,) = trajectories(tmp_path)
     check(run)
-    assert calls_of(run) == [("find", None, "It")]
+    assert calls_of(run) == [("find", {}, "It")]
     assert run.started_at == "2026-01-05T10:00:01+00:00"
 
 

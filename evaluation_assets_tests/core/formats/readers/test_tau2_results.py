@@ -135,3 +135,20 @@ def test_voice_simulations_are_rejected(tmp_path: Path, ticks: list[Any]) -> Non
     items = read(result_folder(tmp_path / "run", messages=None, ticks=ticks))
     (rejection,) = [item for item in items if isinstance(item, Rejection)]
     assert "voice simulations" in rejection.detail
+
+
+@pytest.mark.parametrize(
+    ("reason", "flags"),
+    [
+        ("user_stop", ()),
+        ("agent_error", ()),
+        ("max_steps", ("step_limit",)),
+        ("too_many_errors", ("step_limit",)),
+        ("infrastructure_error", ("failed",)),
+        ("user_error", ("failed",)),
+    ],
+)
+def test_only_a_limit_is_a_limit(reason: str, flags: tuple[str, ...], tmp_path: Path) -> None:
+    run = first(tmp_path, termination_reason=reason)
+    assert tuple(flag for flag in run.flags if flag != "no_answer") == flags
+    assert run.extra.get("error") == (reason if "failed" in flags else None)

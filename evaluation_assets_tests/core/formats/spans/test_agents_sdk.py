@@ -73,7 +73,7 @@ def run_of(tmp_path: Path) -> Trajectory:
 
 def test_a_hand_off_is_one_call_of_a_tool_that_the_agent_has(tmp_path: Path) -> None:
     run = run_of(tmp_path)
-    assert calls_of(run) == [("transfer_to_billing", None, "billing")]
+    assert calls_of(run) == [("transfer_to_billing", {}, "billing")]
     assert [(agent.id, [tool.name for tool in agent.tools or ()]) for agent in run.agents] == [
         ("desk", ["transfer_to_billing"]),
         ("billing", []),

@@ -7,6 +7,7 @@ import { labelOf } from "./labels.js";
 const REASONS = {
   violation: "violates a constraint",
   unscored: "no judge scored it",
+  failed_case: "failed its test case",
   undecided: "no stage of the cascade decided",
   low: "low score",
   disagreement: "the judges disagree",
