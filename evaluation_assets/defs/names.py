@@ -28,6 +28,7 @@ UNAUTHORISED_CALLS = "unauthorised_calls"
 COORDINATED = "coordinated"
 ENOUGH_SCORED = "enough_scored"
 JUDGES_ANSWERED = "judges_answered"
+EVALUATED = "evaluated"
 SUITE_PASS_RATE = "suite_pass_rate"  # noqa: S105  (no password)
 CONSTRAINTS_HOLD = "constraints_hold"
 CONSTRAINT_WARNINGS = "constraint_warnings"
@@ -54,3 +55,9 @@ PARTITION_TAG = "dagster/partition"
 
 RANGE_TAG = "dagster/asset_partition_range_start"
 """Dagster's own tag of a run of several partitions, with the first of them."""
+
+RETRY_TAG = "dagster/retry_number"
+"""Dagster's own tag of a run that it started because another was killed."""
+
+RETRY_FAILURE_TAG = "dagster/retry_on_asset_or_op_failure"
+"""Dagster's own tag of a run that is retried although its step failed."""
