@@ -4,13 +4,14 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
 import dagster as dg
+from pydantic import Field
 
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.lake import DamagedTable, DiskFull, Stream
 from evaluation_assets.defs.big_drops import judge_in_parts
+from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.ingest import PreprocessConfig
 from evaluation_assets.defs.lineage import located
-from evaluation_assets.defs.freshness import REPORT
 from evaluation_assets.defs.names import EVALUATE_DROP, EVALUATED, RETRY_TAG
 from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.per_judge import JudgingConfig
@@ -42,7 +43,7 @@ class DropConfig(PreprocessConfig, JudgingConfig, FilesConfig, GateConfig):
     of a run before it launches it, which takes longer than to evaluate the drop.
     """
 
-    drops: list[str] = []
+    drops: list[str] = Field(default=[])
 
 
 def drop_step(
