@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import dagster as dg
 
 from evaluation_assets.core.counted import counted
-from evaluation_assets.core.triggers.lost_drops import given_back, is_given_up
+from evaluation_assets.core.triggers.lost_drops import given_back
 from evaluation_assets.core.triggers.new_drops import Seen
 from evaluation_assets.defs.evaluation_runs import STEP_FAILURE, drops_of
 from evaluation_assets.defs.freshness import REPORT, evaluated
@@ -31,6 +31,8 @@ _UNDECIDED_SECONDS = 60.0
 """Dagster decides so long at most after a failure whether it retries the run."""
 
 _CURSOR = "evaluation_assets/lost_drops"
+
+HOW_TO_RUN_AGAIN = "`evaluation-assets overview` shows the command that runs it again."
 
 
 def give_back(instance: dg.DagsterInstance, memory: SeenDrops) -> None:
@@ -60,15 +62,13 @@ def give_back(instance: dg.DagsterInstance, memory: SeenDrops) -> None:
 
 def given_up(instance: dg.DagsterInstance, seen: Mapping[str, Seen]) -> list[str]:
     """The drops that are not asked for again although they were not evaluated."""
-    return [drop for drop, memory in seen.items() if is_given_up(memory) and not _is_evaluated(instance, drop, memory)]
+    return [drop for drop, memory in seen.items() if memory.given_up and not _is_evaluated(instance, drop, memory)]
 
 
-def how_to_evaluate(drops: Sequence[str]) -> str:
+def explained(drops: Sequence[str]) -> str:
     """What to say of drops that were given up."""
-    return (
-        f"{counted(len(drops), 'drop')} given up, because each run was killed: {', '.join(drops)}. To run one again, "
-        "materialise evaluation_report and what is upstream of it for its partition, or change its file."
-    )
+    count = counted(len(drops), "drop")
+    return f"{count} given up, because each run was killed: {', '.join(drops)}. {HOW_TO_RUN_AGAIN}"
 
 
 def _is_ours(run: dg.DagsterRun) -> bool:
@@ -107,7 +107,7 @@ def _give_back(instance: dg.DagsterInstance, run: dg.DagsterRun, memory: SeenDro
     }
     memory.write(after)
     for drop, now in after.items():
-        if is_given_up(now) and not _is_evaluated(instance, drop, now):
+        if now.given_up and not _is_evaluated(instance, drop, now):
             instance.report_runless_asset_event(_failure(drop, now))
 
 
@@ -118,7 +118,7 @@ def _failure(drop: str, now: Seen) -> dg.AssetCheckEvaluation:
         passed=False,
         partition=drop,
         severity=dg.AssetCheckSeverity.ERROR,
-        description=how_to_evaluate([drop]),
+        description=f"Given up, because each run was killed. {HOW_TO_RUN_AGAIN}",
         metadata={"attempts": now.lost, "last_run": dg.MetadataValue.dagster_run(now.lost_run)},
     )
 

@@ -13,7 +13,7 @@ from evaluation_assets.core.triggers.run_tags import run_tags
 from evaluation_assets.defs.drop_step import DROPS_PER_RUN
 from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, request, runs_at_a_time, step_config
 from evaluation_assets.defs.freshness import evaluated
-from evaluation_assets.defs.lost_drops import give_back, given_up, how_to_evaluate
+from evaluation_assets.defs.lost_drops import explained, give_back, given_up
 from evaluation_assets.defs.names import EVALUATE, NEW_DROPS, SENSOR_TAG
 from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.installation import HomeResource
@@ -68,12 +68,12 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     memory.write(look.to_remember)
     cursor = to_cursor(look.to_run)
     if lost := given_up(instance, seen):
-        context.log.warning(how_to_evaluate(lost))
+        context.log.warning(explained(lost))
     if not requests:
         context.update_cursor(cursor)
         unsettled = f"; {look.unsettled} still changing, checked again at the next tick" if look.unsettled else ""
         waiting = f"; {look.waiting} wait for runs to end" if look.waiting else ""
-        lost = f"; {how_to_evaluate(lost)}" if lost else ""
+        lost = f"; {explained(lost)}" if lost else ""
         return dg.SkipReason(f"{counted(len(found.drops), 'drop')}, none ready to run{unsettled}{waiting}{lost}")
     add_partitions(instance, DROPS, list(look.to_run))
     return dg.SensorResult(run_requests=requests, cursor=cursor)

@@ -32,6 +32,7 @@ class Ticker:
         self.cursor: str | None = None
         self.used: set[str] = set()
         self.requests: list[dg.RunRequest] = []
+        self.skipped = ""
 
     def tick(self) -> list[str]:
         """One look; the keys of the drops that are to be run. A run key that was used before starts nothing."""
@@ -42,7 +43,7 @@ class Ticker:
         ) as context:
             result = sensors.new_drops(context)
         if isinstance(result, dg.SkipReason):
-            self.cursor = context.cursor
+            self.cursor, self.skipped, self.requests = context.cursor, str(result.skip_message), []
             return []
         assert isinstance(result, dg.SensorResult)
         self.cursor = result.cursor

@@ -24,16 +24,13 @@ def given_back(before: Seen, run: str, *, was_current: bool, alone: bool, clock:
         return before
     if not was_current:
         return replace(before, lost_run=run, retry_at=clock, is_waiting=True)
+    given_up = before.lost >= len(PAUSES)
     return replace(
         before,
         lost=before.lost + 1,
         lost_run=run,
-        retry_at=clock + PAUSES[before.lost] if before.lost < len(PAUSES) else None,
+        retry_at=None if given_up else clock + PAUSES[before.lost],
+        given_up=given_up,
         alone=before.alone or alone,
         is_waiting=True,
     )
-
-
-def is_given_up(seen: Seen) -> bool:
-    """Whether the run of each attempt was killed."""
-    return seen.lost > len(PAUSES)

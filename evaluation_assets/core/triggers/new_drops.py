@@ -15,7 +15,8 @@ class Seen:
     `generation` how often that was. `is_waiting` says that it was ready at a look that asked for others.
 
     Of runs that were killed: `lost` is how many were at work on this content, `lost_run` the last one, `retry_at` when
-    to ask again in seconds since 1970, `None` if not. `alone` says that it may be what kills them.
+    to ask again in seconds since 1970, `None` if not. `alone` says that it may be what kills them, `given_up`
+    that it is not asked for again.
     """
 
     stamp: str = ""
@@ -27,6 +28,7 @@ class Seen:
     lost_run: str = ""
     retry_at: float | None = None
     alone: bool = False
+    given_up: bool = False
 
     def is_due(self, clock: float) -> bool:
         """Whether it is time to ask again, as its last run was killed."""
@@ -98,7 +100,7 @@ def changes(seen: Mapping[str, Seen], now: Mapping[str, Drop], limits: Limits, c
         content = drop.content_hash()
         after = replace(before, scored_stamp=before.stamp, is_waiting=False, retry_at=None)
         if content != before.content:
-            after = replace(after, content=content, generation=before.generation + 1, lost=0, lost_run="", alone=False)
+            after = Seen(before.stamp, before.stamp, content, before.generation + 1)
         if content != before.content or before.is_due(clock):
             result.to_score.append((drop, after))
         result.seen[drop.key] = after
@@ -170,5 +172,5 @@ def _is_needed(after: Seen, last: Evaluated | None) -> bool:
 
 def run_key(drop: str, seen: Seen) -> str:
     """What tells evaluations apart: Dagster remembers run keys for ever, so a content that comes back gets another."""
-    again = f"+{seen.lost}" if seen.lost else ""
+    again = f"+{seen.lost_run}" if seen.lost_run else ""
     return f"{drop}#{seen.generation}@{seen.content[:16]}{again}"
