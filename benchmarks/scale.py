@@ -1,6 +1,7 @@
 """What many small drops cost, and one big one.
 
     python -m benchmarks.scale [DROPS ...]
+    python -m benchmarks.scale --dropped 3000
     python -m benchmarks.scale --trajectories 10000 [--helpers 1] [--clips-per-part 50000]
 
 The first evaluates drops of one record, a hundred a run as a backfill does.
@@ -9,13 +10,18 @@ For each number of drops, in an installation of its own: wall and CPU seconds a 
 Dagster's storage, of the lake and of the reports a drop; then the seconds of a tick of the sensor that knows all drops,
 of the question which are stale, and of one query over a table of all drops. Compare figures of the same call only.
 
-The second evaluates one drop of so many trajectories with the embedded judge: wall seconds, peak memory of the run, and
+The second puts so many files into the drops folder at once, where the sensor and the daemon of `evaluation-assets ui`
+find them: seconds until all have a report, runs, the longest tick of the sensor, bytes a drop, and how long one more
+file takes that comes when a tenth is done.
+
+The third evaluates one drop of so many trajectories with the embedded judge: wall seconds, peak memory of the run, and
 bytes of lake and reports a trajectory. Helpers are processes that take over parts, as runs on other workers do.
 """
 
 import argparse
 import os
 import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -92,6 +98,53 @@ def measure(count: int, folder: Path) -> None:
     print(f"  count the rows of one table: {_seconds(scores.count_rows):.2f} s")
 
 
+def measure_dropped(count: int, folder: Path) -> None:
+    """Drop so many files at once beside a running daemon, and print what it took."""
+    root = folder / "home"
+    (root / "drops").mkdir(parents=True)
+    home = Installation.at(str(root))
+    prepare(home)
+    record = SAMPLE.read_bytes().splitlines(keepends=True)[0]
+    command = [sys.executable, "-m", "evaluation_assets.cli", "ui", "--home", str(root), "--port", str(_free_port())]
+    daemon = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    reports = root / "reports"
+
+    def wait(done: Callable[[], bool]) -> float:
+        started = time.monotonic()
+        while not done():
+            time.sleep(1)
+        return time.monotonic() - started
+
+    def reported() -> int:
+        return len(list(reports.glob("d*/report.json")))
+
+    try:
+        for number in range(count):
+            (root / "drops" / f"d{number:06}.jsonl").write_bytes(record)
+        seconds = wait(lambda: reported() >= count / 10)
+        (root / "drops" / "one more.jsonl").write_bytes(record)
+        more = wait((reports / "one more" / "report.json").exists)
+        seconds += more + wait(lambda: reported() == count)
+        with instance_of(home) as instance:
+            runs = instance.get_runs()
+            wait(lambda: all(run.is_finished for run in instance.get_runs()))
+            state = next(each for each in instance.all_instigator_state() if each.instigator_name == "new_drops")
+            ticks = instance.get_ticks(state.instigator_origin_id, state.selector_id)
+            longest = max(tick.end_timestamp - tick.timestamp for tick in ticks if tick.end_timestamp)
+    finally:
+        daemon.terminate()
+        daemon.wait()
+    print(f"{count:,} files dropped at once: {seconds:.0f} s, {seconds / count:.2f} s a drop, {len(runs)} runs")
+    print(f"  longest of {len(ticks)} ticks {longest:.1f} s; one more file took {more:.0f} s")
+    print(f"  kB a drop: {_stored(root, count)}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def measure_big(count: int, helpers: int, clips_per_part: int, folder: Path) -> None:
     """Evaluate one drop of so many trajectories, and print what it cost."""
     root = folder / "home"
@@ -159,6 +212,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description="Measure what many small drops cost.")
     arguments.add_argument("drops", nargs="*", type=int, default=[100, 1000])
     arguments.add_argument("--trajectories", type=int, help="evaluate one drop of so many trajectories instead")
+    arguments.add_argument("--dropped", type=int, help="drop so many files at once beside a running daemon instead")
     arguments.add_argument("--helpers", type=int, default=0)
     arguments.add_argument("--clips-per-part", type=int, default=50_000)
     arguments.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
@@ -167,6 +221,11 @@ def main() -> None:
     if given.helps is not None:
         silence_previews()
         help_judging(given.helps)
+    if given.dropped is not None:
+        silence_previews()
+        with tempfile.TemporaryDirectory() as folder:
+            measure_dropped(given.dropped, Path(folder))
+        return
     if given.trajectories is not None:
         silence_previews()
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 """`overview`, `leaderboard`, `judges`, `drift`: results over all drops."""
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +11,7 @@ import click
 from evaluation_assets.cli.options import with_panel
 from evaluation_assets.cli.output import refuse
 from evaluation_assets.cli.previews import silence_previews
+from evaluation_assets.core.drops import scan
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import Panel
@@ -20,7 +22,11 @@ from evaluation_assets.defs.names import OVERVIEW
 PANELS = "panels"
 """Not a table of its own: `panel_reliability` of every drop that several judges scored."""
 
+GIVEN_UP = "drops_given_up"
+"""No table: what the sensor `new_drops` remembers."""
+
 SHOWN = {
+    GIVEN_UP: ("drop", "lost_runs", "run_again"),
     "leaderboard": (
         "suite",
         "metric",
@@ -69,16 +75,19 @@ def _command(name: str, tables: Sequence[str], about: str) -> click.Command:
     @_form
     def show(home: Installation, panel: Panel, form: str) -> None:
         prepare(home)
+        lost = _given_up(home) if GIVEN_UP in tables else []
         if not home.drops_with("task_metrics"):
+            if lost:
+                click.echo(_as_text(GIVEN_UP, lost))
             refuse(f"no drop has been evaluated in {home.root}. Evaluate one: evaluation-assets evaluate FILE")
         blocked = _materialise(home, panel, tables)
-        rows = {
-            table: list(panel_rows(home) if table == PANELS else home.whole_table(table).rows()) for table in tables
-        }
+        made = {GIVEN_UP: lambda: lost, PANELS: lambda: panel_rows(home)}
+        rows = {table: list(made[table]() if table in made else home.whole_table(table).rows()) for table in tables}
         if form == "json":
             click.echo(json.dumps(rows if len(tables) > 1 else rows[tables[0]], indent=1))
         else:
-            click.echo("\n\n".join(_as_text(table, rows[table]) for table in tables))
+            shown = [table for table in tables if table != GIVEN_UP or lost]
+            click.echo("\n\n".join(_as_text(table, rows[table]) for table in shown))
         for said in blocked:
             click.echo(plain(f"check failed (blocks): {said}"), err=True)
         sys.exit(1 if blocked else 0)
@@ -90,6 +99,28 @@ overview = _command("overview", list(SHOWN), "Show leaderboard, judge cards, pas
 leaderboard = _command("leaderboard", ["leaderboard"], "Rank agents and versions on the tasks that all of them did.")
 judges = _command("judges", ["judge_cards"], "Compare each judge with human labels.")
 drift = _command("drift", ["drift"], "Test for a lasting decrease since each suite's baseline.")
+
+
+def _given_up(home: Installation) -> list[dict[str, Any]]:
+    """The drops that are not evaluated although they were asked for, each with the command that runs it again."""
+    silence_previews()
+    from evaluation_assets.defs.lost_drops import given_up  # noqa: PLC0415
+    from evaluation_assets.resources.seen_drops import SeenDrops  # noqa: PLC0415
+    from evaluation_assets.runs.jobs import instance_of  # noqa: PLC0415
+
+    drops = scan(home.drops).drops
+    with instance_of(home) as instance:
+        seen = SeenDrops(instance).read(drops)
+        return [
+            {
+                "drop": drop,
+                "lost_runs": seen[drop].lost,
+                "run_again": shlex.join(
+                    ["evaluation-assets", "evaluate", str(drops[drop].files[0]), "--home", str(home.root)]
+                ),
+            }
+            for drop in given_up(instance, seen)
+        ]
 
 
 def _materialise(home: Installation, panel: Panel, tables: Sequence[str]) -> list[str]:

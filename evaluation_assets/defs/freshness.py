@@ -7,6 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core.drops import Drop
 from evaluation_assets.core.triggers import stale_drops
+from evaluation_assets.core.triggers.new_drops import Evaluated
 from evaluation_assets.defs.names import EVALUATE_DROP
 
 REPORT = dg.AssetKey("evaluation_report")
@@ -16,12 +17,8 @@ PREPROCESSED = dg.AssetKey("preprocessed_trajectories")
 
 def latest_metadata(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str) -> Mapping[str, Any] | None:
     """The metadata of a drop's last materialisation of an asset; `None` when there was none."""
-    found = instance.fetch_materializations(
-        dg.AssetRecordsFilter(asset_key=asset, asset_partitions=[drop]), limit=1
-    ).records
-    if not found or (materialization := found[0].asset_materialization) is None:
-        return None
-    return {name: value.value for name, value in materialization.metadata.items()}
+    found = _latest(instance, asset, drop)
+    return None if found is None else _metadata(found)
 
 
 def run_config_of(instance: dg.DagsterInstance, drop: str) -> dict[str, Any]:
@@ -36,6 +33,17 @@ def is_stale(instance: dg.DagsterInstance, drop: Drop, evaluation_key: str) -> b
     return stale_drops.is_stale(drop, report, latest_metadata(instance, RAW, drop.key), evaluation_key)
 
 
-def evaluated_content(instance: dg.DagsterInstance, drop: str) -> str | None:
-    """The content hash of a drop's last report."""
-    return (latest_metadata(instance, REPORT, drop) or {}).get("content")
+def evaluated(instance: dg.DagsterInstance, drop: str) -> Evaluated | None:
+    """A drop's last report; `None` when there was none."""
+    found = _latest(instance, REPORT, drop)
+    return None if found is None else Evaluated(str(_metadata(found).get("content")), found.run_id)
+
+
+def _latest(instance: dg.DagsterInstance, asset: dg.AssetKey, drop: str) -> dg.EventLogRecord | None:
+    wanted = dg.AssetRecordsFilter(asset_key=asset, asset_partitions=[drop])
+    return next(iter(instance.fetch_materializations(wanted, limit=1).records), None)
+
+
+def _metadata(record: dg.EventLogRecord) -> dict[str, Any]:
+    materialization = record.asset_materialization
+    return {} if materialization is None else {name: value.value for name, value in materialization.metadata.items()}

@@ -26,6 +26,7 @@ PANEL_AGREEMENT = "panel_agreement"
 SESSIONS_JUDGED = "sessions_judged"
 UNAUTHORISED_CALLS = "unauthorised_calls"
 COORDINATED = "coordinated"
+EVALUATED = "evaluated"
 CONSTRAINT_WARNINGS = "constraint_warnings"
 NO_DRIFT = "no_drift"
 READABLE = "readable"
@@ -49,3 +50,24 @@ PARTITION_TAG = "dagster/partition"
 
 RANGE_TAG = "dagster/asset_partition_range_start"
 """Dagster's own tag of a run of several partitions, with the first of them."""
+
+RETRY_TAG = "dagster/retry_number"
+"""Dagster's own tag of a run that it started because another was killed."""
+
+RETRY_FAILURE_TAG = "dagster/retry_on_asset_or_op_failure"
+"""Dagster's own tag of a run that is retried although its step failed."""
+
+SENSOR_TAG = "dagster/sensor_name"
+"""Dagster's own tag of a run that a sensor asked for."""
+
+NEW_DROPS = "new_drops"
+"""The sensor on the drops folder."""
+
+FAILURE_REASON_TAG = "dagster/failure_reason"
+"""Dagster's own tag of a failed run: whether a step failed, or the run itself."""
+
+WILL_RETRY_TAG = "dagster/will_retry"
+"""Dagster's own tag of a failed run: whether it starts it again."""
+
+RETRIED_BY_TAG = "dagster/auto_retry_run_id"
+"""Dagster's own tag of a failed run: the run that it started instead."""

@@ -1,24 +1,37 @@
 """The sensor that evaluates new and changed drops."""
 
+import time
+from collections.abc import Mapping
+
 import dagster as dg
 
 from evaluation_assets.core.counted import counted
-from evaluation_assets.core.drops import scan
-from evaluation_assets.core.triggers.new_drops import from_cursor, look_at, run_key, to_cursor
+from evaluation_assets.core.drops import Drop, scan
+from evaluation_assets.core.triggers.batches import batches, drops_per_run
+from evaluation_assets.core.triggers.new_drops import Limits, Look, from_cursor, look_at, run_key, to_cursor
 from evaluation_assets.core.triggers.run_tags import run_tags
-from evaluation_assets.defs.freshness import evaluated_content, run_config_of
-from evaluation_assets.defs.names import EVALUATE
-from evaluation_assets.defs.partitions import DROPS
+from evaluation_assets.defs.drop_step import DROPS_PER_RUN
+from evaluation_assets.defs.evaluation_runs import past_evaluations, pending, request, runs_at_a_time, step_config
+from evaluation_assets.defs.freshness import evaluated
+from evaluation_assets.defs.lost_drops import explained, give_back, given_up
+from evaluation_assets.defs.names import EVALUATE, NEW_DROPS, SENSOR_TAG
+from evaluation_assets.defs.partitions import DROPS, add_partitions
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets.resources.seen_drops import SeenDrops
 
-MAX_RUNS_PER_TICK = 25
-"""More drops than this wait for the next tick: a tick has 60 seconds, and hashes what it asks to be run."""
+MAX_RUNS_PER_TICK = 3
+"""Dagster takes 1 to 4 s to create a run, within the tick. More drops than this share runs."""
+
+RUNS_AHEAD = 2
+"""Runs in the queue besides those at work. A backlog stays with the sensor, where new drops overtake it."""
 
 INTERVAL_SECONDS = 10
 
+_NEW_FIRST = {"dagster/priority": "1"}
+
 
 @dg.sensor(
+    name=NEW_DROPS,
     job_name=EVALUATE,
     minimum_interval_seconds=INTERVAL_SECONDS,
     default_status=dg.DefaultSensorStatus.RUNNING,
@@ -34,30 +47,57 @@ def new_drops(context: dg.SensorEvaluationContext, home: HomeResource) -> dg.Sen
     found = scan(home.home.drops)
     for problem in found.problems:
         context.log.warning(problem)
-    memory = SeenDrops(context.instance)
+    instance = context.instance
+    memory = SeenDrops(instance)
     memory.write(from_cursor(context.cursor))
+    give_back(instance, memory)
+    seen = memory.read(found.drops)
+    size = drops_per_run(list(past_evaluations(instance)), DROPS_PER_RUN)
+    asked, most = pending(instance, {SENSOR_TAG: NEW_DROPS}), runs_at_a_time(instance) + RUNS_AHEAD
+    room = max(0, min(MAX_RUNS_PER_TICK, most - asked))
+    runs = max(room, 1 if asked < 2 * most else 0)  # new drops need not wait for room
     look = look_at(
         found.drops,
-        memory.read(found.drops),
-        MAX_RUNS_PER_TICK,
-        lambda drop: evaluated_content(context.instance, drop),
+        seen,
+        Limits(new=runs * size, waiting=room * size),
+        time.time(),
+        lambda drop: evaluated(instance, drop),
     )
+    requests, later = _requests(instance, found.drops, look, size, runs)
+    look = look.leaving(seen, later)
     memory.write(look.to_remember)
     cursor = to_cursor(look.to_run)
-    if not look.to_run:
+    if lost := given_up(instance, seen):
+        context.log.warning(explained(lost))
+    if not requests:
         context.update_cursor(cursor)
-        waiting = f"; {look.unsettled} still changing, checked again at the next tick" if look.unsettled else ""
-        return dg.SkipReason(f"{counted(len(found.drops), 'drop')}, none ready to run{waiting}")
-    return dg.SensorResult(
-        dynamic_partitions_requests=[DROPS.build_add_request(list(look.to_run))],
-        run_requests=[
-            dg.RunRequest(
-                run_key=run_key(key, after),
-                partition_key=key,
-                run_config=run_config_of(context.instance, key),
-                tags={"evaluation/content": after.content[:16], **run_tags(found.drops[key])},
-            )
-            for key, after in look.to_run.items()
-        ],
-        cursor=cursor,
-    )
+        unsettled = f"; {look.unsettled} still changing, checked again at the next tick" if look.unsettled else ""
+        waiting = f"; {look.waiting} wait for runs to end" if look.waiting else ""
+        lost = f"; {explained(lost)}" if lost else ""
+        return dg.SkipReason(f"{counted(len(found.drops), 'drop')}, none ready to run{unsettled}{waiting}{lost}")
+    add_partitions(instance, DROPS, list(look.to_run))
+    return dg.SensorResult(run_requests=requests, cursor=cursor)
+
+
+def _requests(
+    instance: dg.DagsterInstance, drops: Mapping[str, Drop], look: Look, size: int, runs: int
+) -> tuple[list[dg.RunRequest], set[str]]:
+    """At most so many requests, and the drops that are left. A run of many drops has what all have in common."""
+    is_backlog = len(look.to_run) > runs
+    groups = {
+        drop: (
+            step_config(instance, drop),
+            tuple(run_tags(drops[drop]).items()),
+            tuple(_NEW_FIRST.items()) if drop in look.new else (),
+            drop if after.alone or not is_backlog else "",
+        )
+        for drop, after in look.to_run.items()
+    }
+    chosen = batches(groups, size)
+    requests = []
+    for some in chosen[:runs]:
+        config, common, priority, _ = groups[some[0]]
+        keys = [run_key(drop, look.to_run[drop]) for drop in some]
+        content = {"evaluation/content": look.to_run[some[0]].content[:16]} if len(some) == 1 else {}
+        requests.append(request(some, keys, config, {**content, **dict(common), **dict(priority)}))
+    return requests, {drop for some in chosen[runs:] for drop in some}

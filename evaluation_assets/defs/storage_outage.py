@@ -2,14 +2,19 @@
 
 import dagster as dg
 
-_RETRY = "dagster/retry_on_asset_or_op_failure"
+from evaluation_assets.defs.names import RETRY_FAILURE_TAG
 
 
 @dg.failure_hook
 def retry_after_outage(context: dg.HookContext) -> None:
-    """Let Dagster retry the run if its step could not store an event. Our own storage raises errors of its own."""
+    """Let Dagster retry the run if its step could not store an event."""
+    if context.op_exception is not None and is_outage(context.op_exception):
+        context.log.warning("Dagster's storage did not answer; the run is retried, and pays for nothing again")
+        context.instance.add_run_tags(context.run_id, {RETRY_FAILURE_TAG: "true"})
+
+
+def is_outage(problem: BaseException) -> bool:
+    """Whether Dagster's storage did not answer. Our own storage raises errors of its own."""
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415  (takes 0.2 s, which only a failure needs)
 
-    if isinstance(context.op_exception, DBAPIError):
-        context.log.warning("Dagster's storage did not answer; the run is retried, and pays for nothing again")
-        context.instance.add_run_tags(context.run_id, {_RETRY: "true"})
+    return isinstance(problem, DBAPIError)

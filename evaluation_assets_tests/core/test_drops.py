@@ -20,7 +20,7 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.drops import inspect, take_in
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.trajectories.identity import file_name
-from evaluation_assets.core.triggers.new_drops import Seen, changes
+from evaluation_assets.core.triggers.new_drops import Limits, Seen, changes
 from evaluation_assets_tests.s3_server import s3_server
 
 LINE = b'{"raw_response": "x"}\n'
@@ -303,7 +303,7 @@ class Sensor:
 
     def look(self) -> list[tuple[str, int]]:
         """Keys to score now, with their generation."""
-        found = changes(self.seen, scan(self.root).drops, self.limit)
+        found = changes(self.seen, scan(self.root).drops, Limits(self.limit, self.limit), 0)
         self.seen = found.seen
         return [(drop.key, after.generation) for drop, after in found.to_score]
 
@@ -388,7 +388,7 @@ def test_a_removed_drop_that_comes_back_is_scored_again(root: UPath) -> None:
 
 def test_unsettled_drops_are_named(root: UPath) -> None:
     put(root, "run.jsonl")
-    found = changes({}, scan(root).drops, 10)
+    found = changes({}, scan(root).drops, Limits(10, 10), 0)
     assert found.unsettled == ["run"]
     assert found.to_score == []
 

@@ -54,6 +54,42 @@ def test_a_drop_that_cannot_be_read_leaves_the_others_of_its_run_alone(installat
     assert evaluated == {"a", "c"}
 
 
+def run_of(installation: Workspace, *keys: str, **tags: str) -> dg.ExecuteInProcessResult:
+    """One run over all drops, as the sensor asks for it."""
+    add_partitions(installation.instance, DROPS, keys)
+    return installation.definitions.resolve_job_def("evaluate").execute_in_process(
+        instance=installation.instance,
+        raise_on_error=False,
+        tags=tags,
+        run_config={"ops": {"evaluate_drop": {"config": {"drops": list(keys)}}}},
+    )
+
+
+def test_a_run_evaluates_the_drops_that_its_settings_name(installation: Workspace) -> None:
+    for key in ("a", "between", "c"):
+        installation.drop(key, GOOD)
+    installation.drop("b", b"garbage\n")
+    result = run_of(installation, "a", "b", "c")
+    assert failure_of(result).startswith("1 drop of 3 failed; the others are evaluated. b: ")
+    assert installation.instance.get_materialized_partitions(REPORT) == {"a", "c"}
+    evaluated = {
+        check.partition: check.passed
+        for check in result.get_asset_check_evaluations()
+        if check.check_name == "evaluated"
+    }
+    assert evaluated == {"a": True, "b": False, "c": True}
+
+
+def test_a_run_of_many_drops_writes_no_events_for_each_before_it_starts(kept: Workspace) -> None:
+    keys = [f"d{number}" for number in range(5)]
+    for key in keys:
+        kept.drop(key, GOOD)
+    result = run_of(kept, *keys)
+    assert result.success
+    planned = kept.instance.all_logs(result.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION_PLANNED)
+    assert len(planned) < 30
+
+
 def test_a_check_that_blocks_fails_the_run_when_all_drops_are_evaluated(
     tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:

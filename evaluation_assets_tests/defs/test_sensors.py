@@ -8,12 +8,20 @@ import pytest
 
 from evaluation_assets.core.drops import find
 from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.triggers import batches as batching
 from evaluation_assets.definitions import build_definitions
 from evaluation_assets.defs import sensors
 from evaluation_assets.defs.schedules import nightly_schedule
 from evaluation_assets.resources.installation import HomeResource
 from evaluation_assets_tests.conftest import Workspace, record
 from evaluation_assets_tests.core.test_drops import HOSTILE
+
+
+def drops_in(request: dg.RunRequest) -> list[str]:
+    """The drops that a run is asked for."""
+    if request.partition_key is not None:
+        return [request.partition_key]
+    return request.run_config["ops"]["evaluate_drop"]["config"]["drops"]
 
 
 class Ticker:
@@ -23,6 +31,8 @@ class Ticker:
         self.installation = installation
         self.cursor: str | None = None
         self.used: set[str] = set()
+        self.requests: list[dg.RunRequest] = []
+        self.skipped = ""
 
     def tick(self) -> list[str]:
         """One look; the keys of the drops that are to be run. A run key that was used before starts nothing."""
@@ -33,17 +43,21 @@ class Ticker:
         ) as context:
             result = sensors.new_drops(context)
         if isinstance(result, dg.SkipReason):
-            self.cursor = context.cursor
+            self.cursor, self.skipped, self.requests = context.cursor, str(result.skip_message), []
             return []
         assert isinstance(result, dg.SensorResult)
         self.cursor = result.cursor
         requests = [request for request in result.run_requests or [] if request.run_key not in self.used]
         self.used |= {request.run_key for request in requests if request.run_key}
-        return [request.partition_key for request in requests if request.partition_key]
+        self.requests = requests
+        return [drop for request in requests for drop in drops_in(request)]
 
     def settle(self) -> list[str]:
-        """Two looks: files have to be at rest between them."""
-        return self.tick() + self.tick()
+        """Looks until none asks for more; files have to be at rest between two of them."""
+        asked = self.tick()
+        while more := self.tick():
+            asked += more
+        return asked
 
 
 @pytest.fixture
@@ -243,13 +257,69 @@ def test_the_sensor_runs_by_default_and_the_schedule_does_not(installation: Work
 def test_the_cursor_does_not_grow_with_the_drops(installation: Workspace, ticker: Ticker) -> None:
     for number in range(60):
         installation.drop(f"suite/d{number}", record(str(number)))
-    sizes = []
-    for _ in range(6):
-        ticker.tick()
-        sizes.append(len(ticker.cursor or ""))
+    sizes = [len(ticker.cursor or "") for _ in range(22) if ticker.tick() is not None]
     assert max(sizes) < 300 * sensors.MAX_RUNS_PER_TICK
     assert sizes[-1] == len("{}")
     assert ticker.tick() == []
+
+
+def measured(installation: Workspace, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """Let so many drops share a run, by the time that one took."""
+    installation.drop("measured", record())
+    assert installation.run("measured").success
+    (record_of_run,) = installation.instance.get_run_records()
+    assert record_of_run.start_time and record_of_run.end_time
+    seconds = record_of_run.end_time - record_of_run.start_time
+    monkeypatch.setattr(batching, "RUN_SECONDS", (size + 0.5) * seconds)
+
+
+def test_many_drops_share_runs_by_what_a_drop_takes(
+    installation: Workspace, ticker: Ticker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(installation, monkeypatch, 8)
+    for number in range(30):
+        installation.drop(f"d{number:02}", record(str(number)))
+    looks = [ticker.tick(), ticker.tick()]
+    sizes = [[len(drops_in(request)) for request in ticker.requests]]
+    assert all(request.partition_key is None for request in ticker.requests)
+    looks.append(ticker.tick())
+    sizes.append([len(drops_in(request)) for request in ticker.requests])
+    assert sizes == [[8, 8, 8], [6]]
+    assert [drop for look in looks for drop in look] == [f"d{number:02}" for number in range(30)]
+
+
+def test_a_run_of_many_drops_has_what_all_of_them_have_in_common(
+    installation: Workspace, ticker: Ticker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(installation, monkeypatch, 20)
+    for name in ("one/a", "two/b", "one/c", "two/d", "one/kept", "one/kept too"):
+        installation.drop(name, record(name))
+    for name in ("one/kept", "one/kept too"):
+        assert installation.run(name, ops={"evaluate_drop": {"config": {"beta_threshold": 3}}}).success
+        installation.drop(name, record("changed"))
+    ticker.tick()
+    ticker.tick()
+    asked = {tuple(drops_in(request)): request for request in ticker.requests}
+    assert set(asked) == {("one/a", "one/c"), ("one/kept", "one/kept too"), ("two/b", "two/d")}
+    for drops, request in asked.items():
+        assert request.tags["evaluation/suite"] == drops[0].split("/")[0]
+        config = request.run_config["ops"]["evaluate_drop"]["config"]
+        assert config.get("beta_threshold") == (3 if "one/kept" in drops else None)
+
+
+def test_a_new_drop_does_not_wait_for_a_backlog(
+    installation: Workspace, ticker: Ticker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(installation, monkeypatch, 2)
+    for number in range(20):
+        installation.drop(f"d{number:02}", record(str(number)))
+    ticker.tick()
+    assert len(ticker.tick()) == 6
+    installation.drop("z", record("new"))
+    ticker.tick()
+    assert ticker.tick()[0] == "z"
+    assert ticker.requests[0].tags["dagster/priority"] == "1"
+    assert "dagster/priority" not in ticker.requests[1].tags
 
 
 def test_runs_that_a_tick_did_not_launch_are_asked_for_again(installation: Workspace, ticker: Ticker) -> None:
