@@ -136,6 +136,7 @@ def test_the_lineage_is_the_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyP
         "category_assessments",
         "coding_work",
         "failure_patterns",
+        "raw_trajectories",
         "rejected_records",
         "review_queue",
         "score_history",

@@ -101,7 +101,7 @@ def _tokens(summary: ImportSummary) -> str:
     read = "unknown" if summary.input_tokens is None else f"{summary.input_tokens:,}"
     written = "unknown" if summary.output_tokens is None else f"{summary.output_tokens:,}"
     cost = "unknown" if summary.cost_usd is None else f"${summary.cost_usd:,.4f}"
-    return f"{read} in, {written} out, cost {cost}"
+    return f"{read} in, {written} out, cost {cost}{' at list prices' if summary.is_list_price else ''}"
 
 
 def _line(trajectory: Trajectory) -> str:

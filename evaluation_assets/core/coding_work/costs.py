@@ -1,21 +1,11 @@
 """Tokens and cost of a session by model: as recorded, else at public list prices."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evaluation_assets.core.llm.messages import TokenUsage
-from evaluation_assets.core.llm.prices import PublicPrice
+from evaluation_assets.core.llm.prices import list_price_of
 from evaluation_assets.core.trajectories.model import Trajectory, Usage
-
-_PROVIDERS = (
-    (re.compile(r"claude"), "anthropic"),
-    (re.compile(r"gpt|o\d|codex"), "openai"),
-    (re.compile(r"gemini"), "google"),
-    (re.compile(r"grok"), "x-ai"),
-    (re.compile(r"deepseek"), "deepseek"),
-)
-"""Whose list price is meant, by the beginning of the model's name. For other names it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +37,7 @@ def spent_by_model(trajectory: Trajectory) -> Iterator[Spent]:
     by_model: dict[str | None, list[Request]] = {}
     for request in _requests(trajectory):
         by_model.setdefault(request.model, []).append(request)
-    recorded = None if trajectory.usage is None else trajectory.usage.cost_usd
+    recorded = None if trajectory.usage is None else trajectory.usage.recorded_cost_usd
     for model, requests in by_model.items():
         own = recorded if len(by_model) == 1 else None
         yield _spent(model, requests, own)
@@ -58,7 +48,7 @@ def _spent(model: str | None, requests: Sequence[Request], recorded: float | Non
     cost = _whole([request.cost_usd for request in requests]) if recorded is None else recorded
     is_list_price = cost is None
     if cost is None:
-        price = PublicPrice(_provider(model), model or "")
+        price = list_price_of(model)
         cost = _whole([price.cost(usage) for usage in usages])
     inputs, outputs = _whole([one.input_tokens for one in usages]), _whole([one.output_tokens for one in usages])
     return Spent(
@@ -91,12 +81,12 @@ def _requests(trajectory: Trajectory) -> Iterator[Request]:
         for interaction in turn.interactions:
             for usage in (step.usage for step in interaction.steps if step.usage is not None):
                 found = True
-                yield Request(models.get(interaction.agent_id), _tokens(usage), usage.cost_usd)
+                yield Request(models.get(interaction.agent_id), _tokens(usage), usage.recorded_cost_usd)
     if not found and trajectory.usage is not None:
         # A price may depend on the size of a request, so that of a whole session has none.
         used, model = trajectory.usage, trajectory.agents[0].model if trajectory.agents else None
         yield Request(
-            model, TokenUsage(input_tokens=used.input_tokens, output_tokens=used.output_tokens), used.cost_usd
+            model, TokenUsage(input_tokens=used.input_tokens, output_tokens=used.output_tokens), used.recorded_cost_usd
         )
 
 
@@ -108,11 +98,6 @@ def _tokens(usage: Usage) -> TokenUsage:
         cache_write_1h_tokens=usage.cache_write_1h_tokens,
         output_tokens=usage.output_tokens,
     )
-
-
-def _provider(model: str | None) -> str | None:
-    name = (model or "").lower()
-    return next((provider for pattern, provider in _PROVIDERS if pattern.match(name)), None)
 
 
 def _whole(values: Sequence[float | None]) -> float | None:

@@ -42,8 +42,9 @@ class ImportSummary(BaseModel):
     their instrumentations record them, `orphan_spans` have a parent that is not in the drop. `failed_attempts` were
     repeated by the source, which keeps only their ends. `rewound_branches`, with their calls, were taken back by the
     user. `copied_histories` are sessions that begin with the calls and tokens of a session that is not in the drop.
-    `differences` are totals that the source states and the reading does not confirm. `forced_format` is the format
-    that the files were read in although none of them looks like it.
+    `is_list_price`: the cost has list prices of requests without a recorded one. `differences` are totals that the
+    source states and the reading does not confirm. `forced_format` is the format that the files were read in although
+    none of them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -73,6 +74,7 @@ class ImportSummary(BaseModel):
     output_tokens: int | None = None
     cost_usd: float | None = None
     differences: tuple[Difference, ...] = ()
+    is_list_price: bool = False
     forced_format: str | None = None
 
     @property
@@ -203,7 +205,7 @@ class ImportReport:
     unmapped: UnmappedFields = field(default_factory=UnmappedFields)
     formats: Counter[str] = field(default_factory=Counter)
     _counts: Counter[str] = field(default_factory=Counter)
-    _tokens: list[tuple[int | None, int | None, float | None]] = field(default_factory=list)
+    _tokens: list[tuple[int | None, int | None, float | None, bool]] = field(default_factory=list)
     _calls_now: set[str] = field(default_factory=set)
     _calls_before: set[str] = field(default_factory=set)
     _tool_spans: set[str] = field(default_factory=set)
@@ -235,7 +237,7 @@ class ImportReport:
         def noted(problem: Problem) -> int:
             return sum(count for (kind, _), count in notes.items() if kind == problem)
 
-        inputs, outputs, costs = zip(*self._tokens, strict=True) if self._tokens else ((), (), ())
+        inputs, outputs, costs, priced = zip(*self._tokens, strict=True) if self._tokens else ((), (), (), ())
         return ImportSummary(
             **{name: self._counts[name] for name in self._counts if name != "marks"},
             calls_in_source=max(self._counts["marks"], len(self._tool_spans) - noted("twin_call")),
@@ -253,6 +255,7 @@ class ImportReport:
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),
+            is_list_price=any(priced),
             forced_format=self._forced_format,
         )
 
@@ -288,7 +291,7 @@ class ImportReport:
             calls_as_text=not found.calls and (self._lists_tools or _REACT.search(trajectory.text) is not None),
         )
         if (usage := trajectory.usage) is not None:
-            self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd))
+            self._tokens.append((usage.input_tokens, usage.output_tokens, usage.cost_usd, usage.is_list_price))
 
     def _repeats(self, trajectory: Trajectory) -> bool:
         """Whether a trajectory begins like another one that ends there, or the other way round."""

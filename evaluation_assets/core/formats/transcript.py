@@ -368,13 +368,15 @@ def total(usages: Iterable[Usage | None]) -> Usage | None:
     reported = [usage for usage in usages if usage is not None]
     if not reported:
         return None
+    cost = _whole([usage.cost_usd for usage in reported])
     return Usage(
         input_tokens=_whole([usage.input_tokens for usage in reported]),
         cached_tokens=sum_of(usage.cached_tokens for usage in reported),  # omitted if 0
         cache_write_tokens=sum_of(usage.cache_write_tokens for usage in reported),
         cache_write_1h_tokens=sum_of(usage.cache_write_1h_tokens for usage in reported),
         output_tokens=_whole([usage.output_tokens for usage in reported]),
-        cost_usd=_whole([usage.cost_usd for usage in reported]),
+        cost_usd=cost,
+        is_list_price=cost is not None and any(usage.is_list_price for usage in reported),
     )
 
 

@@ -1,10 +1,12 @@
 """Read token counts and costs under the field names of providers and frameworks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from evaluation_assets.core.formats.stated import Comparisons
 from evaluation_assets.core.formats.unmapped_fields import Fields
+from evaluation_assets.core.llm.messages import TokenUsage
+from evaluation_assets.core.llm.prices import list_price_of
 from evaluation_assets.core.nullable import sum_of
 from evaluation_assets.core.trajectories.model import Usage
 
@@ -129,6 +131,24 @@ def usage(
         cost_usd=cost_usd if cost_usd is not None and cost_usd > 0 else None,
     )
     return None if found == Usage() else found
+
+
+def at_list_price(used: Usage | None, model: str | None) -> Usage | None:
+    """Usage of one request of a model, with the list price of its tokens where no cost is recorded and it is known.
+
+    Only of one request: a price may depend on the size of a request.
+    """
+    if used is None or used.cost_usd is not None:
+        return used
+    tokens = TokenUsage(
+        input_tokens=used.input_tokens,
+        cached_tokens=used.cached_tokens,
+        cache_write_tokens=used.cache_write_tokens,
+        cache_write_1h_tokens=used.cache_write_1h_tokens,
+        output_tokens=used.output_tokens,
+    )
+    cost = list_price_of(model).cost(tokens)
+    return used if cost is None else replace(used, cost_usd=cost, is_list_price=True)
 
 
 def _tokens(fields: Fields, *keys: str) -> int | None:

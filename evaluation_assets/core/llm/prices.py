@@ -1,5 +1,6 @@
 """Prices of replies: from the settings, else from public price data, else unknown. Unknown is never 0."""
 
+import re
 from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -107,6 +108,23 @@ class PublicPrice:
             return float(calc_price(tokens, model_ref=self._model, provider_id=self._provider_id).total_price)
         except (LookupError, ValueError):  # an unknown model; counts that contradict each other
             return None
+
+
+_PROVIDERS = (
+    (re.compile(r"claude"), "anthropic"),
+    (re.compile(r"gpt|o\d|codex"), "openai"),
+    (re.compile(r"gemini"), "google"),
+    (re.compile(r"grok"), "x-ai"),
+    (re.compile(r"deepseek"), "deepseek"),
+)
+"""Whose list price is meant, by the beginning of the model's name. For other names it is unknown."""
+
+
+def list_price_of(model: str | None) -> PublicPrice:
+    """The list price of a model that a trajectory names; its cost is unknown if the name tells no provider."""
+    name = (model or "").lower()
+    provider = next((provider for pattern, provider in _PROVIDERS if pattern.match(name)), None)
+    return PublicPrice(provider, model or "")
 
 
 BATCH_SHARE = 0.5

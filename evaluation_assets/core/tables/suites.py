@@ -98,7 +98,11 @@ TOOL_USE_RESULTS = Table(
             "Share of the calls that conform to the definitions of their tools; null without calls or definitions.",
         ),
         Column("latency_ms", FLOAT, "Duration of the run in milliseconds, as recorded; null if unknown."),
-        Column("cost_usd", FLOAT, "Cost of the run in US dollars, as recorded; null if unknown."),
+        Column(
+            "cost_usd",
+            FLOAT,
+            "Cost of the run in US dollars, as recorded, for spans else at list prices; null if unknown.",
+        ),
         Column(
             "calls",
             records(tool=NAME, arguments=NAME, error=NAME),

@@ -64,7 +64,8 @@ class Usage:
     """Tokens and US dollars of one step, interaction or trajectory.
 
     `input_tokens` includes those read from a cache (`cached_tokens`) and written to it (`cache_write_tokens`); of the
-    latter, `cache_write_1h_tokens` are kept for an hour.
+    latter, `cache_write_1h_tokens` are kept for an hour. `is_list_price`: the source recorded no cost of some request,
+    and `cost_usd` has that of its tokens at public list prices.
     """
 
     input_tokens: int | None = None
@@ -73,6 +74,12 @@ class Usage:
     cache_write_1h_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    is_list_price: bool = False
+
+    @property
+    def recorded_cost_usd(self) -> float | None:
+        """The cost if the source recorded it."""
+        return None if self.is_list_price else self.cost_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from evaluation_assets.core.gating.outcome import GateOutcome, MetricComparison
 from evaluation_assets.core.gating.settings import HeadlineSettings
 from evaluation_assets.core.reporting.distributions import statistic
 from evaluation_assets.core.reporting.headline import criterion_rate, headline, rate
+from evaluation_assets.core.scoring.panel_scores import SCORING_VERSION
 from evaluation_assets.core.settings import InvalidSettings, load_settings
 from evaluation_assets_tests.conftest import command
 
@@ -139,3 +140,8 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
     page = (reports / "report.html").read_text()
     assert page.index("Recorded success rate") < page.index("Process score (rules)")
     assert '<p class="figure"><a href="#/runs?q=recorded%3Apass">10.0%</a></p>' in page
+
+
+def test_scores_of_another_averaging_are_not_comparable(evaluated: tuple[str, Path]) -> None:
+    _, reports = evaluated
+    assert json.loads((reports / "report.json").read_text())["comparability"]["scoring"] == SCORING_VERSION

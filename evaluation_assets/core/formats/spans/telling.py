@@ -27,6 +27,7 @@ from evaluation_assets.core.formats.spans.twins import Twins
 from evaluation_assets.core.formats.transcript import Call, Result, Said, as_text, hands_in, one_line, total
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.formats.untyped import decoded
+from evaluation_assets.core.formats.usage import at_list_price
 from evaluation_assets.core.trajectories.model import Agent, Tool, Usage
 
 SESSION = (
@@ -189,6 +190,7 @@ class Telling:
         if self._model_twins.of_model(span, call.outputs):
             self.twins += 1
             return
+        call = replace(call, usage=at_list_price(call.usage, call.model))
         self._model_usage.append(call.usage)
         prompt = next((message.text for message in call.inputs if message.role == "system"), None)
         self._participants.introduce(within.agent_id, prompt=prompt, model=call.model, tools=call.tools)

@@ -156,6 +156,6 @@ def _metrics(usage: Usage) -> JsonObject:
             "prompt_tokens": usage.input_tokens,
             "completion_tokens": usage.output_tokens,
             "cached_tokens": usage.cached_tokens,
-            "cost_usd": usage.cost_usd,
+            "cost_usd": usage.recorded_cost_usd,
         }
     )

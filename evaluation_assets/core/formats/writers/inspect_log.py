@@ -217,7 +217,7 @@ def _usage(usage: Usage) -> JsonObject:
             "output_tokens": usage.output_tokens,
             "total_tokens": sum(tokens),
             "input_tokens_cache_read": usage.cached_tokens,
-            "total_cost": usage.cost_usd,
+            "total_cost": usage.recorded_cost_usd,
         }
     )
 

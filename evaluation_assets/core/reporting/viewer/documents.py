@@ -243,7 +243,8 @@ def _verdict(row: Row) -> JsonObject:
 def _usage(usage: Usage | None) -> JsonObject | None:
     if usage is None:
         return None
-    return {"input": usage.input_tokens, "output": usage.output_tokens, "cost": usage.cost_usd}
+    found = {"input": usage.input_tokens, "output": usage.output_tokens, "cost": usage.cost_usd}
+    return found | {"list_price": True} if usage.is_list_price else found
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -152,7 +152,7 @@ function facts() {
     ...(blind ? {} : { outcome: outcome === "unknown" ? "–" : outcome, score: figure(row.score) }),
     calls: `${count(row.calls)}${row.errors ? `, ${count(row.errors)} failed` : ""}`,
     tokens: count(row.tokens),
-    cost: dollars(row.cost),
+    cost: `${dollars(row.cost)}${trajectory.usage?.list_price ? " at list prices" : ""}`,
     time: seconds(row.seconds),
     format: trajectory.format,
     ...(trajectory.trace_id ? { trace: trajectory.trace_id } : {}),
@@ -245,7 +245,7 @@ function itemBlock(item) {
   const figures = [
     item.ms !== undefined && seconds(item.ms / 1000),
     tokens !== null && `${count((usage.input ?? 0) + (usage.output ?? 0))} tokens`,
-    usage.cost !== undefined && usage.cost !== null && dollars(usage.cost),
+    usage.cost !== undefined && usage.cost !== null && `${dollars(usage.cost)}${usage.list_price ? " at list price" : ""}`,
   ].filter(Boolean);
   const isOneOfSeveral = item.agent && shown.trajectory.agents.length > 1;
   return element(
