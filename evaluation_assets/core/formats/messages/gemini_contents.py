@@ -7,7 +7,7 @@ from evaluation_assets.core.formats.messages.pieces import Piece, Thought
 from evaluation_assets.core.formats.transcript import Call, Result, as_text, one_line
 from evaluation_assets.core.formats.unmapped_fields import Fields
 from evaluation_assets.core.formats.untyped import at, list_in, object_in
-from evaluation_assets.core.formats.usage import usage
+from evaluation_assets.core.formats.usage import Count, settled, usage
 from evaluation_assets.core.trajectories.model import Usage
 
 _KINDS = frozenset(
@@ -111,9 +111,11 @@ def usage_of_gemini(fields: Fields) -> Usage | None:
     thoughts = fields.whole("thoughtsTokenCount", "thoughts_token_count")
     asked = fields.whole("promptTokenCount", "prompt_token_count")
     tools = fields.whole("toolUsePromptTokenCount", "tool_use_prompt_token_count")
+    given = None if asked is None else asked + (tools or 0)
+    said = None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0)
+    counts = settled(fields.stated, fields.whole("totalTokenCount", "total_token_count"), Count(given), Count(said))
     found = usage(
-        None if asked is None else asked + (tools or 0),
-        None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0),
+        *counts,
         cached_tokens=fields.whole("cachedContentTokenCount", "cached_content_token_count"),
     )
     fields.rest()

@@ -5,6 +5,7 @@ one conversation, as do requests that repeat the conversation so far.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -125,7 +126,8 @@ class MessageShape:
         found: dict[int, Usage] = {}
         for data in records:
             if isinstance(data, dict) and self._answers(data):
-                with unmapped.peeking(data) as fields:
+                is_last = data is records[-1]  # which is read again, as a whole, and then says what is odd
+                with nullcontext(Fields(data)) if is_last else unmapped.peeking(data) as fields:
                     used = self._usage_in(fields)
                 if used is not None:
                     found[sum(isinstance(message, dict) for message in self._messages(data))] = used

@@ -101,7 +101,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, "tools", "functions", "tool_definitions"),
-            usage=usage_of(fields.object("usage")),
+            usage=None if response is fields else usage_of(fields.object("usage")),
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
