@@ -94,10 +94,20 @@ class Sample:
 
 
 class RecordWatch:
-    """Tracks the record a reader is working on, so that an unexpected exception rejects only that record."""
+    """Tracks the record a reader is working on, so that an unexpected exception rejects only that record.
 
-    def __init__(self, on_record: Callable[[Record], object] = lambda _: None) -> None:
+    Args:
+        on_record: is called with each record, once.
+        set_aside: whether a record is kept from the reader.
+    """
+
+    def __init__(
+        self,
+        on_record: Callable[[Record], object] = lambda _: None,
+        set_aside: Callable[[Record], bool] = lambda _: False,
+    ) -> None:
         self._on_record = on_record
+        self._set_aside = set_aside
         self._handed = 0
         self._counted = 0
         self._last: Record | None = None
@@ -117,6 +127,8 @@ class RecordWatch:
                 if self._handed > self._counted:  # a reader that starts again is handed the same records again
                     self._counted = self._handed
                     self._on_record(item)
+                if self._set_aside(item):
+                    continue
                 yield self._broken.get((item.source, item.line, item.raw), item)
             else:
                 yield item

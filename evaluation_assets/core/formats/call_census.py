@@ -60,6 +60,7 @@ _MARKERS = frozenset((*_KINDS, *_LISTS, *_OBJECTS, "kind", "toolCallId", "attrib
 
 _CONTAINERS = (dict, list)
 _HINTS = ("tool_call", "toolCall", "tool-call", "tool_use", "toolUse", "function_call", "functionCall")
+_HINTS_IN_BYTES = tuple(hint.encode() for hint in _HINTS)
 _DEEPEST_TEXT = 2
 """JSON in a JSON text, as attributes of spans have it, is searched this deep."""
 
@@ -99,6 +100,11 @@ def census_of(data: Any) -> Census:
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
                 waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]
     return Census(frozenset(calls), frozenset(tool_spans))
+
+
+def may_hold_calls(raw: bytes) -> bool:
+    """Whether the bytes of a record have a word that only calls have: a cheap look before `census_of`."""
+    return any(hint in raw for hint in _HINTS_IN_BYTES)
 
 
 def _without_scorers(events: list[Any]) -> list[Any]:

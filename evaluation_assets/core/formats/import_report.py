@@ -219,7 +219,8 @@ class ImportReport:
             UnreadableDrop: a file turns out damaged half way.
         """
         self._forced_format = None if looks_like(chosen, files) else chosen.name
-        for item in read_by(chosen, files, self.unmapped, self._handed):
+        is_forced = self._forced_format is not None
+        for item in read_by(chosen, files, self.unmapped, self._handed, is_forced=is_forced):
             if isinstance(item, Rejection):
                 self._rejected(item)
             else:

@@ -9,6 +9,7 @@ from evaluation_assets.core.formats.base import DropFile, Format, Record, Record
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import reader_failed
+from evaluation_assets.core.formats.mixed_records import MixedRecords
 from evaluation_assets.core.formats.readers import (
     agent_session,
     aider,
@@ -190,7 +191,7 @@ def read_trajectories(
     Raises:
         UnreadableDrop: immediately if no format fits; while reading if a file is damaged.
     """
-    return read_by(format_of(files, format_name), files, unmapped)
+    return read_by(format_of(files, format_name), files, unmapped, is_forced=format_name is not None)
 
 
 def read_by(
@@ -198,9 +199,21 @@ def read_by(
     files: Sequence[DropFile],
     unmapped: UnmappedFields,
     on_record: Callable[[Record], object] = lambda _: None,
+    *,
+    is_forced: bool = False,
 ) -> Iterator[Trajectory | Rejection]:
-    """Like `read_trajectories`, with the reader of one format. `on_record` is called with each record it is given."""
-    trials, told, watch = TrialCounter(), 0, RecordWatch(on_record)
+    """Like `read_trajectories`, with the reader of one format. `on_record` is called with each record it is given.
+
+    Conversations in the form of other formats are read after the others, unless the format `is_forced`.
+    """
+    with MixedRecords(chosen, {} if is_forced else FORMATS) as mixed:
+        yield from _read_by(chosen, files, unmapped, RecordWatch(on_record, mixed.takes), mixed)
+
+
+def _read_by(
+    chosen: Format, files: Sequence[DropFile], unmapped: UnmappedFields, watch: RecordWatch, mixed: MixedRecords
+) -> Iterator[Trajectory | Rejection]:
+    trials, told = TrialCounter(), 0
     said: list[Rejection] = []
     watched = [replace(file, watch=watch) for file in files]
     while True:
@@ -208,6 +221,8 @@ def read_by(
         try:
             for item in islice(chosen.read(watched, counted), told, None):
                 told += 1
+                if isinstance(item, Rejection) and mixed.takes_back(item):
+                    continue
                 if isinstance(item, Rejection) and item in watch.broken:
                     said.append(item)
                 yield item if isinstance(item, Rejection) else trials.numbered(item)
@@ -219,6 +234,8 @@ def read_by(
             if len(watch.broken) >= _MOST_BROKEN or not watch.reject_last(reader_failed(problem)):
                 raise UnreadableDrop(_broken(problem, chosen, files)) from problem
     yield from (each for each in watch.broken if each not in said)  # records of a side table
+    for item in mixed.read(counted):
+        yield item if isinstance(item, Rejection) else trials.numbered(item)
     unmapped.update(counted)
 
 

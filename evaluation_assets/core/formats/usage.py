@@ -42,7 +42,7 @@ def usage_of(fields: Fields) -> Usage | None:
     counts = settled(
         fields.stated,
         None if of_bedrock else total,  # which leaves the cached tokens out
-        Count(given, (cached or 0) + (to_cache or 0), is_beside),
+        Count(given, (cached or 0) + (to_cache or 0), is_beside or (cached or 0) > (given or 0)),
         Count(written, reasoning or 0),
     )
     return usage(*counts, fields.number("cost", "total_cost"), cached)
@@ -61,10 +61,8 @@ class Count:
 
     @property
     def ways(self) -> tuple[int, ...]:
-        """The tokens with the part, in the source's convention first. A part that is larger cannot be within."""
+        """The tokens with the part, by the source's convention first."""
         within, beside = self.tokens or 0, (self.tokens or 0) + self.part
-        if self.part > within:
-            return (beside,)
         return (beside, within) if self.is_beside else (within, beside)
 
 

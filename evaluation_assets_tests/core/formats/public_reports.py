@@ -182,12 +182,11 @@ PUBLIC_REPORTS: dict[str, Expected] = {
     },
     "a18_mcp_iserror": {
         "trajectories": [
-            {"calls": 1, "errors": 1, "case": _PASSES},
-            {"calls": 1, "errors": 0, "case": _PASSES},
-            {"calls": 1, "errors": ["quota"], "case": _PASSES},
+            {"task_id": "m3", "calls": 1, "errors": ["quota"], "case": _PASSES},
+            {"task_id": "m1", "calls": 1, "errors": 1, "case": _PASSES},
+            {"task_id": "m2", "calls": 1, "errors": 0, "case": _PASSES},
         ],
         "reading": "complete",
-        "pending": "records of two shapes in one file are read as one",
     },
     "a18b_mcp_iserror_openai": {
         "trajectories": [{"task_id": "m1", "errors": 1}, {"task_id": "m2", "errors": 0}],

@@ -14,7 +14,8 @@ from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.formats.call_census import census_of
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
 from evaluation_assets.core.formats.registry import FORMATS, format_of
-from evaluation_assets_tests.core.formats.reading import FIXTURES, files_of
+from evaluation_assets.core.trajectories.model import Trajectory
+from evaluation_assets_tests.core.formats.reading import FIXTURES, files_of, read
 
 Written = tuple[dict[str, Any], dict[str, Any]]
 """A message with one call, and the message that answers it."""
@@ -181,7 +182,7 @@ def test_a_token_count_that_is_no_number_is_a_doubt_and_not_a_count(tmp_path: Pa
     assert found.input_tokens is None
 
 
-def test_records_in_another_shape_than_the_first_are_rejected_or_doubtful(tmp_path: Path) -> None:
+def test_records_in_other_shapes_than_the_first_are_read_in_theirs(tmp_path: Path) -> None:
     records = [
         conversation(bedrock("1")),
         conversation(openai("2")),
@@ -192,8 +193,14 @@ def test_records_in_another_shape_than_the_first_are_rejected_or_doubtful(tmp_pa
         path = tmp_path / f"{first}.jsonl"
         path.write_bytes(b"\n".join(map(orjson.dumps, records[first:] + records[:first])))
         found = summary_of(path)
-        assert found.calls + found.calls_not_read + found.rejected_calls == 4
-        assert found.trust != "complete"
+        assert (found.trajectories, found.calls, found.stray_results, found.sentence) == (4, 4, 0, "complete")
+
+
+def test_a_format_that_is_given_is_not_left_for_single_records(tmp_path: Path) -> None:
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, [conversation(openai("1")), conversation(gemini("2"))])))
+    runs = [item for item in read(path, format_name="openai_messages") if isinstance(item, Trajectory)]
+    assert {run.format for run in runs} == {"openai_messages"}
 
 
 def test_an_unanswered_call_is_a_gap_if_the_agent_went_on(tmp_path: Path) -> None:

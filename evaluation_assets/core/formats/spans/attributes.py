@@ -303,7 +303,7 @@ def usage_in(fields: Fields) -> Usage | None:
     counts = settled(
         fields.stated,
         _whole(fields, "gen_ai.usage.total_tokens", "llm.token_count.total", "llm.usage.total_tokens"),
-        Count(inputs, (cached or 0) + (written or 0)),
+        Count(inputs, (cached or 0) + (written or 0), (cached or 0) > (inputs or 0)),
         Count(outputs, reasoning or 0),
     )
     cost = fields.number("gen_ai.usage.cost", "llm.cost.total", "gen_ai.usage.cost_usd")
