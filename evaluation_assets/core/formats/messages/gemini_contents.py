@@ -128,7 +128,7 @@ def _inner(part: Fields, *keys: str) -> Fields | None:
 
 
 def _result(response: Fields, pairs: Pairs) -> Result:
-    """The result of a function. The API has no field for failure; by convention it is `error`, alone or beside output."""
+    """The result of a function. By convention, its failure is `error`, alone or beside output."""
     told = response.value("response")
     call_id = response.name("id") or pairs.answered(response.text("name") or "unnamed")
     response.set_aside("willContinue", "will_continue", "scheduling", "parts")
