@@ -1,8 +1,8 @@
-"""Tool calls that a record seems to hold, found by their shape in any format: a check on readers.
+"""Tool calls and results that a record seems to hold, found by their shape in any format: a check on readers.
 
 A reader that does not understand a part of a message loses calls silently, and an agent that made no calls made no
-mistakes. So calls are counted a second time, without knowing the format. The count is a lower bound: a call that is
-repeated in the history of a later request counts once.
+mistakes. So calls, and results by the IDs of their calls, are counted a second time, without knowing the format. The
+count is a lower bound: a call that is repeated in the history of a later request counts once.
 """
 
 import json
@@ -29,6 +29,14 @@ _TYPES = frozenset(
     )
 )  # fmt: skip
 """What parts and items that are calls name as their type."""
+
+_RESULTS = {
+    "tool_result": "tool_use_id",
+    "tool-result": "toolCallId",
+    "function_call_output": "call_id",
+    "custom_tool_call_output": "call_id",
+}
+"""By type of a part or item that holds a result: the field with the ID of the call."""
 
 _CODING = {
     "tool": ("callID", "state"),
@@ -67,22 +75,33 @@ _DEEPEST_TEXT = 2
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Calls in a record, each by its id or, without one, by its name and arguments; and spans of tools that ran."""
+    """Calls in a record, each by its id or, without one, by its name and arguments; and spans of tools that ran.
+
+    `results` are results by the IDs of their calls.
+    """
 
     calls: frozenset[str] = frozenset()
     tool_spans: frozenset[str] = frozenset()
+    results: frozenset[str] = frozenset()
 
 
 def census_of(data: Any) -> Census:
     """The calls in any JSON value."""
     calls: set[str] = set()
+    results: set[str] = set()
     tool_spans: set[str] = set()
     waiting: list[tuple[Any, int]] = [(data, 0)]
     while waiting:
         value, depth = waiting.pop()
         if isinstance(value, list):
             waiting += [(item, depth) for item in value if isinstance(item, _CONTAINERS)]
-        if not isinstance(value, dict) or value.get("role") == "user":  # a simulated user has tools of its own
+        if not isinstance(value, dict):
+            continue
+        if (answered := _answered_by(value)) is not None:
+            results.add(answered)
+        if value.get("role") == "user":  # a simulated user has tools of its own
+            content = value.get("content")
+            results.update(filter(None, map(_answered_by, content if isinstance(content, list) else ())))
             continue
         if not _MARKERS.isdisjoint(value):
             calls.update(_calls_at(value))
@@ -99,7 +118,7 @@ def census_of(data: Any) -> Census:
                 waiting.append((inner, depth))
             elif isinstance(inner, str) and depth < _DEEPEST_TEXT and _is_attribute(key):
                 waiting += [(parsed, depth + 1) for parsed in _parsed(inner)]
-    return Census(frozenset(calls), frozenset(tool_spans))
+    return Census(frozenset(calls), frozenset(tool_spans), frozenset(results))
 
 
 def may_hold_calls(raw: bytes) -> bool:
@@ -145,6 +164,16 @@ def _calls_at(value: dict[str, Any]) -> Iterator[str]:
     for key, found in _attributes(value):
         if isinstance(found, str) and found and _FLAT_ID.search(key):
             yield found
+
+
+def _answered_by(value: Any) -> str | None:
+    """The ID of the call whose result an object is: a message of a tool, or a part or item with a result."""
+    if not isinstance(value, dict):
+        return None
+    kind = value.get("type")
+    key = "tool_call_id" if value.get("role") == "tool" else _RESULTS.get(kind) if isinstance(kind, str) else None
+    found = None if key is None else value.get(key)
+    return found if isinstance(found, str) and found else None
 
 
 def _of_coding_agents(value: dict[str, Any]) -> Iterator[str]:

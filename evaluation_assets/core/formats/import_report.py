@@ -31,19 +31,20 @@ _KINDS_NAMED = 5
 class ImportSummary(BaseModel):
     """Counts over a drop. Token counts and cost are sums over the trajectories that have them, `None` where none has.
 
-    `calls_in_source` counts calls by their shape, without the reader (a lower bound); `rejected_calls` are those in
-    rejected records. `unanswered_calls` have no result, calls that hand in the answer and a last call not counted.
-    `stray_results` answer no call. `repeated_calls` have the id, tool and arguments of an earlier call of their
-    trajectory. `repeated_beginnings` are trajectories that begin with all of another one, or are such a beginning.
-    `earlier_calls` are in the history of a trace whose earlier traces are not in the drop. `unknown_parts` are
-    kinds of message parts or events that no reader understands. `calls_as_text` are trajectories without calls whose
-    text or fields name some. `guessed_speakers` are names in texts that may be something else.
-    `spans_without_content` are spans of models or tools that recorded no messages, `content_settings` would make
-    their instrumentations record them, `orphan_spans` have a parent that is not in the drop. `failed_attempts` were
-    repeated by the source, which keeps only their ends. `rewound_branches`, with their calls, were taken back by the
-    user. `copied_histories` are sessions that begin with the calls and tokens of a session that is not in the drop.
-    `differences` are totals that the source states and the reading does not confirm. `forced_format` is the format
-    that the files were read in although none of them looks like it.
+    `calls_in_source` and `results_in_source` count calls and results by their shape, without the reader (lower
+    bounds); `rejected_calls` and `rejected_results` are those in rejected records. `unanswered_calls` have no result,
+    calls that hand in the answer and a last call not counted. `stray_results` answer no call. `repeated_calls` have
+    the id, tool and arguments of an earlier call of their trajectory. `repeated_beginnings` are trajectories that
+    begin with all of another one, or are such a beginning. `earlier_calls` are in the history of a trace whose earlier
+    traces are not in the drop. `unknown_parts` are kinds of message parts or events that no reader understands.
+    `calls_as_text` are trajectories without calls whose text or fields name some. `guessed_speakers` are names in
+    texts that may be something else. `spans_without_content` are spans of models or tools that recorded no messages,
+    `content_settings` would make their instrumentations record them. `orphan_spans` and `orphan_sessions`, of
+    sub-agents, have a parent that is not in the drop. `failed_attempts` were repeated by the source, which keeps only
+    their ends. `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that
+    begin with the calls and tokens of a session that is not in the drop. `differences` are totals that the source
+    states and the reading does not confirm. `forced_format` is the format that the files were read in although none of
+    them looks like it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,6 +55,9 @@ class ImportSummary(BaseModel):
     calls: int = 0
     calls_in_source: int = 0
     rejected_calls: int = 0
+    results: int = 0
+    results_in_source: int = 0
+    rejected_results: int = 0
     unanswered_calls: int = 0
     stray_results: int = 0
     repeated_calls: int = 0
@@ -65,6 +69,7 @@ class ImportSummary(BaseModel):
     spans_without_content: int = 0
     content_settings: tuple[str, ...] = ()
     orphan_spans: int = 0
+    orphan_sessions: int = 0
     failed_attempts: int = 0
     rewound_branches: int = 0
     rewound_calls: int = 0
@@ -80,6 +85,12 @@ class ImportSummary(BaseModel):
         """Calls that the source holds and no trajectory does, at least."""
         return max(0, self.calls_in_source - self.rejected_calls - self.earlier_calls - self.rewound_calls - self.calls)
 
+    @property
+    def results_not_read(self) -> int:
+        """Results that the source holds and no trajectory does, at least."""
+        elsewhere = self.rejected_results + self.earlier_calls + self.rewound_calls
+        return max(0, self.results_in_source - elsewhere - self.results)
+
     @computed_field
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -90,6 +101,7 @@ class ImportSummary(BaseModel):
         found = (
             (self.forced_format, f"no file looks like {self.forced_format}; let the format be detected"),
             (self.calls_not_read, f"{counted(self.calls_not_read, 'call')} in the source could not be read"),
+            (self.results_not_read, f"{counted(self.results_not_read, 'result')} in the source could not be read"),
             (unknown, f"{counted(unknown, 'part')} of messages could not be read: {kinds}"),
             (self.guessed_speakers, f"speakers of a text were guessed: {names}; record messages with their roles"),
             (self.repeated_calls, f"{counted(self.repeated_calls, 'repeated call')} with the ID of an earlier one"),
@@ -126,6 +138,11 @@ class ImportSummary(BaseModel):
                 self.orphan_spans,
                 f"{counted(self.orphan_spans, 'span')} with a missing parent; "
                 "evaluate all files of a trace as one drop",
+            ),
+            (
+                self.orphan_sessions,
+                f"{counted(self.orphan_sessions, 'session')} of a sub-agent without the one that started it; "
+                "evaluate all files of a session as one drop",
             ),
             (
                 self.earlier_calls,
@@ -169,6 +186,7 @@ class CallCounts:
     """The calls of one trajectory, and what is odd about them; see `ImportSummary`."""
 
     calls: int
+    results: int
     unanswered: int
     stray_results: int
     repeated: int
@@ -186,6 +204,7 @@ def call_counts(trajectory: Trajectory) -> CallCounts:
     )
     return CallCounts(
         calls=len(made),
+        results=sum(step.result is not None for step in steps),
         unanswered=open_calls,
         stray_results=sum(step.call is None and step.result is not None for step in steps),
         repeated=sum(times - 1 for times in identified.values()),
@@ -206,6 +225,8 @@ class ImportReport:
     _tokens: list[tuple[int | None, int | None, float | None]] = field(default_factory=list)
     _calls_now: set[str] = field(default_factory=set)
     _calls_before: set[str] = field(default_factory=set)
+    _results_now: set[str] = field(default_factory=set)
+    _results_before: set[str] = field(default_factory=set)
     _tool_spans: set[str] = field(default_factory=set)
     _wholes: set[bytes] = field(default_factory=set)
     _beginnings: set[bytes] = field(default_factory=set)
@@ -244,6 +265,7 @@ class ImportReport:
             spans_without_content=noted("no_content"),
             content_settings=tuple(sorted(what for kind, what in notes if kind == "no_content" and what)),
             orphan_spans=noted("orphan_span"),
+            orphan_sessions=noted("orphan_session"),
             earlier_calls=noted("earlier_call"),
             failed_attempts=noted("failed_attempt"),
             rewound_branches=notes["rewound", "branch"],
@@ -263,6 +285,8 @@ class ImportReport:
         found = census_of(data)
         self._counts["marks"] += len(found.calls - self._calls_now - self._calls_before)
         self._calls_now |= found.calls
+        self._counts["results_in_source"] += len(found.results - self._results_now - self._results_before)
+        self._results_now |= found.results
         self._tool_spans |= found.tool_spans
 
     def _rejected(self, rejection: Rejection) -> None:
@@ -271,16 +295,20 @@ class ImportReport:
             data = orjson.loads(rejection.raw)
         except orjson.JSONDecodeError:
             return
-        self._counts["rejected_calls"] += len(census_of(data).calls & (self._calls_now | self._calls_before))
+        found = census_of(data)
+        self._counts["rejected_calls"] += len(found.calls & (self._calls_now | self._calls_before))
+        self._counts["rejected_results"] += len(found.results & (self._results_now | self._results_before))
 
     def _add(self, trajectory: Trajectory) -> None:
         self._calls_before, self._calls_now = self._calls_now, set()
+        self._results_before, self._results_now = self._results_now, set()
         found = call_counts(trajectory)
         self.formats[trajectory.format] += 1
         self._counts.update(
             trajectories=1,
             turns=len(trajectory.turns),
             calls=found.calls,
+            results=found.results,
             unanswered_calls=found.unanswered,
             stray_results=found.stray_results,
             repeated_calls=found.repeated,

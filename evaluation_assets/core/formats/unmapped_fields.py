@@ -20,6 +20,7 @@ Problem = Literal[
     "unknown_part",
     "no_content",
     "orphan_span",
+    "orphan_session",
     "earlier_call",
     "failed_attempt",
     "rewound",
@@ -28,10 +29,10 @@ Problem = Literal[
     "twin_call",
 ]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
-recorded no messages, a span whose parent is not in the drop, a call that a model was given in its history and that no
-trajectory of the drop has, an attempt that failed and was repeated, a branch or call that the user took back, the
-history of a session that is not in the drop, a name in a text that may be no speaker. And what casts none: the second
-span of a call that two instrumentations recorded."""
+recorded no messages, a span or a session of a sub-agent whose parent is not in the drop, a call that a model was given
+in its history and that no trajectory of the drop has, an attempt that failed and was repeated, a branch or call that
+the user took back, the history of a session that is not in the drop, a name in a text that may be no speaker. And what
+casts none: the second span of a call that two instrumentations recorded."""
 
 _HUGE = 1 << 62
 _SHORT = 2000

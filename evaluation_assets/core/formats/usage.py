@@ -17,6 +17,8 @@ def usage_of(fields: Fields) -> Usage | None:
     Anthropic and Bedrock count cached tokens separately from the input, others include them; here they are always
     included.
     """
+    if next(fields.filled(), None) is None:  # as of most messages
+        return None
     given = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
     written = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")

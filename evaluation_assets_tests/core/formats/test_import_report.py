@@ -1,6 +1,6 @@
 """The import report says so when a reading loses calls, doubles them, or does not understand a part of a message."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation_assets.core.formats.base import UnreadableDrop
+from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection, UnreadableDrop
 from evaluation_assets.core.formats.call_census import census_of
+from evaluation_assets.core.formats.context import Context
+from evaluation_assets.core.formats.conversation import Conversation, trajectory_from
 from evaluation_assets.core.formats.import_report import ImportReport, ImportSummary
+from evaluation_assets.core.formats.isolation import each_record
 from evaluation_assets.core.formats.registry import FORMATS, format_of
+from evaluation_assets.core.formats.stated import Difference
+from evaluation_assets.core.formats.transcript import Call, Said
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.trajectories.model import Trajectory
 from evaluation_assets_tests.core.formats.reading import FIXTURES, files_of, read
 
@@ -47,6 +53,17 @@ def invented(key: str) -> Written:
     """A way to write calls that no framework has: only its field gives it away."""
     call = {"toolRequest": {"id": key, "name": "look_up", "input": {}}}
     return {"role": "assistant", "content": [call]}, {"role": "user", "content": [{"toolResponse": {"id": key}}]}
+
+
+def anthropic(key: str) -> Written:
+    call = {"type": "tool_use", "id": key, "name": "look_up", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": key, "content": "found"}
+    return {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
+
+
+def responses(key: str) -> Written:
+    call = {"type": "function_call", "call_id": key, "name": "look_up", "arguments": "{}"}
+    return call, {"type": "function_call_output", "call_id": key, "output": "found"}
 
 
 SHAPES: list[Callable[[str], Written]] = [openai, bedrock, gemini, vercel, invented]
@@ -247,3 +264,57 @@ def test_calls_that_are_only_text_are_a_doubt(tmp_path: Path) -> None:
     ):
         (tmp_path / name).write_bytes(orjson.dumps(record) + b"\n")
         assert summary_of(tmp_path / name).trust == expected, name
+
+
+@pytest.mark.parametrize("shape", [openai, anthropic, vercel, responses])
+def test_results_that_a_reader_loses_are_a_doubt(tmp_path: Path, shape: Callable[[str], Written]) -> None:
+    """The reader of this test reads calls and no results."""
+
+    def lossy(files: Sequence[DropFile], _: UnmappedFields) -> Iterator[Trajectory | Rejection]:
+        def trajectory_of(record: Record) -> Trajectory:
+            calls = tuple(Call(name="look_up", id=key) for key in ("1", "2"))
+            said = (Said(calls=calls), Said(message="Done."))
+            return trajectory_from("lossy", Conversation(events=said), Context(id=str(record.line)))
+
+        return each_record(files, trajectory_of)
+
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(orjson.dumps(conversation(shape("1"), shape("2"))))
+    report = ImportReport()
+    list(report.read(Format("lossy", "", "", lambda _: True, lossy), files_of(path)))
+    assert report.summary.sentence == "doubtful: 2 results in the source could not be read; 2 calls without a result"
+
+
+@pytest.mark.parametrize(
+    ("stated", "read", "expected"),
+    [
+        (5, 5, "complete"),
+        (None, 5, "complete"),
+        (5, None, "complete"),
+        (5, 3, "partial: 5 steps stated by the source, 3 read"),
+        (3, 5, "doubtful: 3 steps stated by the source, 5 read"),
+    ],
+)
+def test_what_the_source_states_and_the_reading_does_not_confirm_is_told(
+    stated: int | None, read: int | None, expected: str
+) -> None:
+    report = ImportReport()
+    report.unmapped.stated.compare("step", stated, read)
+    assert report.summary.sentence == expected
+
+
+def test_differences_in_several_places_are_summed(tmp_path: Path) -> None:
+    usages = [{"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": total} for total in (11, 20, 30)]
+    records = [
+        {"messages": [{"role": "user", "content": str(total)}], "response": answer_with(total)} for total in usages
+    ]
+    path = tmp_path / "d.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    assert summary_of(path).sentence == "partial: 50 tokens stated by the source, 22 read in 2 places"
+    assert ImportSummary.model_validate_json(summary_of(path).model_dump_json()).differences == (
+        Difference("token", 2, 50, 22),
+    )
+
+
+def answer_with(usage: dict[str, int]) -> dict[str, Any]:
+    return {"choices": [{"message": {"role": "assistant", "content": "Hi"}}], "usage": usage}

@@ -119,6 +119,9 @@ class _Reading:
     def _trajectory(self, unit: Unit) -> Iterator[Trajectory | Rejection]:
         """Yield the trajectory of a session with its sub-agents, and what had to be left out."""
         left_out: list[Rejection] = []
+        parent = self._links.get(place_of(unit), Link()).parent
+        if parent is not None and place_of(unit) not in self._inside:
+            self._unmapped.note("orphan_session", parent)
         self._seen.add(place_of(unit))
         yield usable(unit[0], lambda _: self._session(unit, 0, left_out).trajectory(self._format.name))
         yield from left_out

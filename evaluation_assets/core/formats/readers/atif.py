@@ -33,7 +33,7 @@ from evaluation_assets.core.formats.transcript import (
     written,
 )
 from evaluation_assets.core.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.formats.usage import usage
+from evaluation_assets.core.formats.usage import confirm, usage
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
@@ -144,13 +144,17 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         usages: list[Usage | None] = []
         counted = len(reading.usages)
         is_leading = True
-        for step in fields.objects("steps"):
+        steps = fields.objects("steps")
+        for step in steps:
             is_leading = is_leading and step.text("source") == "system"
             yield from _step(step, part, agent_id, children, usages, reading, is_leading=is_leading)
         for name in list(children):  # not referenced by any step
             yield from _sub_agent(children.pop(name), part, agent_id, "", reading)
-        own_total = _final(fields.object("final_metrics"))
-        used = total([_whole(total(usages), own_total), *reading.usages[counted:]])
+        metrics, own = fields.object("final_metrics"), total(usages)
+        own_total = _final(metrics)
+        confirm(reading.unmapped.stated, own_total, _at_least(own_total, own))  # a total may include what no step has
+        reading.unmapped.stated.compare("step", metrics.whole("total_steps"), len(steps))
+        used = total([_whole(own, own_total), *reading.usages[counted:]])
         reading.usages[counted:] = [_at_least(used, own_total)]
         continued = fields.text("continued_trajectory_ref")
     if continued is not None:
@@ -324,7 +328,6 @@ def _usage(metrics: Fields) -> Usage | None:
 
 def _final(metrics: Fields) -> Usage | None:
     """The total that a document reports."""
-    metrics.set_aside("total_steps")
     return usage(
         input_tokens=metrics.whole("total_prompt_tokens"),
         output_tokens=metrics.whole("total_completion_tokens"),

@@ -70,6 +70,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             yield from _sessions(file, beside, unmapped)
     for orphans in beside.values():  # their session is not in the drop
         for file in orphans:
+            unmapped.note("orphan_session", file.source)
             yield from _sessions(file, {}, unmapped)
 
 
