@@ -25,7 +25,7 @@ _BOXED = "\\boxed{"
 _CURRENCY_SIGN = re.compile(r"\\?[$€£¥₹₩₽฿₫₪₺]|\b(?:usd|eur|gbp|jpy|cny|chf|vnd)\b")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[, '’_]\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d{1,4})?")
 _STATED = re.compile(
-    r"(?<![\w.,:/+-])(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
+    r"(?<![\w.,:/+-])(?<!\w\()(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
     r"(?P<number>(?:\d{1,3}(?:[,'’_]\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d{1,4})?|\.\d+)"
     r"(?!\w|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?",
     re.IGNORECASE,

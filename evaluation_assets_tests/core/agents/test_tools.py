@@ -268,6 +268,12 @@ def test_a_report_counts_answers_by_their_own_denominator() -> None:
     assert [task.compared for task in report.tasks] == ["exact", "not_found", None]
 
 
+def test_a_right_not_found_is_counted_as_not_found_too() -> None:
+    suite = Suite.model_validate({"name": "s", "cases": [{"id": "one", "message": "1?", "answer": "NOT_FOUND"}]})
+    report = agent_report(suite, [attempt("one", "NOT_FOUND")])
+    assert (report.right, report.not_found) == (1, 1)
+
+
 def test_a_report_without_attempts_divides_by_nothing() -> None:
     report = agent_report(SUITE, [])
     assert report.accuracy is None and report.mean_duration_s is None and report.mean_calls is None

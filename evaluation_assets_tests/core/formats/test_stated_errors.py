@@ -39,6 +39,24 @@ def _bedrock(**result: Any) -> Any:
     }
 
 
+def _gemini(**response: Any) -> Any:
+    call = {"functionCall": {"name": "book", "args": {"n": 2}}}
+    return {
+        "contents": [
+            {"role": "user", "parts": [{"text": "Book a berth."}]},
+            {"role": "model", "parts": [call]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "book", "response": response}}]},
+            {"role": "model", "parts": [{"text": "There is none."}]},
+        ]
+    }
+
+
+def _session(**outcome: Any) -> Any:
+    step = {"thought": "One for two.", "tool_call": {"tool_name": "book", "parameters": {"n": 2}, **outcome}}
+    turn = {"user_message": "Book a berth.", "agent_steps": [step], "agent_response": "There is none."}
+    return {"id": "s", "turns": [turn]}
+
+
 def _mcp(text: str, *, failed: bool) -> str:
     return orjson.dumps({"content": [{"type": "text", "text": text}], "isError": failed}).decode()
 
@@ -61,6 +79,13 @@ def _mcp(text: str, *, failed: bool) -> str:
         (_responses(output="berth 7", is_error=False, status="completed"), None),
         (_bedrock(content=[{"text": "no berth left"}], status="error"), "no berth left"),
         (_bedrock(content=[{"text": "berth 7"}], status="success"), None),
+        (_chat(content="no berth left", success=False), "no berth left"),
+        (_gemini(error="no berth left"), "no berth left"),
+        (_gemini(output="of 7", error="no berth left"), "no berth left"),
+        (_gemini(output="berth 7", error=None), None),
+        (_session(result="no berth left", status="error"), "no berth left"),
+        (_session(result="no berth left", success=False), "no berth left"),
+        (_session(result="berth 7", success=True, error=""), None),
     ],
 )
 def test_an_error_that_a_result_states_is_its_error(record: Any, error: str | None, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from evaluation_assets.core.gating.outcome import ChangedTask, GateOutcome
 from evaluation_assets.core.reporting.attention import look_at_first
 from evaluation_assets.core.reporting.headline import Headline, rate
-from evaluation_assets.core.reporting.report import ClipSummary, DropReport, JudgeSummary
+from evaluation_assets.core.reporting.report import ClipSummary, DropReport, JudgeSummary, PatternSummary, ToolUse
 
 
 def task(name: str, now: float, beyond_noise: bool) -> ChangedTask:
@@ -32,6 +32,16 @@ def test_regressions_come_first_those_beyond_noise_before_larger_ones() -> None:
         ("judge one gave no answer", "#judges"),
         ("1 of 2 runs failed", "#/runs?q=outcome:fail"),
     ]
+
+
+def test_the_most_frequent_failure_comes_with_an_example() -> None:
+    pattern = PatternSummary.model_construct(
+        failure_class="parameter_error", n_failed_runs=2, examples=["forecast: days expected 2, got 3"]
+    )
+    found = look_at_first(report(tool_use=ToolUse.model_construct(patterns=[pattern])))
+    assert found[0].text == (
+        "Most frequent failure: parameter_error, in 2 failed runs; forecast: days expected 2, got 3"
+    )
 
 
 def test_without_trouble_it_is_the_worst_clip() -> None:

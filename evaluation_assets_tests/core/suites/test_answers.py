@@ -49,6 +49,7 @@ from evaluation_assets.core.suites.suite import ReferenceAnswer
         ("9007199254740992", "It is 9007199254740993.", "different"),
         ("2", "It is version 1.2.3 of 2024-02-03 at 10:02.", "different"),
         ("2", "model-2 and B2", "different"),
+        ("2", "print(2)", "different"),
         ("2", "between 1-2 days", "different"),
         ("1,2", "12", "different"),
         ("0.5", ".50", "normalised"),

@@ -161,8 +161,8 @@ def stated_error(result: Fields, content: str) -> str | None:
     told = as_text(error.get("message") or error) if isinstance(error, dict) else error
     if isinstance(told, str) and told.strip():
         return one_line(told)
-    failed = error is True or result.flag("is_error", "isError") is True or result.text("status") in _FAILED
-    return first_line(content) if failed else None
+    flags = error is True, result.flag("is_error", "isError") is True, result.flag("success") is False
+    return first_line(content) if any(flags) or result.text("status") in _FAILED else None
 
 
 def first_line(content: str) -> str:

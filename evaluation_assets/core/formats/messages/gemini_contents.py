@@ -16,6 +16,9 @@ _KINDS = frozenset(
         "fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult", "code_execution_result",
     )
 )  # fmt: skip
+_TOLD = frozenset(("result", "output", "error"))
+"""Fields of a result that say what a function told, by convention."""
+
 CODE_EXECUTION = "code_execution"
 """The provider's own tool, which runs code between two parts of an answer."""
 
@@ -127,12 +130,12 @@ def _inner(part: Fields, *keys: str) -> Fields | None:
 
 
 def _result(response: Fields, pairs: Pairs) -> Result:
-    """The result of a function. The API has no field for failure; by convention it is `error` alone."""
+    """The result of a function. By convention, its failure is `error`, alone or beside output."""
     told = response.value("response")
     call_id = response.name("id") or pairs.answered(response.text("name") or "unnamed")
     response.set_aside("willContinue", "will_continue", "scheduling", "parts")
     fields = object_in(told)
-    error = fields.get("error") if len(fields) == 1 else None
-    alone = next((fields[key] for key in ("result", "output", "error") if set(fields) == {key}), told)
+    error = fields.get("error") if fields.keys() <= _TOLD else None
+    alone = next((fields[key] for key in _TOLD if set(fields) == {key}), told)
     failed = None if error in (None, "", False) else one_line(as_text(error))
     return Result(content=as_text(alone), call_id=call_id, error=failed)

@@ -13,6 +13,7 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.files.records import read_items, read_records
 from evaluation_assets.core.formats.files.samples import sample_of
 from evaluation_assets.core.formats.isolation import each_own_record
+from evaluation_assets.core.formats.messages.chat import stated_error
 from evaluation_assets.core.formats.transcript import (
     Asked,
     Call,
@@ -193,7 +194,8 @@ def _call(fields: Fields) -> tuple[Call, Result | None]:
     content, error = _text(fields, "result", "output"), _text(fields, "error")
     if content is None and error is None:
         return call, None
-    return call, Result(content=content or error or "", error=error)
+    told = content or error or ""
+    return call, Result(content=told, error=error or stated_error(fields, told))
 
 
 def _execution(fields: Fields, agent: str) -> _Step | None:

@@ -20,6 +20,8 @@ Row = Mapping[str, Any]
 _TASK_SHOWN = 200
 """Characters of a task in the runs table; the transcript has all."""
 
+_LONGEST_ERROR = 500
+
 _VERDICT = (
     "judge", "sample", "provider", "model", "outcome", "scores", "summary", "reasoning", "error", "cost_usd",
     "share_seen", "ledger_key",
@@ -154,6 +156,7 @@ def _about(trajectory: Trajectory, content: str) -> JsonObject:
             for agent in trajectory.agents
         ],
         "trace_id": trajectory.extra.get("trace_id"),
+        "error": str(trajectory.extra.get("error") or "")[:_LONGEST_ERROR],
         "source": None if trajectory.source is None else {**asdict(trajectory.source), "content": content},
     }
 

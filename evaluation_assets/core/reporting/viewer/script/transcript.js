@@ -157,6 +157,7 @@ function facts() {
     format: trajectory.format,
     ...(trajectory.trace_id ? { trace: trajectory.trace_id } : {}),
     ...(row.flags.length > 0 && !blind ? { flags: row.flags.join(", ") } : {}),
+    ...(trajectory.error && !blind ? { error: trajectory.error } : {}),
   };
 }
 
