@@ -55,6 +55,9 @@ class Context:
     extra: JsonObject = field(default_factory=dict)
 
 
+NOTHING_KNOWN = Context()
+
+
 def context_of(fields: Fields) -> Context:
     """Read the run context from the fields of a record, under the keys of any supported source."""
     labels = fields.short(*_LABELS)

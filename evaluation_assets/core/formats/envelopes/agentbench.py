@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.formats.envelopes.envelope import Envelope, without
+from evaluation_assets.core.formats.envelopes.envelope import Chat, Envelope, without
 from evaluation_assets.core.formats.untyped import at, list_in, object_in
 from evaluation_assets.core.trajectories.model import JsonObject
 
@@ -11,27 +11,33 @@ _STOPPED = {"task limit reached": "step_limit", "agent context limit": "context_
 """States of a run that a limit ended, as reasons that are known from other sources."""
 
 
+_BROKEN = ("task error", "unknown")
+
+
 def _is_run(data: Any) -> bool:
-    output = at(data, "output")
-    return "index" in object_in(data) and "status" in object_in(output) and isinstance(at(output, "history"), list)
+    run = object_in(data)
+    if run.get("output") is None:
+        return "index" in run and "info" in run and isinstance(run.get("error"), str)
+    return "index" in run and "status" in object_in(run["output"]) and isinstance(at(run["output"], "history"), list)
 
 
-def _conversations(data: JsonObject) -> Iterator[JsonObject]:
-    output = object_in(data["output"])
+def _conversations(data: JsonObject) -> Iterator[Chat]:
+    output = object_in(data.get("output"))
     status, result, error = output.get("status"), output.get("result"), data.get("error")
     solved = at(result, "result")
-    yield {
+    record = {
         "id": data["index"],
         "task_id": data["index"],
         "termination_reason": _STOPPED.get(status, status) if isinstance(status, str) else None,
         "final_output": result if isinstance(result, str) else None,
         "success": solved if isinstance(solved, bool) else None,
         "score": None if isinstance(result, str) else result,
-        "metadata": {"error": error} if error else None,
         "info": data.get("info"),
         "output": without(output, "index", "status", "result", "history"),
-        "messages": [_message(message) for message in list_in(output["history"])],
+        "messages": [_message(message) for message in list_in(output.get("history"))],
     }
+    broken = error or (status if status in _BROKEN else None)
+    yield Chat(record, broken if isinstance(broken, str) else None)
 
 
 def _message(message: Any) -> Any:

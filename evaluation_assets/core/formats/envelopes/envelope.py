@@ -5,30 +5,44 @@ as `openai_messages`.
 import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Format, Record, Rejection, Sample, UnusableRecord
+from evaluation_assets.core.formats.context import Context
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.files.samples import own_files
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.readers.openai_messages import trajectory_of
 from evaluation_assets.core.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.trajectories.identity import recorded_id, within
 from evaluation_assets.core.trajectories.model import JsonObject, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A conversation as a record of `openai_messages`, and what broke it, where the agent is not to blame.
+
+    The record has `messages` and fields that `context_of` reads; other fields keep the names that the program gives
+    them, and are counted as unmapped.
+    """
+
+    record: JsonObject
+    failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
     """What tells the records of a program, and the chat conversations in one.
 
-    A conversation is an object with `messages` and fields that `context_of` reads; what it has no name for keeps the
-    name of the program, and is counted as unmapped. With `local_ids`, IDs of tasks are only unique within a file.
+    With `local_ids`, IDs of tasks are only unique within a file.
     """
 
     name: str
     description: str
     detection: str
     holds: Callable[[Any], bool]
-    conversations: Callable[[JsonObject], Iterable[JsonObject]]
+    conversations: Callable[[JsonObject], Iterable[Chat]]
     local_ids: bool = False
 
     def format(self) -> Format:
@@ -45,24 +59,26 @@ class Envelope:
             if isinstance(file, Rejection):
                 yield file
                 continue
-            prefix = "" if is_alone or not self.local_ids else f"{_named(file.source)}:"
+            group = None if is_alone or not self.local_ids else _named(file.source)
             for record in read_records(file):
-                yield from [record] if isinstance(record, Rejection) else self._opened(record, unmapped, prefix)
+                yield from [record] if isinstance(record, Rejection) else self._opened(record, unmapped, group)
 
-    def _opened(self, record: Record, unmapped: UnmappedFields, prefix: str) -> Iterator[Trajectory | Rejection]:
+    def _opened(self, record: Record, unmapped: UnmappedFields, group: str | None) -> Iterator[Trajectory | Rejection]:
         if not self.holds(record.data):
             yield record.rejected(UnusableRecord("not_this_format", f"the record is not in format {self.name}"))
             return
-        found = [
-            {**conversation, "task_id": f"{prefix}{conversation['task_id']}"} if prefix else conversation
-            for conversation in self.conversations(record.data)
-        ]
-        for conversation in found:
-            yield usable(
-                record,
-                lambda _, data=conversation: replace(trajectory_of(unmapped, [data]), format=self.name),
-                is_whole=len(found) == 1,
-            )
+        chats = list(self.conversations(record.data))
+        for chat in chats:
+            read = partial(self._trajectory, chat, unmapped, group)
+            yield usable(record, lambda _, read=read: read(), is_whole=len(chats) == 1)
+
+    def _trajectory(self, chat: Chat, unmapped: UnmappedFields, group: str | None) -> Trajectory:
+        if chat.failure is not None and not chat.record["messages"]:
+            raise UnusableRecord("no_trajectory_text", f"the run broke before its first message: {chat.failure}")
+        task_id = within(group, recorded_id(chat.record.get("task_id")))
+        known = Context(failure=chat.failure, task_id=None if group is None else task_id)
+        data = chat.record if group is None else without(chat.record, "task_id")
+        return replace(trajectory_of(unmapped, [data], known), format=self.name)
 
 
 def _named(source: str) -> str:

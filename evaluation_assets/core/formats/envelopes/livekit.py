@@ -6,7 +6,7 @@ A chat context alone, an object with `items`, is read as `openai_responses`.
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from evaluation_assets.core.formats.envelopes.envelope import Envelope, plain_message, without
+from evaluation_assets.core.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.formats.times import as_utc
 from evaluation_assets.core.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject
@@ -28,7 +28,7 @@ def _is_report(data: Any) -> bool:
     return any(at(item, "type") in ("message", "function_call", "agent_handoff") for item in items)
 
 
-def _conversations(data: JsonObject) -> Iterator[JsonObject]:
+def _conversations(data: JsonObject) -> Iterator[Chat]:
     history = object_in(data["chat_history"])
     items = list(objects_in(history["items"]))
     models = [one for one in objects_in(data.get("usage")) if _is_of_language(one)]
@@ -36,7 +36,7 @@ def _conversations(data: JsonObject) -> Iterator[JsonObject]:
     first = next((time for item in items if isinstance(time := item.get("created_at"), int | float)), None)
     start = begun if isinstance(begun, int | float) else first
     took = ended - start if isinstance(ended, int | float) and start is not None and ended >= start else None
-    yield {
+    record = {
         **without(data, "chat_history", "usage", "timestamp", "started_at", "options", "room", "job_id", "room_id"),
         "id": data.get("job_id"),
         "session_id": data.get("room_id"),
@@ -46,6 +46,7 @@ def _conversations(data: JsonObject) -> Iterator[JsonObject]:
         "usage": _usage(models),
         "messages": list(_messages(items)),
     }
+    yield Chat(record)
 
 
 def _messages(items: Iterable[JsonObject]) -> Iterator[JsonObject]:

@@ -7,7 +7,7 @@ what they were given and returned. The calls that follow a model's run are those
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.formats.envelopes.envelope import Envelope, plain_message, without
+from evaluation_assets.core.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.transcript import as_text
 from evaluation_assets.core.formats.untyped import at, first_text, list_in, object_in, objects_in
@@ -41,7 +41,7 @@ def _holds(data: Any) -> bool:
     )
 
 
-def _conversations(data: JsonObject) -> Iterator[JsonObject]:
+def _conversations(data: JsonObject) -> Iterator[Chat]:
     if executions := _executions(data):
         yield from map(_execution, executions)
         return
@@ -53,10 +53,10 @@ def _conversations(data: JsonObject) -> Iterator[JsonObject]:
         messages += _called([(call_id, first_text(action, "tool"), action.get("toolInput"))])
         messages += [plain_message("tool", as_text(step.get("observation")), tool_call_id=call_id)]
     others = without(item, "intermediateSteps", "output", *_ASKED)
-    yield {**others, "messages": [*messages, *_answer(item.get("output"))]}
+    yield Chat({**others, "messages": [*messages, *_answer(item.get("output"))]})
 
 
-def _execution(data: JsonObject) -> JsonObject:
+def _execution(data: JsonObject) -> Chat:
     """The conversation of the agents in an execution."""
     runs = _run_data(data)
     start, end = first_text(data, "startedAt"), first_text(data, "stoppedAt")
@@ -88,7 +88,7 @@ def _execution(data: JsonObject) -> JsonObject:
     if answers and not any(message.get("content") == answers[-1] for message in messages[-1:]):
         speaker = next((name for message in reversed(messages) if (name := message.get("name"))), None)
         messages += _answer(answers[-1], speaker)
-    return {
+    record = {
         **without(data, "data", "workflowData", "startedAt", "stoppedAt", "status", *_SETTINGS),
         "id": data.get("id"),
         "session_id": next((json["sessionId"] for _, json in _outputs(runs, "main") if "sessionId" in json), None),
@@ -99,6 +99,9 @@ def _execution(data: JsonObject) -> JsonObject:
         "metadata": {"workflow": first_text(data.get("workflowData"), "name")},
         "messages": [*([plain_message("user", asked)] if asked else []), *messages],
     }
+    error = at(at(at(data.get("data"), "resultData"), "error"), "message")
+    is_broken = data.get("status") in ("error", "crashed")
+    return Chat(record, (error if isinstance(error, str) else data["status"]) if is_broken else None)
 
 
 def _parts_of(runs: JsonObject) -> list[tuple[str, str, JsonObject]]:

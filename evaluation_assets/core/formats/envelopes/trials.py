@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation_assets.core.formats.envelopes.envelope import Envelope
+from evaluation_assets.core.formats.envelopes.envelope import Chat, Envelope
 from evaluation_assets.core.formats.messages.chat import role_of
 from evaluation_assets.core.formats.untyped import at, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject
@@ -12,7 +12,7 @@ _TASKS = ("results", "tasks", "cases", "evals")
 _MESSAGES = ("messages", "transcript", "trajectory", "conversation", "history", "traj")
 
 
-def _conversations(data: JsonObject) -> Iterator[JsonObject]:
+def _conversations(data: JsonObject) -> Iterator[Chat]:
     for task in _tasks_in(data):
         about = {key: value for key, value in task.items() if key != "trials"}
         if "task_id" not in about:
@@ -20,7 +20,7 @@ def _conversations(data: JsonObject) -> Iterator[JsonObject]:
         for number, trial in enumerate(objects_in(task["trials"])):
             key = next((key for key in _MESSAGES if _are_messages(trial.get(key))), "messages")
             own = {name: value for name, value in trial.items() if name != key}
-            yield {**about, "trial": number, **own, "messages": trial.get(key)}
+            yield Chat({**about, "trial": number, **own, "messages": trial.get(key)})
 
 
 def _tasks_in(data: Any) -> list[JsonObject]:

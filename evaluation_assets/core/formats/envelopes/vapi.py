@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evaluation_assets.core.formats.envelopes.envelope import Envelope, plain_message, without
+from evaluation_assets.core.formats.envelopes.envelope import Chat, Envelope, plain_message, without
 from evaluation_assets.core.formats.times import elapsed_ms
 from evaluation_assets.core.formats.untyped import at, first_text, list_in, object_in, objects_in
 from evaluation_assets.core.trajectories.model import JsonObject
@@ -37,14 +37,14 @@ def _messages_in(report: JsonObject) -> list[Any]:
     return list_in(at(report.get("artifact"), "messages")) or list_in(report.get("messages"))
 
 
-def _conversations(data: JsonObject) -> Iterator[JsonObject]:
+def _conversations(data: JsonObject) -> Iterator[Chat]:
     report = _report_in(data)
     call = object_in(report.get("call")) or report
     start, end = (first_text(report, key) or first_text(call, key) for key in ("startedAt", "endedAt"))
     reason = first_text(report, "endedReason") or first_text(call, "endedReason")
     elapsed = elapsed_ms(start, end)
     artifact = object_in(report.get("artifact"))
-    yield {
+    record = {
         **without(report, *_READ, *_NO_TEXT),
         "artifact": without(artifact, "messages", *_REPEATED),
         "call": without(call, *_READ, *_NO_TEXT) if call is not report else None,
@@ -57,6 +57,7 @@ def _conversations(data: JsonObject) -> Iterator[JsonObject]:
         "usage": _usage(report) or _usage(call),
         "messages": list(_spoken(list(objects_in(_messages_in(report))))),
     }
+    yield Chat(record, reason if reason is not None and "error" in reason else None)
 
 
 def _spoken(messages: Sequence[JsonObject]) -> Iterator[JsonObject]:

@@ -11,7 +11,7 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.coding.client_context import is_of_cline
 from evaluation_assets.core.formats.coding.gemini_stream import is_init
-from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.formats.context import NOTHING_KNOWN, Context, context_of, is_limit, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     each_conversation,
@@ -57,8 +57,10 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
     return each_conversation(files, _belongs, partial(trajectory_of, unmapped), _conversation_of)
 
 
-def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajectory:
+def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Context = NOTHING_KNOWN) -> Trajectory:
     """Build the trajectory of one conversation from single messages, or from requests of which the last is complete.
+
+    `known` is what its reader knows of it.
 
     Raises:
         UnusableRecord: there are no messages, or none from an agent.
@@ -88,7 +90,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             choice.set_aside("index", "logprobs")
         if not messages and not choices:
             raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(_LISTS)}")
-        context = merged(context_of(fields), Context(task=task))
+        context = merged(merged(context_of(fields), known), Context(task=task))
         if request is not fields:
             context = merged(context, context_of(request))
         cut_off = any(is_limit(choice.text("finish_reason")) for choice in choices)
