@@ -45,6 +45,7 @@ class RunOptions:
     settings: Settings = field(default_factory=Settings)
     split_size: int | None = None
     budget_usd: float | None = None
+    budget_calls: int | None = None
     preprocess_only: bool = False
     select: str | None = None
 
@@ -326,6 +327,7 @@ def _run_config(options: RunOptions) -> dict[str, Any]:
         "beta_threshold": options.settings.beta_threshold,
         "on_violation": options.settings.on_violation,
         "budget_usd": options.budget_usd,
+        "budget_calls": options.budget_calls,
         "split_size": options.split_size or 0,
     }
     return {"loggers": {"console": {}}, "ops": {EVALUATE_DROP: {"config": config}}}

@@ -144,7 +144,8 @@ class EndpointVectors:
             if self._stopped is not None:
                 raise self._stopped
             size = sum(map(size_of, texts))
-            with self._budget.reserved_now(most_usd(self._pricing, most_tokens(size, messages=0) + len(texts), 0)):
+            most = most_usd(self._pricing, most_tokens(size, messages=0) + len(texts), 0)
+            with self._budget.reserved_now(most, len(texts)):
                 sent = time.monotonic()
                 answer = self._asked(texts)
         except Stopped as problem:
