@@ -84,7 +84,8 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     before = os.environ.get("DAGSTER_HOME")
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     try:
-        home.dagster.mkdir(parents=True, exist_ok=True)
+        home.make()
+        home.dagster.mkdir(exist_ok=True)
         with (home.dagster / "opening.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
             instance = open_instance(Path(str(home.dagster)))
