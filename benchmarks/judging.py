@@ -130,12 +130,13 @@ async def engine(url: str, load: Load) -> dict[str, float]:
     """One level of a run, as its asset does it: prompts, ledger, limits, replies, rows in a spool."""
     from evaluation_assets.core.judging.panel import judges_of, panel_of
     from evaluation_assets.core.judging.tally import Tally
+    from evaluation_assets.core.llm.budget import Budget
     from evaluation_assets.core.pipeline.verdicts import PanelRun
     from evaluation_assets.core.tables import CLIP_VERDICTS
 
     async def judge(which: slice, folder: str) -> list[Tally]:
         judges = judges_of(panel_of(panel(url, load), "benchmark"), f"sqlite:///{folder}/ledger.sqlite")
-        run = PanelRun(CLIP_VERDICTS, "drop", "run", None, lambda _: None)
+        run = PanelRun(CLIP_VERDICTS, "drop", "run", Budget(), lambda _: None)
         tallies = []
         async for done in run.judge(judges, lambda _: iter(given[which])):
             with done.verdicts as spool:

@@ -26,6 +26,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.scoring.intervals import wilson
 from evaluation_assets.core.sessions.embedding_similarity import EmbeddingSettings, opened_measure
 from evaluation_assets.core.sessions.examples import DISSATISFIED, Resemblance, resemblances
@@ -72,7 +73,7 @@ def main() -> None:
             if options.model is None
             else EmbeddingSettings(model=options.model, base_url=options.base_url, api_key_env=options.key_variable)
         )
-        with opened_measure(settings, f"sqlite:///{ledger}/ledger.db", "benchmark", None) as (measure, _):
+        with opened_measure(settings, f"sqlite:///{ledger}/ledger.db", "benchmark", Budget()) as (measure, _):
             replies = list(replies_in(options.data, measure))
             if options.as_is:
                 seen = _seen if options.without_cues else Reply.raises_alarm

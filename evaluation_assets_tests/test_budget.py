@@ -124,3 +124,42 @@ def test_an_unknown_price_reserves_and_pays_nothing() -> None:
     with budget.reserved_now(0.9), budget.reserved_now(None):
         budget.pay(None)
     assert budget.spent_usd == 0.0
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_all_judges_levels_and_embeddings_together_make_no_more_calls(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer, count: int
+) -> None:
+    judged = installed(tmp_path, instance, server, 2)
+    judged.drop("d", EXAMPLES.read_bytes()).rename(Path(judged.home.drops.path) / "d.json")
+    run = judged.run("d", ops={"evaluate_drop": {"config": {"budget_calls": count}}})
+    ledger = Ledger(judged.home.ledger_url)
+    assert ledger.count({run.run_id}) == count
+    ledger.close()
+
+
+def test_a_model_without_a_price_is_not_asked_under_a_budget_in_dollars(
+    tmp_path: Path, instance: dg.DagsterInstance, server: ModelServer
+) -> None:
+    """Also where no command refuses it first: in Dagster's UI, schedules and agents. Others of the panel are asked."""
+    at = Installation.at(str(tmp_path))
+    judges = [judge(server, "priced", price=PRICE), judge(server, "unknown", model="m2", price=None)]
+    judged = Judged(at, build_definitions(at, panel_of({"judges": judges}, "test")), instance)
+    judged.drop("d", drop_of(2))
+    judged.run("d", ops={"evaluate_drop": {"config": {"budget_usd": 5.0}}})
+    assert set(judged.outcomes("unknown")) == {("not_run", "budget")}
+    assert ("not_run", "budget") not in judged.outcomes("priced")
+
+
+def test_calls_in_flight_are_reserved() -> None:
+    budget = Budget(limit_calls=2)
+    with budget.reserved_now(None):
+        assert budget.has_room(None)
+        with budget.reserved_now(None):
+            assert not budget.has_room(None)
+            with pytest.raises(Stopped, match="fewer than 1 of 2 model calls"), budget.reserved_now(None):
+                pass
+            budget.pay(None)
+        budget.pay(None)
+    with pytest.raises(Stopped, match="the budget of 2 model calls is spent"):
+        budget.check()

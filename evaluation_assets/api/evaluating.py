@@ -40,6 +40,7 @@ def evaluate(
     name: str | None = None,
     suite: str | Path | None = None,
     budget: float | None = None,
+    budget_calls: int | None = None,
     format: str | None = None,
     one_drop: bool = False,
     replace_drop: bool = False,
@@ -59,7 +60,9 @@ def evaluate(
         home: the home folder or its fsspec URL (default: `EVALUATION_HOME`, else `.evaluation`).
         name: key of the drop (default: the file name without its extension).
         suite: a file of test cases to evaluate against, or the name of the suite that the drop belongs to.
-        budget: stop before spending more than this many US dollars.
+        budget: stop before spending more than this many US dollars. The price of every judge must be known, unless
+            `budget_calls` is given too.
+        budget_calls: stop before more model calls than this.
         format: name of the input format (default: it is detected).
         one_drop: treat a folder as one drop of all its files.
         replace_drop: replace a drop of the same name that was another file.
@@ -71,7 +74,7 @@ def evaluate(
         The result. Its `passed` is false if a blocking check failed, for instance the gate.
 
     Raises:
-        UnusableInput: the file, suite, panel or a setting cannot be used.
+        UnusableInput: the file, suite, panel or a setting cannot be used, or a budget limits nothing.
         QuoteTooHigh: the quote exceeds the panel's `ask_above_usd` and no budget is given. No model was called.
         BudgetSpent: the budget was spent before the evaluation was complete.
         RunFailed: a step failed for another reason.
@@ -85,9 +88,14 @@ def evaluate(
         for_suite = _Suite.of(suite)
         check_ledger(installation, chosen)
         check_evaluators(chosen)
-        _check_cost(installation, chosen, settings, for_suite, _looked_at(source, one_drop, format), budget)
+        paid = PaidEvaluation(installation, chosen, settings, for_suite.name)
+        paid.check_budget(budget, budget_calls)
+        looked_at = _looked_at(source, one_drop, format)
+        paid.check_keys([looked_at])
+        if budget is None and budget_calls is None:
+            _check_price(paid, chosen, looked_at)
         drop = _taken_in(installation, Path(source), name, for_suite, format, one_drop, replace_drop)
-    return _run(installation, chosen, drop, settings, budget, progress)
+    return _run(installation, chosen, drop, settings, budget, budget_calls, progress)
 
 
 def panel_from(home: Installation, panel: str | Path | Mapping[str, Any] | Panel | None) -> Panel:
@@ -133,13 +141,9 @@ def _looked_at(source: str | Path, one_drop: bool, format_name: str | None) -> D
     return drop if format_name is None else replace(drop, forced_format=format_name)
 
 
-def _check_cost(
-    home: Installation, panel: Panel, settings: Settings, suite: _Suite, drop: Drop, budget: float | None
-) -> None:
-    """The rules of the command without a terminal: a judge has its key; above `ask_above_usd`, a budget is needed."""
-    paid = PaidEvaluation(home, panel, settings, suite.name)
-    paid.check_keys([drop])
-    if budget is not None or paid.is_free:
+def _check_price(paid: PaidEvaluation, panel: Panel, drop: Drop) -> None:
+    """The rule of the command without a terminal: above `ask_above_usd`, a budget is needed."""
+    if paid.is_free:
         return
     expected = in_total(paid.quotes([drop]).values()).expected.usd or 0.0
     if expected > panel.ask_above_usd:
@@ -173,7 +177,13 @@ def _taken_in(
 
 
 def _run(
-    home: Installation, panel: Panel, drop: Drop, settings: Settings, budget: float | None, progress: bool
+    home: Installation,
+    panel: Panel,
+    drop: Drop,
+    settings: Settings,
+    budget: float | None,
+    budget_calls: int | None,
+    progress: bool,
 ) -> Result:
     from evaluation_assets.runs.own_loop import quiet, run_here  # noqa: PLC0415  (Dagster: 1 s to import)
 
@@ -181,7 +191,7 @@ def _run(
         from evaluation_assets.runs.jobs import RunOptions, evaluate_drops  # noqa: PLC0415
         from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
 
-        options = RunOptions(settings=settings, budget_usd=budget)
+        options = RunOptions(settings=settings, budget_usd=budget, budget_calls=budget_calls)
         shown = RunProgress(quiet=not progress, verbose=False)
         (outcome,) = run_here(lambda stop: list(evaluate_drops(home, panel, [drop], options, shown, stop)))
     message = f"{drop.key}: {outcome.message}"

@@ -19,9 +19,9 @@ from evaluation_assets.runs.paid import PaidEvaluation
 def ask_for_consent(
     paid: PaidEvaluation,
     drops: Sequence[Drop],
-    budget_usd: float | None,
     ask_above_usd: float,
     *,
+    limited: bool,
     agreed: bool,
     quiet: bool,
 ) -> None:
@@ -31,7 +31,7 @@ def ask_for_consent(
     consent nor a budget was given.
     """
     on_terminal = sys.stdin.isatty()
-    if (agreed and quiet) or (not on_terminal and (agreed or budget_usd is not None)):
+    if (agreed and quiet) or (not on_terminal and (agreed or limited)):
         return
     quotes = paid.quotes(drops)
     total = in_total(quotes.values())

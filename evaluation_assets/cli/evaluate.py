@@ -60,6 +60,7 @@ FAILED_SHOWN = 10
 @click.option(
     "--budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before spending more than this, per drop."
 )
+@click.option("--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before more model calls, per drop.")
 @click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess only; skip judging.")
 @click.option("--one-drop", is_flag=True, help="Treat a directory as one drop of all its files.")
@@ -84,6 +85,7 @@ def evaluate(
     suite_path: Path | None,
     split_size: int | None,
     budget: float | None,
+    budget_calls: int | None,
     yes: bool,
     preprocess_only: bool,
     one_drop: bool,
@@ -116,10 +118,12 @@ def evaluate(
                     None if suite_path is None else suite_path.resolve().stem,
                     select,
                 )
+                paid.check_budget(budget, budget_calls)
                 if paid.lacks_keys or not paid.is_free:
                     drops = drops_of(inputs, sessions, one_drop=one_drop, format_name=format_name)
                     paid.check_keys(drops)
-                    ask_for_consent(paid, drops, budget, panel.ask_above_usd, agreed=yes, quiet=quiet)
+                    limited = budget is not None or budget_calls is not None
+                    ask_for_consent(paid, drops, panel.ask_above_usd, limited=limited, agreed=yes, quiet=quiet)
             suite = None if suite_path is None else take_in_suite(home, suite_path)
             if sessions is not None:
                 drops = sessions.taken_into(home.drops, warn, name)
@@ -152,6 +156,7 @@ def evaluate(
             settings=Settings(beta_threshold=beta_threshold, on_violation=on_violation),
             split_size=split_size,
             budget_usd=budget,
+            budget_calls=budget_calls,
             preprocess_only=preprocess_only,
             select=select,
         )

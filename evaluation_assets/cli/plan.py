@@ -16,6 +16,7 @@ from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import Drop, InvalidDrop, find, scan
 from evaluation_assets.core.formats.base import UnreadableDrop
 from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.selection import Preset
 from evaluation_assets.core.llm.errors import LedgerError
@@ -25,7 +26,7 @@ from evaluation_assets.core.planning import plan as plan_drop
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import InvalidSettings, load_settings
-from evaluation_assets.runs.paid import check_evaluators
+from evaluation_assets.runs.paid import check_evaluators, missing_keys, unknown_prices
 
 
 @click.command()
@@ -87,6 +88,7 @@ def plan(
             for calls in together:
                 print_calls(calls)
             print_total(together)
+        _print_missing(panel, judges)
     except (InvalidDrop, InvalidPanel, InvalidSettings, UnreadableDrop, LedgerError) as problem:
         refuse(str(problem))
 
@@ -113,6 +115,18 @@ def _drops_since(home: Installation, since: timedelta | None) -> list[Drop]:
     if not drops:
         raise InvalidDrop(f"there are no drops to price in {home.drops}; name a file or directory")
     return drops
+
+
+def _print_missing(panel: Panel, judges: Sequence[Judge]) -> None:
+    """Print what an evaluation needs and does not have: prices and keys."""
+    prices = unknown_prices(panel, judges)
+    keys = missing_keys(panel, judges)
+    if prices or keys:
+        echo("", "missing")
+    for who in prices:
+        echo(f"  price              of {who}: set its `price` in panel.yaml, or limit calls with --budget-calls")
+    for variable, who in keys.items():
+        echo(f"  key                {variable} is not set; {' and '.join(who)} cannot be asked")
 
 
 def _print_plan(planned: Plan, panel: Panel) -> None:

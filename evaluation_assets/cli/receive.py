@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse, warn
+from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.punctual_protocol import PunctualProtocol
 from evaluation_assets.core.configuration import variable_name
 from evaluation_assets.core.installation import Installation
@@ -73,11 +74,15 @@ def receive(
         refuse(f"--host {host} accepts connections from other machines: give --token-env, the variable with a token")
     listener = _listening(host, port)
     try:
+        home.make()
         spool = Spool(home.received, int(max_spool_gb * 1e9))
     except SpoolError as problem:
         refuse(str(problem))
+    except OSError as problem:
+        refuse(f"{home.local_folder} cannot be made: {problem.strerror or problem}")
     tally = Tally()
     _print_start(listener, host, home, token_env)
+    warn_if_readable(home)
     asyncio.run(_serve(receiver(spool, tally, token), listener, spool, keep_days, tally))
     spool.close()
     echo(f"evaluation-assets: stopped. {tally}", err=True)

@@ -11,7 +11,7 @@ from upath import UPath
 
 from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
 from evaluation_assets.cli.options import with_panel
-from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
 from evaluation_assets.core.agents.runner import bound
@@ -21,7 +21,9 @@ from evaluation_assets.core.drops import find
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.intake.suites import take_in_agent, take_in_suite
-from evaluation_assets.core.judging.panel import Panel
+from evaluation_assets.core.judging.panel import InvalidPanel, Panel
+from evaluation_assets.core.llm.budget import NO_LIMIT
+from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.suites.formats.registry import (
     SUITE_FORMATS,
     LoadedSuite,
@@ -31,6 +33,7 @@ from evaluation_assets.core.suites.formats.registry import (
 )
 from evaluation_assets.core.suites.suite import InvalidSuite, suite_schema
 from evaluation_assets.defs.names import AGENT_RUNS
+from evaluation_assets.runs.paid import PaidEvaluation
 
 
 @click.group("suite")
@@ -99,6 +102,15 @@ def list_formats() -> None:
 @click.option(
     "--judging-budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before the judges spend more, per drop."
 )
+@click.option(
+    "--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before all agents make more model calls."
+)
+@click.option(
+    "--judging-budget-calls",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Stop before the judges make more model calls, per drop.",
+)
 @click.option("--fresh", is_flag=True, help="Call the models again instead of using replies from the ledger.")
 @click.option("--dry-run", is_flag=True, help="Print an upper bound of calls and cost; make no model calls.")
 @click.option("--quiet", is_flag=True, help="Show no progress and no warnings.")
@@ -112,6 +124,8 @@ def run_suite_command(
     concurrency: int | None,
     budget: float | None,
     judging_budget: float | None,
+    budget_calls: int | None,
+    judging_budget_calls: int | None,
     fresh: bool,
     dry_run: bool,
     quiet: bool,
@@ -131,6 +145,11 @@ def run_suite_command(
     if dry_run:
         _print_bounds(agents, len(loaded.suite.cases), trials)
         return
+    _check_budgets(agents, budget, budget_calls)
+    try:
+        PaidEvaluation(home, panel, Settings(), name).check_budget(judging_budget, judging_budget_calls)
+    except InvalidPanel as problem:
+        refuse(f"--judging-budget: {problem}")
     prepare(home)
     if suite.exists():
         take_in_suite(home, suite)
@@ -143,7 +162,7 @@ def run_suite_command(
     from evaluation_assets.runs.jobs import RunOptions, evaluate_drops, run_suite  # noqa: PLC0415
     from evaluation_assets.runs.progress import RunProgress  # noqa: PLC0415
 
-    config = {"trials": trials, "fresh": fresh} | ({} if budget is None else {"budget_usd": budget})
+    config = {"trials": trials, "fresh": fresh, "budget_usd": budget, "budget_calls": budget_calls}
     with resumable(home) as stop:
         ran = run_suite(home, agents, name, config, RunProgress(quiet=quiet, verbose=verbose), stop)
         status = EXIT_STATUS[ran.status]
@@ -156,7 +175,7 @@ def run_suite_command(
         if ran.message:
             echo(ran.message, err=True)
         drops = [find(home.drops, about["drop"]) for about in runs]
-        options = RunOptions(budget_usd=judging_budget)
+        options = RunOptions(budget_usd=judging_budget, budget_calls=judging_budget_calls)
         for outcome in evaluate_drops(home, panel, drops, options, RunProgress(quiet=quiet, verbose=verbose), stop):
             status = max(status, EXIT_STATUS[outcome.status])
             print_outcome(home, outcome)
@@ -178,6 +197,16 @@ def _agents(home: Installation, files: tuple[Path, ...]) -> list[AgentSettings]:
     if not agents:
         raise InvalidAgent(f"no agents found. Use --agent FILE, or put agent files into {home.agents}")
     return agents
+
+
+def _check_budgets(agents: list[AgentSettings], budget: float | None, budget_calls: int | None) -> None:
+    """Refuse a budget in US dollars for agents whose price is unknown; programs of the user's own have none."""
+    limited = budget is not None or budget_calls is not None
+    for agent in agents if limited else ():
+        if agent.is_own:
+            warn(f"{agent.name} pays for its own model calls, which no budget of ours limits")
+        elif budget_calls is None and bound(agent, 1).usd is None:
+            refuse(f"the price of {agent.name} ({agent.model_name}) is unknown, {NO_LIMIT}")
 
 
 def _print_bounds(agents: list[AgentSettings], cases: int, trials: int) -> None:

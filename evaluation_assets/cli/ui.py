@@ -18,6 +18,7 @@ import click
 from evaluation_assets.cli.code_servers import keep_alive
 from evaluation_assets.cli.options import with_home
 from evaluation_assets.cli.output import echo, refuse
+from evaluation_assets.cli.private_home import warn_if_readable
 from evaluation_assets.cli.report_server import serving
 from evaluation_assets.core.agents.settings import InvalidAgent, agent_files, load_agents
 from evaluation_assets.core.installation import Installation
@@ -44,6 +45,7 @@ def ui(home: Installation, port: int, host: str, report_port: int | None) -> Non
     The daemon evaluates new and changed files in the drops folder.
     """
     prepare(home)
+    warn_if_readable(home)
     try:
         load_panel(home.panel_file)
         load_rubrics(home.rubrics)

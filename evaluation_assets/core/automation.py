@@ -43,12 +43,15 @@ class NightlyRunSettings(Section):
 
     Attributes:
         trials: Number of attempts at each case.
-        budget_usd: US dollars that all agents together may spend on one suite. `null`: no limit.
+        budget_usd: US dollars that all agents together may spend on one suite. `null`: no limit. A model whose price is
+            unknown is not called under this limit alone: set its `price`, or `budget_calls`.
+        budget_calls: Model calls that all agents together may make on one suite. `null`: no limit.
         fresh: `true` calls models again; `false` uses replies in the ledger.
     """
 
     trials: int = Field(default=1, ge=1)
     budget_usd: float | None = Field(default=10.0, ge=0)
+    budget_calls: int | None = Field(default=None, ge=0)
     fresh: bool = True
 
 

@@ -66,7 +66,7 @@ class Installation:
     @property
     def unfinished_runs(self) -> Path:
         """Where runs of agents keep what they have done so far."""
-        return self._local / "agent_runs"
+        return self.local_folder / "agent_runs"
 
     @property
     def panel_file(self) -> UPath:
@@ -121,26 +121,36 @@ class Installation:
     @property
     def ledger_url(self) -> str:
         """The database of paid replies: `EVALUATION_LEDGER_URL`, else SQLite in the home folder."""
-        return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{self._local / 'ledger.sqlite'}"
+        return os.environ.get("EVALUATION_LEDGER_URL") or f"sqlite:///{self.local_folder / 'ledger.sqlite'}"
 
     @property
     def has_ledger(self) -> bool:
         """Whether there is a ledger to look into."""
-        return "EVALUATION_LEDGER_URL" in os.environ or (self._local / "ledger.sqlite").exists()
+        return "EVALUATION_LEDGER_URL" in os.environ or (self.local_folder / "ledger.sqlite").exists()
 
     @property
     def received(self) -> Path:
         """The spool of the receiver, an SQLite file."""
-        return self._local / "received.sqlite"
+        return self.local_folder / "received.sqlite"
 
     @property
     def dagster(self) -> Path:
         """DAGSTER_HOME."""
-        return self._local / "dagster"
+        return self.local_folder / "dagster"
 
     @property
-    def _local(self) -> Path:
+    def local_folder(self) -> Path:
+        """The home folder, or where files are kept that have to be on this machine."""
         return Path(self.root.path) if _is_local(self.root) else Path(_DEFAULT).resolve()
+
+    def make(self) -> None:
+        """Make the local folder where it is missing. Only its owner can enter it, which protects all that is in it."""
+        self.local_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @property
+    def is_readable_by_others(self) -> bool:
+        """Whether other users of this machine can enter the local folder."""
+        return os.name == "posix" and bool(self.local_folder.stat().st_mode & (stat.S_IXGRP | stat.S_IXOTH))
 
     def reports(self, name: str) -> UPath:
         """The report files of a drop, by its key, or of a suite."""

@@ -33,6 +33,7 @@ class AgentRunConfig(dg.Config):
 
     trials: int = 1
     budget_usd: float | None = None
+    budget_calls: int | None = None
     fresh: bool = False
 
 
@@ -93,6 +94,7 @@ def _agent_runs(agents: Sequence[AgentSettings]) -> dg.AssetsDefinition:
                 run=context.run.run_id,
                 trials=config.trials,
                 budget_usd=config.budget_usd,
+                budget_calls=config.budget_calls,
                 fresh=config.fresh,
             )
             async for agent, tally in run.run_all(home.home, chosen, context.log.info):

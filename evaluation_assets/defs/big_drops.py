@@ -51,7 +51,7 @@ def judge_in_parts(
     if parts is None:
         return None
     context.log.info(f"judging {context.partition_key} in {parts.count} parts")
-    if config.budget_usd is None:
+    if not config.has_budget:
         parts.announce({key.to_user_string(): version for key, version in chosen.items()})
     part_context = PartContext(context.op_execution_context, context.partition_key, chosen.keys())
     while waiting := [number for number in parts.numbers if not parts.is_judged(number)]:

@@ -48,7 +48,7 @@ def canary_assets(judges: Sequence[Judge], rubrics: Rubrics, settings: CanarySet
         chosen = chosen_judges(context, CANARY_VERDICTS, asked)
         own = {judge.name: [home.home.table(drop, table.name, judge.name) for table in OWN] for judge in chosen}
         earlier = {judge.name: home.home.table(drop, CANARY_VERDICTS.name, judge.name) for judge in chosen}
-        run = CanaryRun(drop, context.run.run_id, rubrics, repeats, config.budget_usd)
+        run = CanaryRun(drop, context.run.run_id, rubrics, repeats, config.budget())
         done = run.judge(chosen, own, earlier)
         async for output in outputs(done, CANARY_VERDICTS, lambda each: {COVERAGE: canaries_answered(each)}):
             yield output

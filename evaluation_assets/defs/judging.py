@@ -82,7 +82,7 @@ def _level(
             done = parts.judged(table, chosen)
         else:
             gates = cascading.gates(home.home, drop, table, chosen, context.log.warning)
-            run = PanelRun(table, drop, context.run.run_id, config.budget_usd, context.log.info, gates)
+            run = PanelRun(table, drop, context.run.run_id, config.budget(), context.log.info, gates)
             done = run.judge(chosen, chains)
         async for output in outputs(
             done, table, lambda each: {COVERAGE: coverage(each.tally), TEXT_SEEN: text_seen(each.tally)}

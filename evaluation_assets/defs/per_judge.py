@@ -11,6 +11,7 @@ from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL
 from evaluation_assets.core.lake import Stored, Stream
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import JudgedTable
 from evaluation_assets.core.tables import CATEGORY_VERDICTS, CLIP_VERDICTS, SESSION_VERDICTS, TRAJECTORY_VERDICTS, Table
 from evaluation_assets.defs import groups
@@ -30,6 +31,20 @@ class JudgingConfig(dg.Config):
     budget_usd: float | None = Field(
         default=None, ge=0, description="US dollars, over all judges, levels and embeddings. Default: no limit."
     )
+    budget_calls: int | None = Field(
+        default=None,
+        ge=0,
+        description="Model calls, over all judges, levels and embeddings (each text is one). Default: no limit.",
+    )
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether there is a limit."""
+        return self.budget_usd is not None or self.budget_calls is not None
+
+    def budget(self) -> Budget:
+        """A budget with these limits."""
+        return Budget(self.budget_usd, limit_calls=self.budget_calls)
 
 
 def judge_key(table: Table, judge: str) -> dg.AssetKey:

@@ -63,9 +63,7 @@ def session_analyses(judges: Sequence[Judge], panel: Panel, ledger_url: str) -> 
         (trajectories,) = home.tables(drop, "preprocessed_trajectories")
 
         def rows() -> Iterator[analysed_sessions.Row]:
-            opened = opened_measure(
-                panel.embeddings, ledger_url, context.run.run_id, config.budget_usd, panel.redaction
-            )
+            opened = opened_measure(panel.embeddings, ledger_url, context.run.run_id, config.budget(), panel.redaction)
             with opened as (measure, summary.taken):
                 yield from analysed_sessions.session_analyses(
                     drop,

@@ -45,6 +45,7 @@ class RunOptions:
     settings: Settings = field(default_factory=Settings)
     split_size: int | None = None
     budget_usd: float | None = None
+    budget_calls: int | None = None
     preprocess_only: bool = False
     select: str | None = None
 
@@ -83,7 +84,8 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
     before = os.environ.get("DAGSTER_HOME")
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     try:
-        home.dagster.mkdir(parents=True, exist_ok=True)
+        home.make()
+        home.dagster.mkdir(exist_ok=True)
         with (home.dagster / "opening.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
             instance = open_instance(Path(str(home.dagster)))
@@ -327,6 +329,7 @@ def _run_config(options: RunOptions) -> dict[str, Any]:
         "beta_threshold": options.settings.beta_threshold,
         "on_violation": options.settings.on_violation,
         "budget_usd": options.budget_usd,
+        "budget_calls": options.budget_calls,
         "split_size": options.split_size or 0,
     }
     return {"loggers": {"console": {}}, "ops": {EVALUATE_DROP: {"config": config}}}

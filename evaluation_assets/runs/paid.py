@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from evaluation_assets.core.clips.tool_types import load_tool_types
 from evaluation_assets.core.drops import Drop, InvalidDrop
@@ -13,11 +14,15 @@ from evaluation_assets.core.judging.evaluators.packages import InvalidEvaluator
 from evaluation_assets.core.judging.judge import Judge
 from evaluation_assets.core.judging.panel import WITHOUT_MODEL, InvalidPanel, Panel, judges_of
 from evaluation_assets.core.judging.quotes import Quote
+from evaluation_assets.core.llm.budget import NO_LIMIT
 from evaluation_assets.core.llm.messages import TokenUsage
 from evaluation_assets.core.planning import Calls, Plan, plan, total_of
 from evaluation_assets.core.preprocessing.rules import Settings
 from evaluation_assets.core.rubrics.model import load_rubrics
 from evaluation_assets.core.settings import load_settings
+
+if TYPE_CHECKING:
+    from evaluation_assets.core.judging.model_judge import ModelJudge
 
 _SOME = TokenUsage(input_tokens=1_000_000, output_tokens=1_000_000)
 
@@ -91,6 +96,18 @@ class PaidEvaluation:
         judges = judges_of(self._panel, self._home.ledger_url)
         return [judge for judge in judges if _can_cost(judge)]
 
+    def check_budget(self, budget_usd: float | None, budget_calls: int | None) -> None:
+        """Check that a budget limits what it is for.
+
+        Raises:
+            InvalidPanel: only US dollars are limited, and the price of a model is unknown.
+            InvalidSelection: `select` names no asset of an evaluation.
+        """
+        if budget_usd is None or budget_calls is not None or not self._selects_verdicts():
+            return
+        if missing := unknown_prices(self._panel, self._priced):
+            raise InvalidPanel(f"the price of {', '.join(missing)} is unknown, {NO_LIMIT}")
+
     def _selects_verdicts(self) -> bool:
         if self._select is None:
             return True
@@ -106,12 +123,46 @@ def _has_key(variable: str | None) -> bool:
     return variable is None or bool(os.environ.get(variable))
 
 
+def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
+    """The judges, and the model of embeddings, whose price nobody knows, as messages name them."""
+    found = [
+        f"judge {judge.name} ({judge.model})"
+        for judge in judges
+        if (model := _asked(judge)) is not None and model.pricing.cost(_SOME) is None
+    ]
+    embeddings = panel.embeddings
+    if embeddings is not None and embeddings.provider != "local":
+        from evaluation_assets.core.sessions.embedding_similarity import pricing_of  # noqa: PLC0415
+
+        if pricing_of(embeddings).cost(_SOME) is None:
+            found.append(f"the embeddings ({embeddings.model})")
+    return found
+
+
+def missing_keys(panel: Panel, judges: Sequence[Judge]) -> dict[str, list[str]]:
+    """Who cannot be asked because an environment variable with a key is not set, by variable."""
+    wanted = [(judge.key_variable, f"judge {judge.name}") for judge in judges]
+    if panel.embeddings is not None and panel.embeddings.provider != "local":
+        wanted.append((panel.embeddings.key_variable, "the embeddings"))
+    missing: dict[str, list[str]] = {}
+    for variable, who in wanted:
+        if variable is not None and not _has_key(variable):
+            missing.setdefault(variable, []).append(who)
+    return missing
+
+
 def _can_cost(judge: Judge) -> bool:
+    model = _asked(judge)
+    return model is not None and model.pricing.cost(_SOME) != 0
+
+
+def _asked(judge: Judge) -> "ModelJudge | None":
+    """The model that a judge asks."""
     from evaluation_assets.core.judging.evaluators.judge import EvaluatorJudge  # noqa: PLC0415  (SQLAlchemy: 0.2 s)
     from evaluation_assets.core.judging.model_judge import ModelJudge  # noqa: PLC0415
 
     model = judge.asked if isinstance(judge, EvaluatorJudge) else judge
-    return isinstance(model, ModelJudge) and model.pricing.cost(_SOME) != 0
+    return model if isinstance(model, ModelJudge) else None
 
 
 def check_evaluators(panel: Panel) -> None:

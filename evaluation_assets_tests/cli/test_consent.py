@@ -123,3 +123,42 @@ def test_a_judge_with_a_key_is_enough(tmp_path: Path, server: ModelServer) -> No
     done = cli("evaluate", *given, "--yes")
     assert done.returncode in (0, 1), done.stderr
     assert len(server.requests()) == 2
+
+
+def test_a_budget_that_limits_nothing_is_refused_before_any_call(tmp_path: Path, server: ModelServer) -> None:
+    given = arguments(tmp_path, server, price=None)
+    refused = cli("evaluate", *given, "--budget", "0.01")
+    assert refused.returncode == 2
+    assert "the price of judge one (m) is unknown" in refused.stderr
+    assert "`price`" in refused.stderr and "--budget-calls" in refused.stderr
+    assert server.requests() == []
+    assert not list((tmp_path / "home" / "drops").glob("*.jsonl"))
+
+
+def test_a_budget_of_calls_limits_a_judge_without_a_price(tmp_path: Path, server: ModelServer) -> None:
+    given = arguments(tmp_path, server, price=None)
+    limited = cli("evaluate", *given, "--budget-calls", "3", "--budget", "0.01")
+    assert limited.returncode == 3
+    assert len(server.requests()) == 3
+    assert cli("evaluate", *given).returncode in (0, 1)
+    assert len(server.requests()) == 2 * (CLIPS + 3), "what was paid for is not asked again"
+
+
+def test_a_budget_without_a_price_is_no_matter_where_no_judge_is_selected(tmp_path: Path, server: ModelServer) -> None:
+    given = arguments(tmp_path, server, price=None)
+    assert cli("evaluate", *given, "--budget", "0.01", "--preprocess-only").returncode == 0
+
+
+def test_plan_names_what_is_missing_once(tmp_path: Path, server: ModelServer) -> None:
+    embeddings = {"model": "e", "base_url": server.openai_url, "api_key_env": "NO_SUCH_KEY"}
+    given = arguments(tmp_path, server, {"embeddings": embeddings}, price=None, api_key_env="NO_SUCH_KEY")
+    (tmp_path / "e.jsonl").write_bytes(drop_of(1))
+    said = cli("plan", str(tmp_path / "e.jsonl"), *given).stdout
+    missing = said.partition("\nmissing\n")[2]
+    assert missing.splitlines() == [
+        "  price              of judge one (m): set its `price` in panel.yaml, or limit calls with --budget-calls",
+        "  price              of the embeddings (e): set its `price` in panel.yaml, or limit calls with --budget-calls",
+        "  key                NO_SUCH_KEY is not set; judge one and the embeddings cannot be asked",
+    ]
+    (tmp_path / "known").mkdir()
+    assert "missing" not in cli("plan", *arguments(tmp_path / "known", server)).stdout

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import orjson
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from evaluation_assets.cli.main import main as command_line
@@ -59,6 +60,24 @@ def test_agents_of_a_suite_are_put_side_by_side(tmp_path: Path, server: ModelSer
     ]
     assert [rate.pass_hat for rate in renewed.agents[0].trials] == [1.0, 1.0]
     assert renewed.agents[0].drop != found.agents[0].drop and renewed.agents[1].drop == found.agents[1].drop
+
+
+def test_budgets_that_limit_nothing_are_refused_before_any_call(tmp_path: Path, server: ModelServer) -> None:
+    home = installed(tmp_path, server, "good0")
+    file = Path(home.agents.path) / "good0.yaml"
+    settings = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump({name: value for name, value in settings.items() if name != "price"}))
+    judges = [{"name": "one", "provider": "openai_compatible", "base_url": server.openai_url, "model": "m"}]
+    (tmp_path / "panel.yaml").write_text(yaml.safe_dump({"judges": judges}))
+    given = "sums", "--panel", str(tmp_path / "panel.yaml")
+    status, said = commanded(Path(home.root.path), *given, "--budget", "5")
+    assert status == 2 and "the price of good0" in said and "--budget-calls" in said
+    status, said = commanded(Path(home.root.path), *given, "--judging-budget", "5")
+    assert status == 2 and "the price of judge one (m) is unknown" in said
+    assert server.requests() == []
+    server.script(answering("good0"))
+    status, said = commanded(Path(home.root.path), "sums", "--budget-calls", "2")
+    assert status == 3 and len(server.requests()) == 2
 
 
 def test_suite_run_from_files_to_report(tmp_path: Path, server: ModelServer) -> None:

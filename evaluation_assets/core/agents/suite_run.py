@@ -43,6 +43,7 @@ class SuiteRun:
     run: str
     trials: int
     budget_usd: float | None
+    budget_calls: int | None
     fresh: bool
 
     async def run_all(
@@ -55,7 +56,8 @@ class SuiteRun:
             JournalInUse: another process is running one of the agents on this suite.
         """
         ledger = Ledger(home.ledger_url)
-        budget = Budget(self.budget_usd, ledger.spent(self.run))
+        budget = Budget(self.budget_usd, limit_calls=self.budget_calls)
+        budget.begin_at(ledger.spent(self.run), ledger.count({self.run}))
         settings = RunSettings(
             suite_name=self.suite_name,
             trials=self.trials,

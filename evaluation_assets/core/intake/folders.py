@@ -10,6 +10,7 @@ from evaluation_assets.core.lake import publish_bytes
 
 def prepare(home: Installation) -> None:
     """Make the folders of an installation and give Dagster its settings; what is there stays as it is."""
+    home.make()
     kept = (home.drops, home.suites, home.agents, home.lake, home.root / "reports", home.root / "baselines")
     for folder in (*kept, home.dagster):
         folder.mkdir(parents=True, exist_ok=True)

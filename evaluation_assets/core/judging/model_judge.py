@@ -111,7 +111,7 @@ class ModelJudge:
         """The judge with open connections, for one level of one run. An endpoint that was dead is tried once."""
         try:
             ledger = await self._opened_ledger()
-            spent, secret = ledger.spent(run), ledger.secret()
+            spent, secret = (ledger.spent(run), ledger.count({run})), ledger.secret()
         except LedgerError as problem:
             yield _SilentJudge(self, Stopped("ledger", str(problem)))
             return
@@ -120,7 +120,7 @@ class ModelJudge:
             stopped = None
         except ProviderError as problem:  # no key: every verdict says so, and the panel goes on
             provider, stopped = None, Stopped(problem.kind, str(problem))
-        budget.begin_at(spent)
+        budget.begin_at(*spent)
         dead = self._endpoint_was_dead
         client = Client(self.settings, provider, ledger, self.pricing, run, budget, stopped, suspicious=dead)
         batches = None

@@ -153,7 +153,7 @@ class EndpointVectors:
         try:
             if self._stopped is not None:
                 raise self._stopped
-            with self._budget.reserved_now(most):
+            with self._budget.reserved_now(most, len(texts)):
                 sent = time.monotonic()
                 answer = self._answer(texts)
         except Stopped as problem:

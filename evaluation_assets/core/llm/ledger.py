@@ -311,7 +311,7 @@ class Ledger:
 
     def count(self, runs: Collection[str]) -> int:
         """How many replies these runs have paid for."""
-        with self._engine.connect() as connection:
+        with _told(self._url), self._engine.connect() as connection:
             query = sa.select(sa.func.count()).where(_REPLIES.c.run.in_(runs))
             return connection.execute(query).scalar_one()
 

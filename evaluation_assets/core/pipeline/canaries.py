@@ -43,15 +43,15 @@ class CanaryRun:
         run: id of the run; replies are paid for anew in each.
         rubrics: those of clips are asked.
         repeats: verdicts on each canary; with 0 nothing is asked.
-        budget_usd: what the judges together may spend; `None` is no limit.
+        budget: what the judges together may spend.
     """
 
-    def __init__(self, drop: str, run: str, rubrics: Rubrics, repeats: int, budget_usd: float | None) -> None:
+    def __init__(self, drop: str, run: str, rubrics: Rubrics, repeats: int, budget: Budget) -> None:
         self._drop = drop
         self._run = run
         self._rubrics = rubrics
         self._repeats = repeats
-        self._budget = Budget(budget_usd)
+        self._budget = budget
 
     async def judge(
         self, judges: Sequence[Judge], own: Mapping[str, Sequence[Stored]], earlier: Mapping[str, Stored]

@@ -45,14 +45,14 @@ class PanelRun:
         table: Table,
         drop: str,
         run: str,
-        budget_usd: float | None,
+        budget: Budget,
         log: Callable[[str], object],
         gates: Mapping[str, StageGate] | None = None,
     ) -> None:
         self._table = table
         self._drop = drop
         self._run = run
-        self._budget = Budget(budget_usd)
+        self._budget = budget
         self._log = log
         self._gates = gates or {}
 

@@ -32,13 +32,13 @@ def opened_measure(
     settings: EmbeddingSettings | None,
     ledger_url: str,
     run: str,
-    budget_usd: float | None,
+    budget: Budget,
     redaction: Redaction = Redaction(),
 ) -> Iterator[tuple[Similarity, Taken]]:
     """Open the panel's measure for one run, with a tally of its usage. Without embeddings: character n-grams.
 
-    It may spend what is left of `budget_usd`, which all judges of the run share; `None` is no limit. `redaction` is
-    what the panel replaces in texts before they are sent to an endpoint.
+    It may spend what is left of the budget, which all judges of the run share. `redaction` is what the panel replaces
+    in texts before they are sent to an endpoint.
     """
     if settings is None:
         yield LexicalSimilarity(), Taken()
@@ -48,21 +48,22 @@ def opened_measure(
     else:
         ledger = Ledger(ledger_url)
         try:
+            budget.begin_at(ledger.spent(run), ledger.count({run}))
             vectors = EndpointVectors(
                 model=settings.model,
                 base_url=settings.base_url,
                 key_variable=settings.key_variable,
                 ledger=ledger,
-                pricing=_pricing(settings),
+                pricing=pricing_of(settings),
                 run=run,
-                budget=Budget(budget_usd, ledger.spent(run)),
+                budget=budget,
             )
             yield EmbeddingSimilarity(settings, vectors, settings.redaction or redaction), vectors.taken
         finally:
             ledger.close()
 
 
-def _pricing(settings: EmbeddingSettings) -> Pricing:
+def pricing_of(settings: EmbeddingSettings) -> Pricing:
     """The price in the panel, or else the list price of the provider with this address."""
     if settings.price is not None:
         return OwnPrice(settings.price)

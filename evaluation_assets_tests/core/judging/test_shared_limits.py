@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from evaluation_assets.core.judging.panel import judges_of, panel_of
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.pipeline.verdicts import PanelRun
 from evaluation_assets.core.tables import CLIP_VERDICTS
 from evaluation_assets_tests.judging_alone import CLIPS, chains, work
@@ -25,7 +26,7 @@ def outcomes_of(server: ModelServer, url: str, count: int, *judges: dict[str, ob
 
     async def judged() -> dict[str, Counter[str]]:
         found = {}
-        run = PanelRun(CLIP_VERDICTS, "drop", "run", None, lambda _: None)
+        run = PanelRun(CLIP_VERDICTS, "drop", "run", Budget(), lambda _: None)
         async for done in run.judge(judges_of(given, url), lambda _: chains(count)):
             with done.verdicts:
                 found[done.judge.name] = Counter(done.tally.outcomes)

@@ -74,7 +74,7 @@ def cascade() -> FittedCascade:
 
 async def judged(cascade: FittedCascade, *judges: Scripted, stored: dict[str, Statements] | None = None) -> dict:
     gates = stage_gates(cascade, STAGES, [judge.name for judge in judges], stored or {})
-    run = PanelRun(CLIP_VERDICTS, "d", "run", None, lambda _: None, gates)
+    run = PanelRun(CLIP_VERDICTS, "d", "run", Budget(), lambda _: None, gates)
     found = {}
     async for table in run.judge(judges, lambda _: chains(5)):
         with table.verdicts as spool:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation_assets.core.judging.panel import InvalidPanel, panel_of
+from evaluation_assets.core.llm.budget import Budget
 from evaluation_assets.core.llm.embeddings import Taken, _shares
 from evaluation_assets.core.llm.ledger import Ledger, question_key
 from evaluation_assets.core.sessions.embedding_similarity import (
@@ -41,7 +42,7 @@ def opened(server: ModelServer, tmp_path: Path) -> Iterator[Open]:
         def measure(run: str = "run", budget_usd: float | None = None, **more: object) -> tuple[Similarity, Taken]:
             given = {"model": "m", "base_url": server.openai_url, "api_key_env": "PATH"} | more
             settings = EmbeddingSettings.model_validate(given)
-            return stack.enter_context(opened_measure(settings, ledger_url(tmp_path), run, budget_usd))
+            return stack.enter_context(opened_measure(settings, ledger_url(tmp_path), run, Budget(budget_usd)))
 
         yield measure
 
@@ -103,9 +104,9 @@ def test_a_price_that_nobody_knows_is_unknown_and_not_0(opened: Open, tmp_path: 
 
 def test_openais_own_models_have_their_list_price() -> None:
     from evaluation_assets.core.llm.messages import TokenUsage
-    from evaluation_assets.core.sessions.embedding_similarity import _pricing
+    from evaluation_assets.core.sessions.embedding_similarity import pricing_of
 
-    price = _pricing(EmbeddingSettings(model="text-embedding-3-small"))
+    price = pricing_of(EmbeddingSettings(model="text-embedding-3-small"))
     assert price.cost(TokenUsage(input_tokens=1_000_000, output_tokens=0)) == pytest.approx(0.02)
 
 
@@ -198,7 +199,7 @@ def local(folder: Path) -> EmbeddingSettings:
 
 def test_a_local_model_needs_no_server_and_no_ledger(tmp_path: Path) -> None:
     settings = local(tmp_path)
-    with opened_measure(settings, "sqlite:////nowhere/ledger.db", "run", None) as (measure, taken):
+    with opened_measure(settings, "sqlite:////nowhere/ledger.db", "run", Budget()) as (measure, taken):
         matrix = measure.matrix(["a train", "the railway", "cake", "", "nothing known"])
     assert isinstance(measure, EmbeddingSimilarity)
     assert matrix[0, 1] > 0.9
@@ -210,7 +211,7 @@ def test_a_local_model_needs_no_server_and_no_ledger(tmp_path: Path) -> None:
 def test_a_local_model_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
     settings = local(tmp_path).model_copy(update={"model": str(tmp_path / "missing")})
     with (
-        opened_measure(settings, "", "run", None) as (measure, _),
+        opened_measure(settings, "", "run", Budget()) as (measure, _),
         pytest.raises(SimilarityUnavailable, match="loaded"),
     ):
         measure.matrix(["a", "b"])
@@ -275,7 +276,7 @@ def two(
 def test_an_answer_that_holds_no_embeddings_is_no_measure(tmp_path: Path, body: str) -> None:
     with answering(body) as (address, _):
         settings = EmbeddingSettings(model="m", base_url=address)
-        with opened_measure(settings, ledger_url(tmp_path), "run", None) as (measure, taken):
+        with opened_measure(settings, ledger_url(tmp_path), "run", Budget()) as (measure, taken):
             with pytest.raises(SimilarityUnavailable, match="embedding"):
                 measure.matrix(["a text", "another"])
             assert taken.texts == 0
@@ -285,7 +286,7 @@ def test_an_answer_that_holds_no_embeddings_is_no_measure(tmp_path: Path, body: 
 def test_tokens_that_an_answer_does_not_say_are_unknown(tmp_path: Path, usage: str) -> None:
     with answering(two("[3, 4]", usage=usage)) as (address, _):
         settings = EmbeddingSettings(model="m", base_url=address)
-        with opened_measure(settings, ledger_url(tmp_path), "run", None) as (measure, taken):
+        with opened_measure(settings, ledger_url(tmp_path), "run", Budget()) as (measure, taken):
             assert measure.matrix(["a text", "another"])[0, 1] == pytest.approx(11 / 5**1.5)
             assert (taken.texts, taken.input_tokens) == (2, None)
 
@@ -298,7 +299,7 @@ def test_the_key_for_openai_is_sent_to_nobody_else(tmp_path: Path, monkeypatch: 
             EmbeddingSettings(model="a", base_url=address),
             EmbeddingSettings(model="b", base_url=address, api_key_env="OWN_KEY"),
         ):
-            with opened_measure(settings, ledger_url(tmp_path), "run", None) as (measure, _):
+            with opened_measure(settings, ledger_url(tmp_path), "run", Budget()) as (measure, _):
                 measure.matrix(["a text", "another"])
     assert keys == ["Bearer none", "Bearer for-this-server"]
     assert EmbeddingSettings(model="a").key_variable == "OPENAI_API_KEY"

@@ -63,7 +63,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer a chat completion. Failures have a status that no client retries: the model was retried already."""
-        length = min(int(self.headers.get("content-length") or 0), _LARGEST_REQUEST)
+        said = self.headers.get("content-length", "")
+        if "origin" in self.headers or not said.isdecimal() or int(said[:12]) > _LARGEST_REQUEST:
+            self.close_connection = True  # its body is not read
+            self._answer(403, {"error": {"message": "only metrics of this process are answered"}})
+            return
+        length = int(said)
         asked = json_object(self.rfile.read(length).decode(errors="replace")) or {}
         route = self.route(str(asked.get("model")))
         if route is None:
