@@ -184,6 +184,16 @@ except KeyboardInterrupt:
 """
 
 
+def test_a_program_ends_without_a_search_among_all_objects(tmp_path: Path) -> None:
+    """It took most of the time between Ctrl-C and the end of an interrupted notebook, ten seconds on a busy machine."""
+    (tmp_path / "d.jsonl").write_bytes(record())
+    told = "gc.callbacks.append(lambda phase, _: print(len(gc.get_objects())) if phase == 'start' else None)"
+    script = f"import gc, evaluation_assets as ea; ea.evaluate('d.jsonl', home='home'); print('done'); {told}"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    searched = [int(line) for line in done.stdout.split("done\n")[1].split()]
+    assert searched and max(searched) < 20_000, "objects that the last search goes through"
+
+
 @pytest.mark.parametrize("call", ["evaluate()", "asyncio.run(cell())"], ids=["script", "notebook"])
 def test_ctrl_c_cancels_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
