@@ -17,6 +17,7 @@ from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import EMBEDDED, PYTHON, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
 from evaluation_assets.runs.paid import check_evaluators
 
@@ -72,7 +73,7 @@ def init_panel(home: Installation) -> None:
         except InvalidPanel as problem:
             echo(f"{problem}; try again", err=True)
             judges.pop()
-    home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
+    publish_bytes(home.panel_file, yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False).encode())
     echo(f"written to {home.panel_file}; test it with: evaluation-assets panel test")
 
 
