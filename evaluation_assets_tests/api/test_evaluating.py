@@ -21,7 +21,7 @@ from evaluation_assets_tests.api.conftest import Evaluated
 from evaluation_assets_tests.conftest import KEY, SAMPLE, command, record
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
-from evaluation_assets_tests.model_server import ModelServer, model_server
+from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 from evaluation_assets_tests.test_ui import wait_for
 
 EXAMPLES = SAMPLE.parents[1]
@@ -158,7 +158,7 @@ def test_a_spent_budget_is_an_error_with_what_there_is(tmp_path: Path, server: M
 def test_a_blocking_check_is_no_error_until_it_is_checked(tmp_path: Path, server: ModelServer) -> None:
     (tmp_path / "d.jsonl").write_bytes(drop_of(1))
     (tmp_path / "panel.yaml").write_text(json.dumps(panel_of(server)))
-    os.environ.pop("TEST_KEY")
+    server.script([rule("wrong_key")])
     result = ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home", panel=tmp_path / "panel.yaml")
     assert not result.passed and result.status == "check_failed"
     with pytest.raises(ea.RunFailed, match=r"d: enough_scored: .* Report: "):
