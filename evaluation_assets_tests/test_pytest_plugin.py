@@ -9,7 +9,7 @@ import pytest
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.installed_plugin import with_pytest_plugin
 from evaluation_assets_tests.model_judging import drop_of, judge
-from evaluation_assets_tests.model_server import ModelServer
+from evaluation_assets_tests.model_server import ModelServer, rule
 
 pytest_plugins = ["pytester"]
 
@@ -86,9 +86,7 @@ def test_options_and_settings_name_home_and_panel(project: pytest.Pytester) -> N
     assert (project.path / "by_setting" / "reports" / "runs" / "report.html").exists()
 
 
-def test_an_incomplete_evaluation_is_no_passed_gate(
-    project: pytest.Pytester, server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_incomplete_evaluation_is_no_passed_gate(project: pytest.Pytester, server: ModelServer) -> None:
     (project.path / "main.jsonl").write_bytes(drop_of(2))
     (project.path / "panel.json").write_text(json.dumps({"judges": [judge(server)]}))
     project.makepyfile(
@@ -97,7 +95,7 @@ def test_an_incomplete_evaluation_is_no_passed_gate(
             evaluation("main.jsonl", panel="panel.json", budget=1.0).gate(baseline="main")
         """
     )
-    monkeypatch.delenv("TEST_KEY")
+    server.script([rule("wrong_key")])
     done = run(project)
     done.assert_outcomes(failed=1)
     done.stdout.fnmatch_lines(["main was not evaluated completely: enough_scored: *", "report: */main/report.html"])

@@ -1,6 +1,5 @@
 """The group of all commands: each is imported when it runs, and storage errors are one line instead of a traceback."""
 
-import atexit
 import errno
 import gc
 import signal
@@ -13,7 +12,7 @@ from typing import Any
 import click
 
 from evaluation_assets.cli.output import echo, refuse
-from evaluation_assets.core.garbage import COLLECTED_EVERY
+from evaluation_assets.core.garbage import COLLECTED_EVERY, end_without_search
 from evaluation_assets.core.stop_signals import Interrupted, end_process, handle_signals, interrupt, stopped_by
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -67,7 +66,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         gc.set_threshold(COLLECTED_EVERY, *gc.get_threshold()[1:])
-        atexit.register(gc.freeze)  # else Python's end takes a second: it looks for cycles among all objects
+        end_without_search()
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort) as stopped:  # click aborts where a question is interrupted

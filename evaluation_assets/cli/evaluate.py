@@ -23,6 +23,7 @@ from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.intake.suites import take_in_suite
 from evaluation_assets.core.judging.model_use import model_use
 from evaluation_assets.core.judging.panel import InvalidPanel, Panel
+from evaluation_assets.core.lake import publish_copy
 from evaluation_assets.core.llm.errors import LedgerError
 from evaluation_assets.core.plain_text import for_terminal
 from evaluation_assets.core.preprocessing.rules import OnViolation, Settings
@@ -291,8 +292,7 @@ def _copy_files(home: Installation, drop: Drop, output: Path) -> None:
     for path in source.rglob("*"):
         if path.is_file():
             place = target / path.path.removeprefix(source.path).strip("/")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(path.read_bytes())
+            publish_copy(path, UPath(place))
     split = f"pre{drop.name}"
     there = {path.name for path in (source / split).iterdir()} if (source / split).exists() else set()
     remove_earlier(UPath(target / split), drop.name, there)

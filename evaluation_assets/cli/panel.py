@@ -20,6 +20,7 @@ from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.core.judging.panel import EMBEDDED, PYTHON, InvalidPanel, JudgeSettings, Panel, panel_of
 from evaluation_assets.core.judging.trial import try_panel
 from evaluation_assets.core.judging.verdicts import Verdict
+from evaluation_assets.core.lake import publish_bytes
 from evaluation_assets.core.llm.addresses import Address
 from evaluation_assets.core.llm.endpoints import AssetName
 from evaluation_assets.core.llm.providers.capabilities import PROVIDERS
@@ -81,7 +82,7 @@ def init_panel(home: Installation) -> None:
     keep = f"Keep the embedded judge, {EMBEDDED}, too? Scores average all judges of the panel"
     if has_models and click.confirm(keep, default=False):
         judges.append({"name": EMBEDDED, "provider": EMBEDDED})
-    home.panel_file.write_text(yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False))
+    publish_bytes(home.panel_file, yaml.safe_dump({"quorum": 1, "judges": judges}, sort_keys=False).encode())
     test = f"evaluation-assets panel test --home {shlex.quote(str(home.root))}"
     echo(f"written to {home.panel_file}; test it with: {test}")
 

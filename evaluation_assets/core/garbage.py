@@ -1,5 +1,6 @@
 """Fewer of Python's searches for cycles among objects: imports and evaluations make many objects and few cycles."""
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,3 +21,11 @@ def rarely_collected() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+def end_without_search() -> None:
+    """Let the process end without a last search: going through all of Dagster's objects takes a second, or ten times
+    that on a machine that is busy.
+    """
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)

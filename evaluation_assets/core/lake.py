@@ -4,19 +4,20 @@ import errno
 import gc
 import shutil
 import tempfile
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import IO, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from upath import UPath
 
+from evaluation_assets.core.staging import staged
 from evaluation_assets.core.tables import Table
 
 Row = Mapping[str, Any]
@@ -268,14 +269,8 @@ def publish(path: UPath, write_to: Callable[[IO[bytes]], None]) -> None:
             with path.open("wb") as sink:
                 shutil.copyfileobj(whole, sink, 1 << 20)
         return
-    staging = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        with _named_when_full(path), staging.open("wb") as sink:
-            write_to(sink)
-        staging.replace(path)
-    except BaseException:
-        staging.unlink(missing_ok=True)
-        raise
+    with _named_when_full(path), staged(Path(path.path)) as sink:
+        write_to(sink)
 
 
 @contextmanager

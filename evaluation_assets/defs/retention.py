@@ -21,6 +21,8 @@ from evaluation_assets.defs.names import (
     RUN_AGENTS,
     SEND_SCORES,
 )
+from evaluation_assets.resources.installation import HomeResource
+from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import remove_event_log
 
 JOBS = (
@@ -51,11 +53,12 @@ def prune_job(run_days: int) -> dg.JobDefinition:
     """Forget runs that ended more than so many days ago, unless the state of an asset depends on them."""
 
     @dg.op(name="delete_old_runs", description="Deletes old runs with their events and logs.")
-    def prune(context: dg.OpExecutionContext, config: PruneConfig) -> None:
+    def prune(context: dg.OpExecutionContext, config: PruneConfig, home: HomeResource) -> None:
         days = run_days if config.run_days is None else config.run_days
         before = datetime.now(UTC) - timedelta(days=days)
         forgotten = forget_runs(context.instance, before.timestamp())
         context.log.info(f"{counted(len(forgotten), 'run')} that ended before {before:%Y-%m-%d %H:%M} UTC deleted")
+        context.log.info(f"{counted(remove_leftovers(context.instance, home.home), 'leftover')} of killed runs removed")
 
     @dg.job(
         name=PRUNE_HISTORY,

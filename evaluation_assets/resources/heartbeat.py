@@ -3,16 +3,21 @@
 import json
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import dagster as dg
+import sqlalchemy as sa
+from dagster._core.storage.runs.schema import KeyValueStoreTable
+from dagster._core.storage.runs.sql_run_storage import SqlRunStorage
 
 from evaluation_assets.core.cancellation import stop_thread
 from evaluation_assets.core.processes import Process
 
 BEAT_SECONDS = 20.0
+
+_PREFIX = "evaluation_assets/heartbeat/"
 
 _ENDED_BY_OTHERS = {dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.FAILURE}
 
@@ -76,5 +81,25 @@ def beating(instance: dg.DagsterInstance, run_id: str, seconds: float = BEAT_SEC
         thread.join()
 
 
+def beating_runs(instance: dg.DagsterInstance) -> list[str]:
+    """IDs of the runs whose heartbeats are stored, those that have ended too."""
+    storage = instance.run_storage
+    if not isinstance(storage, SqlRunStorage):
+        return []
+    column = KeyValueStoreTable.c.key
+    with storage.connect() as connection:
+        found = connection.execute(sa.select(column).where(column.startswith(_PREFIX, autoescape=True))).scalars()
+        return [key.removeprefix(_PREFIX) for key in found]
+
+
+def forget_heartbeats(instance: dg.DagsterInstance, runs: Sequence[str]) -> None:
+    """Delete the heartbeats of runs that have ended. Dagster's own interface can only overwrite them."""
+    storage = instance.run_storage
+    if isinstance(storage, SqlRunStorage):
+        with storage.connect() as connection:
+            for run in runs:
+                connection.execute(KeyValueStoreTable.delete().where(KeyValueStoreTable.c.key == _key(run)))
+
+
 def _key(run_id: str) -> str:
-    return f"evaluation_assets/heartbeat/{run_id}"
+    return f"{_PREFIX}{run_id}"

@@ -30,6 +30,7 @@ from evaluation_assets.defs.names import (
     STOPPED,
 )
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
+from evaluation_assets.resources.leftovers import remove_leftovers
 from evaluation_assets.resources.sqlite_storage import open_instance
 from evaluation_assets.runs.progress import RunProgress
 from evaluation_assets.runs.selection import assets_of, missing_upstream
@@ -90,7 +91,8 @@ def instance_of(home: Installation) -> Iterator[dg.DagsterInstance]:
             fcntl.flock(lock, fcntl.LOCK_EX)  # Dagster creates its tables on first use, in several transactions
             instance = open_instance(Path(str(home.dagster)))
         with instance:
-            fail_gone_runs(instance)
+            if fail_gone_runs(instance):
+                remove_leftovers(instance, home)
             yield instance
     finally:
         if before is None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 import dagster as dg
 
 from evaluation_assets.core.cancellation import stop_thread
+from evaluation_assets.core.garbage import end_without_search
 from evaluation_assets.runs.stop import Stop
 
 Returned = TypeVar("Returned")
@@ -25,6 +26,7 @@ def run_here(work: Callable[[Stop], Returned]) -> Returned:
     Raises:
         KeyboardInterrupt: a signal to stop was received; the run is canceled. Paid replies are kept.
     """
+    end_without_search()
     if threading.current_thread() is not threading.main_thread():
         stop = Stop()
         return _in_thread(work, stop) if _has_loop() else work(stop)

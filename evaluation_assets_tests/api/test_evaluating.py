@@ -21,7 +21,7 @@ from evaluation_assets_tests.api.conftest import Evaluated
 from evaluation_assets_tests.conftest import KEY, SAMPLE, command, record
 from evaluation_assets_tests.defs.test_regression import TASKS, runs
 from evaluation_assets_tests.model_judging import CLIPS, drop_of, judge
-from evaluation_assets_tests.model_server import ModelServer, model_server
+from evaluation_assets_tests.model_server import ModelServer, model_server, rule
 from evaluation_assets_tests.test_ui import wait_for
 
 EXAMPLES = SAMPLE.parents[1]
@@ -158,7 +158,7 @@ def test_a_spent_budget_is_an_error_with_what_there_is(tmp_path: Path, server: M
 def test_a_blocking_check_is_no_error_until_it_is_checked(tmp_path: Path, server: ModelServer) -> None:
     (tmp_path / "d.jsonl").write_bytes(drop_of(1))
     (tmp_path / "panel.yaml").write_text(json.dumps(panel_of(server)))
-    os.environ.pop("TEST_KEY")
+    server.script([rule("wrong_key")])
     result = ea.evaluate(tmp_path / "d.jsonl", home=tmp_path / "home", panel=tmp_path / "panel.yaml")
     assert not result.passed and result.status == "check_failed"
     with pytest.raises(ea.RunFailed, match=r"d: enough_scored: .* Report: "):
@@ -182,6 +182,16 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
+
+
+def test_a_program_ends_without_a_search_among_all_objects(tmp_path: Path) -> None:
+    """It took most of the time between Ctrl-C and the end of an interrupted notebook, ten seconds on a busy machine."""
+    (tmp_path / "d.jsonl").write_bytes(record())
+    told = "gc.callbacks.append(lambda phase, _: print(len(gc.get_objects())) if phase == 'start' else None)"
+    script = f"import gc, evaluation_assets as ea; ea.evaluate('d.jsonl', home='home'); print('done'); {told}"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    searched = [int(line) for line in done.stdout.split("done\n")[1].split()]
+    assert searched and max(searched) < 20_000, "objects that the last search goes through"
 
 
 @pytest.mark.parametrize("call", ["evaluate()", "asyncio.run(cell())"], ids=["script", "notebook"])

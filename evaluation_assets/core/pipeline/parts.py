@@ -149,6 +149,20 @@ def announcement(home: Installation, drop: str, run: str) -> Announcement | None
     return Announcement.model_validate_json(file.read_bytes()) if _exists(file) else None
 
 
+def divided_by(home: Installation) -> list[str]:
+    """IDs of the runs that left parts, those that are at work too."""
+    folder = home.lake / _FOLDER
+    return sorted({path.name for path in folder.glob("*/*")}) if _exists(folder) else []
+
+
+def remove_parts_of(home: Installation, run: str) -> None:
+    """Delete the parts of a run that has ended, and the folder of its drop if it is empty then."""
+    for folder in (home.lake / _FOLDER).glob(f"*/{run}"):
+        with suppress(OSError):
+            folder.fs.rm(folder.path, recursive=True)
+            folder.parent.rmdir()
+
+
 def _ids(stored: Stored) -> Iterator[str]:
     return (row[_ID] for row in stored.rows([_ID]))
 
