@@ -7,6 +7,7 @@ file copies the write-ahead log and deletes it, which takes longer than the comm
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +25,9 @@ from sqlalchemy.engine import Connection, Engine
 _OPEN_RUNS = 4
 """Event logs of runs that stay open: Dagster has one file for each run."""
 
+_INDEX_PAGE = 16384
+"""Bytes. Of events, with about 3 kB each, one fits into a page of SQLite's default size, and a quarter stays empty."""
+
 _OWN_STORAGE = {"storage", "run_storage", "event_log_storage", "schedule_storage"}
 """Keys of `dagster.yaml` that choose where Dagster stores its events."""
 
@@ -34,7 +38,6 @@ def open_instance(folder: Path) -> dg.DagsterInstance:
     configured = yaml.safe_load(settings.read_text("utf-8")) if settings.exists() else None
     if _OWN_STORAGE & set(configured or {}):
         return dg.DagsterInstance.get()
-    _sync_at_checkpoints(folder)
     storage = {"module": __name__, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
     return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}}))
 
@@ -113,6 +116,7 @@ class OpenSqliteStorage(DagsterSqliteStorage):
     def __init__(self, base_dir: str, inst_data: Any = None) -> None:
         super(DagsterSqliteStorage, self).__init__()  # its parent would open the storages that are replaced here
         self.base_dir = base_dir
+        _sync_at_checkpoints(Path(base_dir))
         self._inst_data = inst_data
         history = Path(base_dir) / "history"
         self._run_storage = OpenRuns.from_local(str(history))
@@ -130,6 +134,7 @@ def _engine(url: str) -> Engine:
     return create_engine(url, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
 
 
+@cache
 def _sync_at_checkpoints(folder: Path) -> None:
     """Let SQLite files below a folder sync at checkpoints of the write-ahead log, not at each commit.
 
@@ -142,6 +147,8 @@ def _sync_at_checkpoints(folder: Path) -> None:
         if isinstance(connection, sqlite3.Connection):
             place = connection.execute("PRAGMA database_list").fetchone()[2]
             if place.startswith(below):
+                if Path(place).stem == INDEX_SHARD_NAME:
+                    connection.execute(f"PRAGMA page_size={_INDEX_PAGE}")  # without effect once the file has tables
                 connection.execute("PRAGMA synchronous=NORMAL")
 
     event.listen(Engine, "connect", relax)
