@@ -25,9 +25,6 @@ from sqlalchemy.engine import Connection, Engine
 _OPEN_RUNS = 4
 """Event logs of runs that stay open: Dagster has one file for each run."""
 
-_INDEX_PAGE = 16384
-"""Bytes. Of events, with about 3 kB each, one fits into a page of SQLite's default size, and a quarter stays empty."""
-
 _OWN_STORAGE = {"storage", "run_storage", "event_log_storage", "schedule_storage"}
 """Keys of `dagster.yaml` that choose where Dagster stores its events."""
 
@@ -147,8 +144,6 @@ def _sync_at_checkpoints(folder: Path) -> None:
         if isinstance(connection, sqlite3.Connection):
             place = connection.execute("PRAGMA database_list").fetchone()[2]
             if place.startswith(below):
-                if Path(place).stem == INDEX_SHARD_NAME:
-                    connection.execute(f"PRAGMA page_size={_INDEX_PAGE}")  # without effect once the file has tables
                 connection.execute("PRAGMA synchronous=NORMAL")
 
     event.listen(Engine, "connect", relax)

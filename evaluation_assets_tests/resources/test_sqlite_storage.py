@@ -1,5 +1,3 @@
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import dagster as dg
@@ -45,9 +43,6 @@ def test_every_process_of_a_new_installation_keeps_its_connections_open(
         run = does_nothing.execute_in_process(instance=of_the_daemon).run_id
     with open_instance(Path(str(home.dagster))) as instance:
         assert [each.run_id for each in instance.get_runs()] == [run]
-    index = Path(str(home.dagster)) / "history" / "runs" / "index.db"
-    with closing(sqlite3.connect(index)) as file:
-        assert file.execute("PRAGMA page_size").fetchone() == (16384,)
 
 
 def test_a_storage_of_the_installation_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
