@@ -7,6 +7,7 @@ import dagster as dg
 
 from evaluation_assets.core.counted import counted
 from evaluation_assets.core.triggers.old_runs import PastRun, forgettable, outdated
+from evaluation_assets.defs.evaluation_runs import drops_of
 from evaluation_assets.defs.names import (
     EVALUATE,
     GATE,
@@ -90,7 +91,7 @@ def forget_runs(instance: dg.DagsterInstance, before: float) -> list[str]:
     """
     runs = list(_runs(instance))
     old = outdated(runs, before)[:_AT_ONCE]
-    forgotten = forgettable(old, runs, set(_current(instance, {run.partition for run in old})))
+    forgotten = forgettable(old, runs, set(_current(instance, {each for run in old for each in run.partitions})))
     for run in forgotten:
         instance.delete_run(run)
         instance.compute_log_manager.delete_logs(prefix=[run])
@@ -108,7 +109,7 @@ def _runs(instance: dg.DagsterInstance) -> Iterator[PastRun]:
             yield PastRun(
                 run_id=run.run_id,
                 job=run.job_name,
-                partition=run.tags.get(PARTITION_TAG),
+                partitions=tuple(drops_of(run)) or (run.tags.get(PARTITION_TAG),),
                 began=record.create_timestamp.timestamp(),
                 ended=ended,
                 root=run.root_run_id,

@@ -10,13 +10,20 @@ from evaluation_assets.core.counted import counted
 from evaluation_assets.core.drops import scan
 from evaluation_assets.core.gating.evaluated_drops import newest_drops
 from evaluation_assets.core.suites.formats.registry import load_suites
+from evaluation_assets.core.triggers.batches import batches, drops_per_run
+from evaluation_assets.core.triggers.run_tags import run_tags
+from evaluation_assets.defs.drop_step import DROPS_PER_RUN
+from evaluation_assets.defs.evaluation_runs import past_evaluations, request, step_config
 from evaluation_assets.defs.freshness import is_stale, run_config_of
 from evaluation_assets.defs.names import AGENT_RUNS, EVALUATE, OVERVIEW, RUN_AGENTS
 from evaluation_assets.defs.partitions import DROPS, SUITES, add_partitions
 from evaluation_assets.resources.installation import HomeResource
 
 MAX_RUNS_PER_NIGHT = 250
-"""More drops than this wait for the next night, as a tick has 60 seconds; a backfill evaluates a hundred in a run."""
+"""More drops than this wait for the next night."""
+
+_RUNS_OF_ONE = 3
+"""More drops share runs: Dagster takes 1 to 4 s to create a run."""
 
 
 def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_NIGHT) -> dg.ScheduleDefinition:
@@ -41,12 +48,12 @@ def nightly_schedule(evaluation_key: str, cron: str, limit: int = MAX_RUNS_PER_N
         if not stale:
             yield dg.SkipReason("no drop is stale")
         add_partitions(context.instance, DROPS, [drop.key for drop in stale])
-        for drop in stale:
-            yield dg.RunRequest(
-                run_key=f"{context.scheduled_execution_time:%Y-%m-%d}:{drop.key}",
-                partition_key=drop.key,
-                run_config=run_config_of(context.instance, drop.key),
-            )
+        most = DROPS_PER_RUN if len(stale) > _RUNS_OF_ONE else 1
+        groups = {drop.key: (step_config(context.instance, drop.key), tuple(run_tags(drop).items())) for drop in stale}
+        for some in batches(groups, drops_per_run(list(past_evaluations(context.instance)), most)):
+            config, tags = groups[some[0]]
+            keys = [f"{context.scheduled_execution_time:%Y-%m-%d}:{drop}" for drop in some]
+            yield request(some, keys, config, dict(tags))
 
     return nightly_stale_drops
 

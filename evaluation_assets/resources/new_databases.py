@@ -1,5 +1,6 @@
 """Dagster's SQLite files, created whole: a process that is killed leaves none that is half made."""
 
+import fcntl
 import os
 import shutil
 import sqlite3
@@ -18,19 +19,26 @@ def create_databases(folder: Path) -> None:
     """Create the SQLite files of a Dagster folder that are missing, and those that a killed process left half made.
 
     Dagster creates a file in many transactions, and from then on takes it for whole because it is there. So they are
-    created in a folder beside, and moved into place. The caller keeps other processes from doing the same.
+    created in a folder beside, and moved into place, by one process at a time.
     """
-    new = folder / _NEW
-    shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
-    missing = [file for file in _FILES if not (folder / file).exists() or _is_half_made(folder / file)]
-    if not missing:
+    if not _missing(folder):
         return
-    try:
-        DagsterSqliteStorage.from_local(str(new)).dispose()
-        for file in missing:
-            _move(new / file, folder / file)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "creating.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        new = folder / _NEW
+        shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
+        try:
+            if missing := _missing(folder):  # no other process has created them meanwhile
+                DagsterSqliteStorage.from_local(str(new)).dispose()
+                for file in missing:
+                    _move(new / file, folder / file)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+def _missing(folder: Path) -> list[str]:
+    return [file for file in _FILES if not (folder / file).exists() or _is_half_made(folder / file)]
 
 
 def _is_half_made(file: Path) -> bool:

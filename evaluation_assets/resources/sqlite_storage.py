@@ -7,6 +7,7 @@ file copies the write-ahead log and deletes it, which takes longer than the comm
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,8 +37,6 @@ def open_instance(folder: Path) -> dg.DagsterInstance:
     configured = yaml.safe_load(settings.read_text("utf-8")) if settings.exists() else None
     if _OWN_STORAGE & set(configured or {}):
         return dg.DagsterInstance.get()
-    create_databases(folder)
-    _sync_at_checkpoints(folder)
     storage = {"module": __name__, "class": "OpenSqliteStorage", "config": {"base_dir": str(folder)}}
     return dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides={"storage": {"custom": storage}}))
 
@@ -116,6 +115,8 @@ class OpenSqliteStorage(DagsterSqliteStorage):
     def __init__(self, base_dir: str, inst_data: Any = None) -> None:
         super(DagsterSqliteStorage, self).__init__()  # its parent would open the storages that are replaced here
         self.base_dir = base_dir
+        create_databases(Path(base_dir))
+        _sync_at_checkpoints(Path(base_dir))
         self._inst_data = inst_data
         history = Path(base_dir) / "history"
         self._run_storage = OpenRuns.from_local(str(history))
@@ -133,6 +134,7 @@ def _engine(url: str) -> Engine:
     return create_engine(url, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS})
 
 
+@cache
 def _sync_at_checkpoints(folder: Path) -> None:
     """Let SQLite files below a folder sync at checkpoints of the write-ahead log, not at each commit.
 

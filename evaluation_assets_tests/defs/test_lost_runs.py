@@ -125,7 +125,10 @@ def test_a_run_whose_signal_to_stop_is_lost_stops_at_its_next_heartbeat(kept: Wo
 
 
 def runs_of(home: Path, drop: str) -> list[dg.DagsterRun]:
-    with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DAGSTER_HOME", str(home / "dagster"))
+        instance = dg.DagsterInstance.get()
+    with instance:
         return list(instance.get_runs(dg.RunsFilter(tags={"dagster/partition": drop})))
 
 

@@ -76,6 +76,25 @@ def test_old_runs_go_and_every_page_stays_as_it_is(kept: Workspace) -> None:
     assert forget_runs(kept.instance, time.time()) == [], "what is left is needed"
 
 
+def test_a_run_of_many_drops_goes_when_none_of_them_needs_it(kept: Workspace) -> None:
+    for key in "ab":
+        kept.drop(key, record(key))
+        kept.instance.add_dynamic_partitions("drops", [key])
+    job, drops = (
+        kept.definitions.resolve_job_def(EVALUATE),
+        {"ops": {"evaluate_drop": {"config": {"drops": ["a", "b"]}}}},
+    )
+    many, more = (job.execute_in_process(instance=kept.instance, run_config=drops).run_id for _ in range(2))
+    assert forget_runs(kept.instance, time.time()) == [many]
+    only = kept.run("a").run_id
+    assert forget_runs(kept.instance, time.time()) == [], "the second one has the tables of b"
+    last = kept.run("b").run_id
+    before = state(kept)
+    assert forget_runs(kept.instance, time.time()) == [more]
+    assert runs_of(kept) == {only, last}
+    assert state(kept) == before
+
+
 def test_the_job_forgets_after_the_days_of_the_settings(kept: Workspace) -> None:
     Path(kept.home.root.path).mkdir()
     kept.home.gate_file.write_text("retention: {run_days: 30}\nschedules: {prune: '15 4 * * *'}")

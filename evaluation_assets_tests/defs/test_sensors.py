@@ -184,7 +184,7 @@ def nightly(installation: Workspace) -> list[str]:
         resources={"home": HomeResource(url=str(installation.home.root))},
     ) as context:
         requests = schedule.evaluate_tick(context).run_requests or []
-    return [request.partition_key for request in requests if request.partition_key]
+    return [drop for request in requests for drop in drops_in(request)]
 
 
 def test_the_nightly_schedule_runs_stale_drops_only(kept: Workspace) -> None:
@@ -198,6 +198,21 @@ def test_the_nightly_schedule_runs_stale_drops_only(kept: Workspace) -> None:
     for key in ("changed", "new"):
         assert kept.run(key).success
     assert nightly(kept) == []
+
+
+def test_many_stale_drops_share_runs(kept: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured(kept, monkeypatch, 3)
+    for number in range(5):
+        kept.drop(f"d{number}", record(str(number)))
+    schedule = nightly_schedule("key", "0 2 * * *")
+    with dg.build_schedule_context(
+        instance=kept.instance,
+        scheduled_execution_time=datetime(2026, 1, 2),
+        repository_def=kept.definitions.get_repository_def(),
+        resources={"home": HomeResource(url=str(kept.home.root))},
+    ) as context:
+        requests = schedule.evaluate_tick(context).run_requests or []
+    assert [drops_in(request) for request in requests] == [["d0", "d1", "d2"], ["d3", "d4"], ["measured"]]
 
 
 def test_a_drop_is_stale_when_it_would_be_judged_differently(installation: Workspace) -> None:

@@ -3,6 +3,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from evaluation_assets.core.installation import Installation
+from evaluation_assets.core.intake.folders import prepare
 from evaluation_assets.resources.sqlite_storage import OpenEventLog, open_instance
 
 
@@ -28,6 +30,19 @@ def test_what_open_connections_store_is_there_for_dagster_itself(
     with dg.DagsterInstance.get() as other:
         assert {run.run_id for run in other.get_runs()} == set(runs)
         assert [len(other.all_logs(run)) for run in runs] == events
+
+
+def test_every_process_of_a_new_installation_keeps_its_connections_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Installation.at(str(tmp_path / "home"))
+    prepare(home)
+    monkeypatch.setenv("DAGSTER_HOME", str(home.dagster))
+    with dg.DagsterInstance.get() as of_the_daemon:
+        assert isinstance(of_the_daemon.event_log_storage, OpenEventLog)
+        run = does_nothing.execute_in_process(instance=of_the_daemon).run_id
+    with open_instance(Path(str(home.dagster))) as instance:
+        assert [each.run_id for each in instance.get_runs()] == [run]
 
 
 def test_a_storage_of_the_installation_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,26 +23,32 @@ class RetentionSettings(Section):
 class PastRun:
     """A run as Dagster knows it; times are seconds since 1970.
 
-    `ended` is `None` while it is waiting or at work. `root` is the run that it repeats, where it is a retry.
+    `partitions` are its drops; a run without one has the partition `None`. `ended` is `None` while it is waiting or at
+    work. `root` is the run that it repeats, where it is a retry.
     """
 
     run_id: str
     job: str
-    partition: str | None
+    partitions: tuple[str | None, ...]
     began: float
     ended: float | None
     root: str | None = None
 
 
 def outdated(runs: Iterable[PastRun], before: float) -> list[PastRun]:
-    """The runs that ended before a time and were followed by another of the same job and partition, oldest first."""
+    """The runs that ended before a time and were followed by others of the same job on each of their partitions.
+
+    The oldest come first.
+    """
     newest: dict[tuple[str, str | None], PastRun] = {}
     for run in (ordered := sorted(runs, key=lambda each: (each.began, each.run_id))):
-        newest[run.job, run.partition] = run
+        newest |= {(run.job, partition): run for partition in run.partitions}
     return [
         run
         for run in ordered
-        if run.ended is not None and run.ended < before and newest[run.job, run.partition] is not run
+        if run.ended is not None
+        and run.ended < before
+        and all(newest[run.job, partition] is not run for partition in run.partitions)
     ]
 
 
