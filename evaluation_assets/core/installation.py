@@ -46,7 +46,7 @@ class Installation:
     @property
     def problem(self) -> str | None:
         """Why the folders on this machine cannot be used, `None` if they can be read. Nothing is created."""
-        return _problem_of(self._local) or (_problem_of(Path(self.lake.path)) if _is_local(self.lake) else None)
+        return _problem_of(self.local_folder) or (_problem_of(Path(self.lake.path)) if _is_local(self.lake) else None)
 
     @property
     def drops(self) -> UPath:
