@@ -244,8 +244,8 @@ def simulate(runs: int) -> None:
     for drop in (0.05, 0.10, 0.15):
         line(f"100 tasks, true decrease {drop:.2f}", verdicts(100, drop, runs, one))
     for tasks in (30, 100):
-        line(f"{tasks} tasks, outcomes, 10 % lost, 10 % gained", outcomes(tasks, 0.1, 0.1, runs, GateSettings()))
-    line("100 tasks, outcomes, 20 % lost, 5 % gained", outcomes(100, 0.2, 0.05, runs, GateSettings()))
+        line(f"{tasks} tasks, outcomes, 10% lost, 10% gained", outcomes(tasks, 0.1, 0.1, runs, GateSettings()))
+    line("100 tasks, outcomes, 20% lost, 5% gained", outcomes(100, 0.2, 0.05, runs, GateSettings()))
     for changed in (0.10, 0.18, 0.29, 0.40):
         for tasks in (30, 50, 100):
             line(f"{tasks} tasks, no change, {changed:.0%} flip", unchanged_outcomes(tasks, changed, runs))

@@ -4,7 +4,7 @@
 
 DATA is a folder of EURTAD: `erroneous` (dialogues with an error of the system and the user's reaction, labelled by
 people) and `non_erroneous_dev` (dialogues without one); default: the folder that the tests use. URL is an endpoint of
-embeddings that speaks OpenAI's protocol. Every rate is printed with its counts and its 95 % interval (Wilson).
+embeddings that speaks OpenAI's protocol. Every rate is printed with its counts and its 95% interval (Wilson).
 
 The cues were written with these dialogues in view. So a cue counts in a fifth of the dialogues only where the other
 four fifths bear it out: there it marks errors, and these more often than other messages. The thresholds for embeddings

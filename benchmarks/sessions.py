@@ -4,7 +4,7 @@
 
 DATA is a folder with the data sets `who-and-when` (Who&When: failed sessions with the agent and the step that people
 found responsible), `tau-bench` and `tau2-bench` (conversations with tools); default: the folder that the tests use.
-Every rate is printed with its counts and its 95 % interval (Wilson). The shapes of identifiers were made with the
+Every rate is printed with its counts and its 95% interval (Wilson). The shapes of identifiers were made with the
 conversations in view. For reactions of users see reactions.py.
 """
 

@@ -1,7 +1,7 @@
 """Evaluate drops for a long time with an endpoint that fails: `python -m benchmarks.soak --minutes N`.
 
 Several processes evaluate generated drops in one installation, one after another, against the tests' model server with
-5 % of faults. The first process is killed with `kill -9` every minute and started again with the drop it was at; the
+5% of faults. The first process is killed with `kill -9` every minute and started again with the drop it was at; the
 others run to the end. Printed in the end, with exit status 1 where a figure does not add up:
 
 - subjects, and their outcomes in the tables;

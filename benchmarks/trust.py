@@ -1,6 +1,6 @@
 """What the statistics of a report promise, measured on simulated panels: `python benchmarks/trust.py`.
 
-Prints the coverage of the 95 % interval of a mean over tasks, for clips that are correlated within tasks, beside that
+Prints the coverage of the 95% interval of a mean over tasks, for clips that are correlated within tasks, beside that
 of an interval that ignores tasks; and the effective number of judges against its true value, with and without labels.
 """
 
@@ -21,14 +21,14 @@ JUDGES = ("a", "b", "c", "d")
 def main() -> None:
     """Print all tables."""
     random = np.random.default_rng(0)
-    print(f"Coverage of the nominal 95 % interval of a mean, {RUNS} simulated drops, up to {CLIPS} clips per task:")
+    print(f"Coverage of the nominal 95% interval of a mean, {RUNS} simulated drops, up to {CLIPS} clips per task:")
     for tasks in (5, 10, 20, 50):
         by_task, by_clip = coverage(random, tasks, clustered=True), coverage(random, tasks, clustered=False)
         print(f"  {tasks:3} tasks: over tasks {by_task:.3f}, over clips as if independent {by_clip:.3f}")
     print("Label-corrected pass rates of 1,000 subjects, rates of 0.05 to 0.99, judges from perfect to useless:")
     for labels in (5, 10, 20, 30, 60, 200):
         lowest, width = corrected(random, labels)
-        print(f"  {labels:3} labels: lowest coverage of the 95 % interval {lowest:.3f}, mean width {width:.2f}")
+        print(f"  {labels:3} labels: lowest coverage of the 95% interval {lowest:.3f}, mean width {width:.2f}")
     print("Effective number of 4 judges, mean of 200 simulated drops with 100 subjects, binary verdicts:")
     for shared in (0.0, 0.3, 0.6, 0.9):
         truth, labelled, bound = effective(random, shared)
@@ -68,7 +68,7 @@ def corrected(random: np.random.Generator, labels: int) -> tuple[float, float]:
 
 
 def effective(random: np.random.Generator, shared: float) -> tuple[float, float, float]:
-    """The true effective number, and the means of its two estimates, for judges that err on 20 % of the subjects.
+    """The true effective number, and the means of its two estimates, for judges that err on 20% of the subjects.
 
     An error is the panel's with probability sqrt(`shared`), else the judge's own, so that the errors of two judges
     correlate with `shared`.

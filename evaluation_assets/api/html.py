@@ -34,7 +34,7 @@ def result_html(report: DropReport, page: UPath, status: str) -> str:
 def comparison_html(outcome: GateOutcome, page: UPath) -> str:
     """The verdict with its reasons, a row for each metric, and the tasks that fell."""
     against = "floors only" if outcome.baseline is None else outcome.baseline
-    interval = f"{100 * outcome.confidence:.3g} % interval"
+    interval = f"{100 * outcome.confidence:.3g}% interval"
     rows = [
         (
             each.metric,

@@ -14,7 +14,7 @@ from evaluation_assets.cli.options import reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
-from evaluation_assets.core.counted import counted
+from evaluation_assets.core.counted import counted, percent
 from evaluation_assets.core.drops import Drop, InvalidDrop
 from evaluation_assets.core.installation import Installation
 from evaluation_assets.core.intake.copies import Conflict
@@ -214,7 +214,7 @@ def _print_statistics(figures: Any) -> None:
     if not figures:
         return
     rate = figures.get("kept_rate")
-    share = "" if rate is None else f" ({rate:.1%})"
+    share = "" if rate is None else f" ({percent(rate)})"
     echo(f"  records kept       {figures['records_kept']} of {figures['records_total']}{share}")
     for name, what in {
         "unreadable": "unreadable",
@@ -243,7 +243,7 @@ def _print_scores(home: Installation, drop: Drop) -> None:
         about = f"{own.level}, {own.statistic.n_scored} of {own.statistic.n_total} scored"
         echo(f"    {own.criterion:<16} {_score(own.statistic.mean)} ({about})")
     if (use := report.tool_use) is not None and use.problem is None:
-        rate = "-" if use.pass_rate is None else f"{use.pass_rate:.1%}"
+        rate = "-" if use.pass_rate is None else percent(use.pass_rate)
         left_out = f"; {use.failed_total} failed because of the infrastructure, not counted" if use.failed_total else ""
         echo(f"  suite              {use.suite}: {use.passed} of {counted(use.runs, 'run')} passed ({rate}){left_out}")
         for case in [case for case in use.cases if not case.passed][:FAILED_SHOWN]:
@@ -260,7 +260,7 @@ def _print_headline(report: DropReport) -> None:
     """Print the headline first, then the other measures, and how many independent judges the score is worth."""
     by_score = report.headline.measure == "score"
     name, overall = report.headline.score_name, report.overall
-    interval = "" if overall.ci_low is None else f", 95 % CI {_score(overall.ci_low)} to {_score(overall.ci_high)}"
+    interval = "" if overall.ci_low is None else f", 95% CI {_score(overall.ci_low)} to {_score(overall.ci_high)}"
     change = "" if report.headline.change is None else f"; {report.headline.change.text}"
     score = f"  {name:<18} {_score(overall.mean)} over {counted(overall.n_scored, 'trajectory')}{interval}{change}"
     rates = [f"  {rate.text}" for rate in report.headline.rates]

@@ -5,3 +5,12 @@ def counted(count: int, noun: str) -> str:
     """A count with its noun: `1 clip`, `2 clips`, `1,200 trajectories`."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def percent(share: float) -> str:
+    """A share as it stands everywhere: `78.6%`. What is not all or nothing is never rounded to it."""
+    if 0 < share < 0.0005:
+        return "<0.1%"
+    if 0.9995 <= share < 1:
+        return ">99.9%"
+    return f"{share:.1%}"

@@ -315,7 +315,7 @@ def test_formats_says_how_each_is_recognised(tmp_path: Path) -> None:
 
 
 def test_a_name_with_line_breaks_forges_no_line_of_ours(tmp_path: Path) -> None:
-    forged = "  success 99 of 99 (100.0 %)"
+    forged = "  success 99 of 99 (100.0%)"
     call = {"id": "1", "type": "function", "function": {"name": f"x\n{forged}\r\x1b[2K", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "q"},

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.counted import percent
 from evaluation_assets.core.judging.canaries import MIN_ANSWERED
 from evaluation_assets.core.judging.shortfall import COLUMNS, Answers
 from evaluation_assets.core.judging.tally import Tally
@@ -37,7 +38,7 @@ def coverage(tally: Tally) -> Finding:
 
 def text_seen(tally: Tally) -> Finding:
     """Whether a judge was shown enough of the text of its subjects."""
-    share = "-" if tally.text_seen is None else f"{tally.text_seen:.1%}"
+    share = "-" if tally.text_seen is None else percent(tally.text_seen)
     return Finding(
         tally.text_seen is None or tally.text_seen >= MIN_TEXT_SEEN,
         f"The judge was shown {share} of the text of {tally.shown} subjects (minimum {MIN_TEXT_SEEN:.0%}).",
@@ -101,7 +102,7 @@ def enough_scored(clips: Stored, clip_scores: Stored, asked: Callable[[str], boo
     share = len(scored) / total if total else None
     return Finding(
         share is not None and share >= MIN_SCORED,
-        f"{len(scored)} of {total} clips ({share:.1%}) have a score (minimum {MIN_SCORED:.0%})."
+        f"{len(scored)} of {total} clips ({percent(share)}) have a score (minimum {MIN_SCORED:.0%})."
         if share is not None
         else "The drop has no clips: every record was removed or could not be read.",
         {"clips": total, "scored": len(scored), **({} if share is None else {"scored_share": share})},

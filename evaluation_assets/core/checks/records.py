@@ -3,6 +3,7 @@
 from collections import Counter
 
 from evaluation_assets.core.checks.finding import Finding
+from evaluation_assets.core.counted import percent
 from evaluation_assets.core.formats.import_report import ImportSummary
 from evaluation_assets.core.lake import Stored
 
@@ -50,7 +51,7 @@ def reject_rate(preprocessed: Stored, rejected: Stored) -> Finding:
         share is not None and share <= MAX_REJECTED,
         "The drop has no records."
         if share is None
-        else f"{rejected.count} of {total} records ({share:.1%}) are not judged (maximum {MAX_REJECTED:.0%})"
+        else f"{rejected.count} of {total} records ({percent(share)}) are not judged (maximum {MAX_REJECTED:.0%})"
         f"{': ' if named else ''}{named}.",
         {"records": total, **({} if share is None else {"rejected_share": share}), **reasons},
         "warn",

@@ -24,7 +24,7 @@ class _Model(BaseModel):
 
 
 class BaselineMetric(_Model):
-    """One metric: its mean over tasks with a 95 % interval, and its value for each task that has it.
+    """One metric: its mean over tasks with a 95% interval, and its value for each task that has it.
 
     `trials` is the number of trials that a task's value is averaged over, if there are several.
     """

@@ -1,6 +1,6 @@
 """Detect drift of a suite over many nightly runs against one baseline.
 
-Testing every night multiplies false alarms: at 5 % per night, four of five months have one. The e-process allows a test
+Testing every night multiplies false alarms: at 5% per night, four of five months have one. The e-process allows a test
 every night and keeps the probability of a false alarm over all nights at `alpha` or less. CUSUM detects a small
 permanent shift sooner, without that guarantee.
 """
@@ -16,7 +16,7 @@ CUSUM_SLACK = 0.5
 CUSUM_LIMIT = 5.0
 _TILTS = np.array([0.5, 1.0, 1.5, 2.0])
 _LOWER_BOUND = 1.645
-"""The baseline is replaced by its lower 95 % bound, because noise in it would otherwise alarm every night."""
+"""The baseline is replaced by its lower 95% bound, because noise in it would otherwise alarm every night."""
 
 
 @dataclass(frozen=True, slots=True)

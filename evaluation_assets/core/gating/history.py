@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 def history_rows(metrics: DropMetrics, evaluated_at: str) -> Iterator[Row]:
-    """Rows of `score_history`: each metric's mean over tasks with its 95 % interval."""
+    """Rows of `score_history`: each metric's mean over tasks with its 95% interval."""
     key = comparability_key(scored_with(metrics))
     for name, values in metrics.metrics.items():
         if not values:
@@ -80,7 +80,7 @@ def leaderboard(drops: Sequence[DropMetrics], metric: str) -> list[Row]:
 
     Drops of one version are averaged per task; a drop whose agent or version is unknown is ranked on its own. Only
     drops with the comparability key of the last drop count. `difference` is the paired difference to the best of the
-    ranking, with its 95 % interval.
+    ranking, with its 95% interval.
     """
     if not drops:
         return []

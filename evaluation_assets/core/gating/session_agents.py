@@ -77,7 +77,7 @@ def _add(agents: dict[str, _Agent], task_id: str, analysis: SessionAnalysis) -> 
 
 
 def _estimate(name: str, by_task: dict[str, list[float]]) -> Row:
-    """Mean over tasks with its 95 % interval."""
+    """Mean over tasks with its 95% interval."""
     found = estimate_of(name, [fmean(values) for values in by_task.values()]) if by_task else None
     return {
         f"{name}_mean": found and found.mean,

@@ -149,7 +149,7 @@ def case_metrics(results: Stored) -> dict[str, dict[str, float | None]]:
 
 
 def estimate_of(metric: str, values: Sequence[float]) -> Estimate:
-    """Mean over tasks with its 95 % interval, which is clipped to the range of the metric."""
+    """Mean over tasks with its 95% interval, which is clipped to the range of the metric."""
     found = mean_of_tasks(values)
     most = float("inf") if metric in RELATIVE else 1.0
     return replace(

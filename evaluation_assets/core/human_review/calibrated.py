@@ -23,7 +23,7 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class PassRate:
-    """A pass rate beside what the judges alone say; the interval has 95 %. `None` with too few labels."""
+    """A pass rate beside what the judges alone say; the interval has 95%. `None` with too few labels."""
 
     raw: float | None
     corrected: float | None
@@ -43,7 +43,7 @@ def pass_rate(strata: Sequence[Stratum]) -> PassRate:
 
     `lam` and the variance count four pseudo-labels in each stratum, one of each pair of label and verdict, as Agresti
     and Coull (The American Statistician 52, 1998) do for a plain rate. Without them, labels that happen to agree leave
-    no variance: ten labels at a true rate of 0.99 covered it in 4 % of simulations, with them in 99 %.
+    no variance: ten labels at a true rate of 0.99 covered it in 4% of simulations, with them in 99%.
     """
     filled = [stratum for stratum in strata if stratum.judged]
     total = sum(len(stratum.judged) for stratum in filled)

@@ -56,7 +56,7 @@ class EndpointSettings(BaseModel):
         max_concurrency: Maximum number of requests in flight.
         requests_per_minute: Maximum number of requests per minute. `null`: what the endpoint accepts.
         tokens_per_minute: Maximum number of input and output tokens per minute. `null`: what the endpoint accepts.
-        max_input_tokens: Maximum number of tokens of a request; longer texts are cut. `null`: 80 % of the provider's
+        max_input_tokens: Maximum number of tokens of a request; longer texts are cut. `null`: 80% of the provider's
             context window, or what its lowest price tier allows if that is less, minus `max_output_tokens`.
         max_output_tokens: Maximum number of tokens of a reply.
         parameters: Further parameters of each request, passed to the endpoint as they are.

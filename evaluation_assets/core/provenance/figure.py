@@ -69,12 +69,12 @@ def statistic(
 
 
 def interval(at: Sequence[str], scores: Grouped, about: str, rows: str) -> Iterator[Figure]:
-    """The 95 % interval of a mean over tasks."""
+    """The 95% interval of a mean over tasks."""
     n, found = len(scores[0]), interval_of_mean([scores])
     method = "by Student's t with standard errors clustered by task, Wilson's where each task is only 0 or only 1"
     for name, value, formula in (
-        ("ci_low", found.low, f"lower end of the 95 % interval of the {about}, {method}"),
-        ("ci_high", found.high, f"upper end of the 95 % interval of the {about}, {method}"),
+        ("ci_low", found.low, f"lower end of the 95% interval of the {about}, {method}"),
+        ("ci_high", found.high, f"upper end of the 95% interval of the {about}, {method}"),
         ("n_tasks", found.n, f"number of tasks of the {about}"),
     ):
         yield Figure(address(*at, name), value, n, formula, rows)
@@ -104,7 +104,7 @@ def rate(measure: str, by_task: Mapping[str, Sequence[bool]], runs: int, rows: s
         return
     n, count = sum(map(len, tasks)), sum(map(sum, tasks))
     low, high = rate_interval(tasks)
-    interval = "of the 95 % Wilson interval; the trials of a task count as one"
+    interval = "of the 95% Wilson interval; the trials of a task count as one"
     for name, value, formula in (
         ("count", count, "number of runs with the outcome true"),
         ("n", n, "number of runs with a known outcome"),

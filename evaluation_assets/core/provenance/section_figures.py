@@ -169,7 +169,7 @@ def sampled_figures(judge: str, level: str, verdicts: Iterable[Row], trajectorie
     found = sampled_mean(values, clusters, population=trajectories)
     rows = f"{level}_verdicts/{judge}"
     mean = "mean of the verdicts, each the mean of its scores"
-    jackknife = "of the 95 % interval of the mean over all trajectories: jackknife over the sampled ones"
+    jackknife = "of the 95% interval of the mean over all trajectories: jackknife over the sampled ones"
     for name, value, formula in (
         ("mean", found.mean, mean),
         ("ci_low", None if found.low is None else max(0.0, found.low), f"lower end {jackknife}"),

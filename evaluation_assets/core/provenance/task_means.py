@@ -87,7 +87,7 @@ def history_figures(means: TaskMeans, outcomes: ByTask) -> Iterator[Figure]:
             low = None if found.low is None else max(found.low, 0.0)
             high = None if found.high is None else min(found.high, 1.0)
             about = (
-                f"95 % interval of the mean of {metric} over tasks, by Wilson if each task is 0 or 1, else Student's t"
+                f"95% interval of the mean of {metric} over tasks, by Wilson if each task is 0 or 1, else Student's t"
             )
             for name, value, formula in (
                 ("mean", found.mean, f"mean over tasks of {metric}"),

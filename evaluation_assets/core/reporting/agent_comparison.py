@@ -27,7 +27,7 @@ class _Model(BaseModel):
 
 
 class Rate(_Model):
-    """`count` of `attempts`, with a 95 % Wilson interval over `cases`: attempts at a case are averaged first."""
+    """`count` of `attempts`, with a 95% Wilson interval over `cases`: attempts at a case are averaged first."""
 
     count: int
     attempts: int
@@ -87,7 +87,7 @@ class CaseRow(_Model):
 class PairedComparison(_Model):
     """Two agents compared by pass rate, on the cases that both were run on.
 
-    `difference` is `agent - other` with its 95 % interval. `p` is two-sided; `p_adjusted` is Holm-adjusted for the
+    `difference` is `agent - other` with its 95% interval. `p` is two-sided; `p_adjusted` is Holm-adjusted for the
     number of pairs. Both are `None` if there are too few cases to test.
     """
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from evaluation_assets.core.cascade.fitted import LABELS, FittedCascade, FittedCriterion
 from evaluation_assets.core.cascade.risk import fewest_clusters
 from evaluation_assets.core.cascade.savings import Savings
-from evaluation_assets.core.counted import counted
+from evaluation_assets.core.counted import counted, percent
 
 
 def promise_lines(cascade: FittedCascade) -> Iterator[str]:
@@ -61,4 +61,4 @@ def _last(cascade: FittedCascade) -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else "-"
+    return percent(part / whole) if whole else "-"

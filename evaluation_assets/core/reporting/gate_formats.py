@@ -29,7 +29,7 @@ def as_text(outcome: GateOutcome, report: ReportAddress = NO_URL) -> str:
     lines = [f"{outcome.drop} against {against}: {outcome.verdict.upper()}"]
     lines += [f"  - {reason}" for reason in outcome.reasons]
     if outcome.metrics:
-        interval = f"{100 * outcome.confidence:.3g} % interval"
+        interval = f"{100 * outcome.confidence:.3g}% interval"
         head = ("metric", "verdict", "baseline", "now", "difference", interval, "p", "tasks", "detects from")
         rows = [
             (

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluation_assets.core.counted import counted
+from evaluation_assets.core.counted import counted, percent
 from evaluation_assets.core.gating.figures import signed
 from evaluation_assets.core.gating.outcome import GateOutcome
 from evaluation_assets.core.gating.settings import HeadlineSettings
@@ -41,18 +41,17 @@ class Change(BaseModel):
 
     @property
     def text(self) -> str:
-        """The change as text: `-0.050 against the baseline (90 % CI -0.120 to +0.020, 50 tasks)`."""
+        """The change as text: `-0.050 against the baseline (90% CI -0.120 to +0.020, 50 tasks)`."""
         interval = ""
         if self.ci_low is not None and self.ci_high is not None:
-            confidence = f"{self.confidence:.0%}".replace("%", " %")
-            interval = f"{confidence} CI {signed(self.ci_low)} to {signed(self.ci_high)}, "
+            interval = f"{self.confidence:.0%} CI {signed(self.ci_low)} to {signed(self.ci_high)}, "
         return f"{signed(self.difference)} against the baseline ({interval}{counted(self.n_tasks, 'task')})"
 
 
 class Rate(BaseModel):
     """`count` of the `n` runs with a known outcome; `n_unknown` more have none.
 
-    The 95 % interval counts the trials of a task as one. `criterion` and `threshold` are those
+    The 95% interval counts the trials of a task as one. `criterion` and `threshold` are those
     of the measure `criterion`.
     """
 
@@ -79,12 +78,12 @@ class Rate(BaseModel):
 
     @property
     def text(self) -> str:
-        """The rate as text: `success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)`."""
-        interval = f"95 % CI {_percent(self.ci_low)} to {_percent(self.ci_high)}"
+        """The rate as text: `success 43 of 100 (43.0%, 95% CI 33.7% to 52.8%)`."""
+        interval = f"95% CI {percent(self.ci_low)} to {percent(self.ci_high)}"
         tasks = "" if self.n_tasks == self.n else f" over {counted(self.n_tasks, 'task')}"
         unknown = f"; {self.n_unknown} more without a known outcome" if self.n_unknown else ""
         change = "" if self.change is None else f"; {self.change.text}"
-        return f"{self.name} {self.count} of {self.n} ({_percent(self.rate)}, {interval}{tasks}){unknown}{change}"
+        return f"{self.name} {self.count} of {self.n} ({percent(self.rate)}, {interval}{tasks}){unknown}{change}"
 
 
 class Headline(BaseModel):
@@ -212,7 +211,3 @@ def _change(metric: str | None, gate: GateOutcome | None) -> Change | None:
                 n_tasks=found.n_tasks,
             )
     return None
-
-
-def _percent(value: float) -> str:
-    return f"{value:.1%}".replace("%", " %")

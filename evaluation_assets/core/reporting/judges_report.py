@@ -47,7 +47,7 @@ class EffectiveNumber(_Model):
 
 
 class JudgeColumn(_Model):
-    """One judge on one level: the mean of its subjects with its 95 % interval over tasks, and how it compares.
+    """One judge on one level: the mean of its subjects with its 95% interval over tasks, and how it compares.
 
     `offset` is how much higher it scores than the panel, `agreement` Krippendorff's alpha with the mean of the others,
     `spread` the standard deviation of its subjects' means. Outcomes count verdicts.

@@ -9,7 +9,7 @@ from typing import Protocol
 import jinja2
 from jinja2.bccache import Bucket
 
-from evaluation_assets.core.counted import counted
+from evaluation_assets.core.counted import counted, percent
 from evaluation_assets.core.gating.figures import both_changes, change, p_value, signed, size
 from evaluation_assets.core.plain_text import markdown_cell, plain
 from evaluation_assets.core.report_addresses import ReportAddress, task_place, trajectory_place
@@ -84,7 +84,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"score": _score, "percent": _percent, "cell": markdown_cell, "fenced": _fenced}
+    environment.filters |= {"score": _score, "percent": _with_dash(percent), "cell": markdown_cell, "fenced": _fenced}
     environment.filters |= {
         "precise": precise,
         "signed": signed,
@@ -128,7 +128,7 @@ def _score(value: float | None) -> str:
 
 
 def _interval(figures: _Interval) -> str:
-    """A 95 % interval with two decimals; empty if there is none."""
+    """A 95% interval with two decimals; empty if there is none."""
     if figures.ci_low is None or figures.ci_high is None:
         return ""
     return f"[{figures.ci_low:.2f}, {figures.ci_high:.2f}]"
@@ -137,17 +137,6 @@ def _interval(figures: _Interval) -> str:
 def precise(value: float | None) -> str:
     """A figure with three significant digits; a dash for `None`."""
     return "–" if value is None else f"{value:.3g}"
-
-
-def _percent(value: float | None) -> str:
-    """A share in whole percent; 0% and 100% only if exact."""
-    if value is None:
-        return "–"
-    if 0 < value < 0.005:
-        return "<1%"
-    if 0.995 <= value < 1:
-        return ">99%"
-    return f"{value:.0%}"
 
 
 def _fenced(text: str) -> str:

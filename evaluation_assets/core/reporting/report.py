@@ -41,7 +41,7 @@ class CriterionSummary(_Model):
 class ToolSummary(_Model):
     """All clips of one tool type. `calls` counts them by how the call ended: ok, error, none.
 
-    `scores` describes the clips' scores, each the mean of its scored criteria; `overall` is their mean, with its 95 %
+    `scores` describes the clips' scores, each the mean of its scored criteria; `overall` is their mean, with its 95%
     interval over the `n_tasks` tasks, and `lowest` the clip with the lowest. `tools` are the names of the tools, most
     clips first.
     """
@@ -276,7 +276,7 @@ class ToolUse(_Model):
 
 
 class TrendPoint(_Model):
-    """One drop of a suite: the metric's mean over tasks with its 95 % interval.
+    """One drop of a suite: the metric's mean over tasks with its 95% interval.
 
     `breaks`: the point is not comparable with the previous one, because judges, rubrics or settings changed.
     """

@@ -13,7 +13,7 @@ from evaluation_assets.core.scoring.intervals import sampled_mean
 class SampledMean(BaseModel):
     """The mean of a sampled judge on clips or whole trajectories.
 
-    The 95 % interval is that of its mean over all `n_trajectories`, of which it scored `n_scored`.
+    The 95% interval is that of its mean over all `n_trajectories`, of which it scored `n_scored`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -29,9 +29,9 @@ class SampledMean(BaseModel):
 
     @property
     def text(self) -> str:
-        """In words: `0.612 on clips of 21 of 100 trajectories; on all of them 0.571 to 0.653 (95 % CI)`."""
+        """In words: `0.612 on clips of 21 of 100 trajectories; on all of them 0.571 to 0.653 (95% CI)`."""
         what = "clips of " if self.level == "clip" else ""
-        interval = "" if self.ci_low is None else f"; on all of them {self.ci_low:.3f} to {self.ci_high:.3f} (95 % CI)"
+        interval = "" if self.ci_low is None else f"; on all of them {self.ci_low:.3f} to {self.ci_high:.3f} (95% CI)"
         return f"{self.mean:.3f} on {what}{self.n_scored} of {self.n_trajectories} trajectories{interval}"
 
 

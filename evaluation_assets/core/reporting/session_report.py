@@ -65,7 +65,7 @@ class AgentComparison(_Model):
 class AgentRank(_Model):
     """Rank of an agent inside sessions in one drop of the suite: `rank` of `n_ranked` by overall score.
 
-    `agent` and `agent_version` are those of the drop. The interval is 95 % over tasks.
+    `agent` and `agent_version` are those of the drop. The interval is 95% over tasks.
     """
 
     agent_id: str

@@ -103,7 +103,7 @@ def mean_of_clustered_means(groups: Sequence[Clustered]) -> tuple[float, float, 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A two-sided 95 % interval of a mean, 0..1, over `n` clusters; ends are `None` if there is none to give."""
+    """A two-sided 95% interval of a mean, 0..1, over `n` clusters; ends are `None` if there is none to give."""
 
     low: float | None
     high: float | None

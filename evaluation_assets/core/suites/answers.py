@@ -105,7 +105,7 @@ def boxed(text: str) -> str:
 def _number_in(text: str, *, is_percentage: bool) -> Decimal | None:
     """The number that a text states: the one it announces as its answer, else the only one.
 
-    Of percentages and other numbers, only those of the same kind count: "20% of the 100 parcels" states 20 %.
+    Of percentages and other numbers, only those of the same kind count: "20% of the 100 parcels" states 20%.
     """
     if len(text) > _LONGEST_SEARCHED:
         return None

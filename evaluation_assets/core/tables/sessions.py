@@ -91,10 +91,10 @@ def _estimate(score: str, meaning: str) -> tuple[Column, ...]:
     return (
         Column(f"{score}_mean", FLOAT, f"{meaning}, 0..1, as a mean over tasks; null if no task has it."),
         Column(
-            f"{score}_low", FLOAT, f"Lower end of the 95 % interval of `{score}_mean`; null with fewer than two tasks."
+            f"{score}_low", FLOAT, f"Lower end of the 95% interval of `{score}_mean`; null with fewer than two tasks."
         ),
         Column(
-            f"{score}_high", FLOAT, f"Upper end of the 95 % interval of `{score}_mean`; null with fewer than two tasks."
+            f"{score}_high", FLOAT, f"Upper end of the 95% interval of `{score}_mean`; null with fewer than two tasks."
         ),
         Column(f"{score}_tasks", INT, f"Number of tasks that `{score}_mean` is a mean of."),
     )

@@ -112,7 +112,7 @@ def test_without_an_exit_code_the_summary_decides(output: str, result: str) -> N
     ("line", "code", "output", "result"),
     [
         ("pytest -q", 0, "...", "passing"),
-        ("pytest -q", 1, "3 passed\nCoverage below 90 %", "failing"),
+        ("pytest -q", 1, "3 passed\nCoverage below 90%", "failing"),
         ("cd app && pytest -q", 2, "ImportError", "failing"),
         ("npm ci && npm test", 1, "npm ERR! network", "unknown"),
         ("npm ci && npm test", 1, "Tests: 1 failed, 2 passed", "failing"),

@@ -31,10 +31,10 @@ def test_success_comes_before_the_suite_and_a_score_is_no_outcome() -> None:
 def test_a_rate_in_words() -> None:
     found = rate("success", {str(task): [task < 43] for task in range(100)})
     assert found is not None
-    assert found.text == "success 43 of 100 (43.0 %, 95 % CI 33.7 % to 52.8 %)"
+    assert found.text == "success 43 of 100 (43.0%, 95% CI 33.7% to 52.8%)"
     trials = rate("passed", {"a": [True, True], "b": [False, False]})
     assert trials is not None
-    assert trials.text.startswith("passed 2 of 4 (50.0 %, 95 % CI 9.5 % to 90.5 % over 2 tasks)")
+    assert trials.text.startswith("passed 2 of 4 (50.0%, 95% CI 9.5% to 90.5% over 2 tasks)")
 
 
 @given(st.dictionaries(st.text(max_size=3), st.lists(st.booleans(), max_size=4), max_size=9))
@@ -51,7 +51,7 @@ def test_gate_yaml_says_what_the_headline_counts(tmp_path: Path) -> None:
     success = rate("success", {"a": [True]})
     reached = criterion_rate([("a", 0.8), ("a", 0.7), ("b", None)], 3, settings)
     assert reached is not None
-    assert reached.text.startswith("answer.correctness at least 0.75 1 of 2 (50.0 %, ")
+    assert reached.text.startswith("answer.correctness at least 0.75 1 of 2 (50.0%, ")
     assert reached.text.endswith("over 1 task); 1 more without a known outcome")
     found = headline([success, None, reached], statistic([0.9]), by_rules_only=False, settings=settings)
     assert (found.measure, [known.measure for known in found.rates]) == ("criterion", ["criterion", "success"])
@@ -86,7 +86,7 @@ def test_the_change_against_the_baseline_stands_in_the_headline() -> None:
     gate = GateOutcome.model_construct(metrics=[compared], confidence=0.9)
     success = rate("success", {str(task): [task < 20] for task in range(50)})
     found = headline([success], statistic([0.9]), by_rules_only=True, gate=gate)
-    assert found.text.endswith("; -0.100 against the baseline (90 % CI -0.200 to 0.000, 50 tasks)")
+    assert found.text.endswith("; -0.100 against the baseline (90% CI -0.200 to 0.000, 50 tasks)")
     assert found.change is None
 
 
@@ -118,12 +118,12 @@ def test_runs_that_a_rule_removes_count_as_well(tmp_path: Path) -> None:
     ]
     (tmp_path / "runs.jsonl").write_text("\n".join(map(json.dumps, lines)))
     done = command("evaluate", tmp_path / "runs.jsonl", "--quiet", "--on-violation", "remove", home=tmp_path / "home")
-    assert "success 1 of 2 (50.0 %" in done.stdout
+    assert "success 1 of 2 (50.0%" in done.stdout
 
 
 def test_the_terminal_says_success_before_any_score(evaluated: tuple[str, Path]) -> None:
     printed, _ = evaluated
-    success = printed.index("success 1 of 10 (10.0 %, 95 % CI 1.8 % to 40.4 %)")
+    success = printed.index("success 1 of 10 (10.0%, 95% CI 1.8% to 40.4%)")
     assert success < printed.index("process score (rules)")
     assert "overall score" not in printed
 
@@ -135,7 +135,7 @@ def test_every_form_of_the_report_opens_with_success(evaluated: tuple[str, Path]
     assert (data["headline"]["rates"][0]["count"], data["headline"]["rates"][0]["n"]) == (1, 10)
     assert data["overall"]["mean"] == data["headline"]["score"]
     markdown = (reports / "report.md").read_text()
-    assert markdown.splitlines()[2] == "**Success 1 of 10 (10.0 %, 95 % CI 1.8 % to 40.4 %)**"
+    assert markdown.splitlines()[2] == "**Success 1 of 10 (10.0%, 95% CI 1.8% to 40.4%)**"
     assert [row["correct"] for row in data["trajectories"]] == [False] * 9 + [True]
     page = (reports / "report.html").read_text()
     assert page.index("Recorded success rate") < page.index("Process score (rules)")

@@ -108,11 +108,11 @@ def _items() -> list[dict[str, Any]]:
         {"role": "user", "content": "Rates?"},
         {"type": "reasoning", "summary": []},
         {"type": "web_search_call", "status": "completed", "action": {"type": "search", "query": "rates"}},
-        {"type": "file_search_call", "status": "completed", "queries": ["rates"], "results": [{"text": "2 %"}]},
+        {"type": "file_search_call", "status": "completed", "queries": ["rates"], "results": [{"text": "2%"}]},
         {"type": "code_interpreter_call", "status": "completed", "code": "1+1", "outputs": []},
         {"type": "function_call", "name": "rate", "arguments": "{}", "call_id": "c1"},
-        {"type": "function_call_output", "call_id": "c1", "output": "2 %"},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "2 %."}]},
+        {"type": "function_call_output", "call_id": "c1", "output": "2%"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "2%."}]},
     ]
 
 
@@ -127,7 +127,7 @@ def test_items_without_ids_are_one_run(tmp_path: Path, layout: str) -> None:
         "code_interpreter",
         "rate",
     ]
-    assert run.final_answer == "2 %."
+    assert run.final_answer == "2%."
     assert summary_of(path).doubts == ()
 
 

@@ -101,7 +101,7 @@ function update() {
 async function find(turn) {
   const { matches, words, unknown } = parsed(state.query);
   const filtered = rows.filter((row) => matches({ ...row, label: labelOf(row.id).label }));
-  const reading = (share) => turn === pending && share < 1 && (parts.status.textContent = `Reading transcripts: ${Math.round(share * 100)} %`);
+  const reading = (share) => turn === pending && share < 1 && (parts.status.textContent = `Reading transcripts: ${Math.round(share * 100)}%`);
   const found = await search(filtered, words, reading);
   if (turn !== pending) return; // the query has changed meanwhile
   selection = ordered(found);

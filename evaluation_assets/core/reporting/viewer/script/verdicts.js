@@ -41,7 +41,7 @@ function verdictBlock(verdict, open) {
     scores.length > 0 && element("ul", { class: "scores" }, scores.map(([criterion, score]) => element("li", {}, element("span", {}, name(criterion)), element("b", {}, figure(score))))),
     [verdict.error, verdict.summary, verdict.reasoning].filter(Boolean).map((text, index) => element("p", { class: `said${index === 0 && verdict.error ? " alert" : ""}`, dir: "auto" }, plain(text))),
     element("p", { class: "note" }, [
-      verdict.share_seen !== undefined && verdict.share_seen < 1 && `saw ${Math.round(verdict.share_seen * 100)} % of the text`,
+      verdict.share_seen !== undefined && verdict.share_seen < 1 && `saw ${Math.round(verdict.share_seen * 100)}% of the text`,
       verdict.cost_usd !== undefined && dollars(verdict.cost_usd),
       verdict.ledger_key && `reply ${verdict.ledger_key.slice(0, 12)}`,
     ].filter(Boolean).join(", ")),
