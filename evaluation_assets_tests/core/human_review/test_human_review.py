@@ -231,7 +231,7 @@ def test_a_corrected_pass_rate_covers_with_few_labels_too(rate: float, accuracy:
         truth = random.random(500) < rate
         judged = np.where(random.random(500) < accuracy, truth, ~truth).astype(float)
         sample = random.permutation(500)[:labels]
-        found = pass_rate([Stratum(judged.tolist(), [(float(truth[index]), judged[index]) for index in sample])])
+        found = pass_rate([Stratum(judged.tolist(), [(float(truth[index]), float(judged[index])) for index in sample])])
         assert found.low is not None and found.high is not None
         covered += found.low <= truth.mean() <= found.high
     # three Monte-Carlo standard errors

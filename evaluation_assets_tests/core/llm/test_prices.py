@@ -82,7 +82,7 @@ def test_counts_that_contradict_each_other_have_no_price() -> None:
     ids=["anthropic", "langchain"],
 )
 def test_what_a_trajectory_wrote_to_the_cache_is_read(usage: dict[str, object]) -> None:
-    assert usage_of(Fields(usage, "usage.", {})) == Usage(
+    assert usage_of(Fields(usage, "usage.")) == Usage(
         input_tokens=1000,
         cached_tokens=200,
         cache_write_tokens=700,

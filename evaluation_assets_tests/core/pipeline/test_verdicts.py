@@ -51,7 +51,7 @@ def judged(folder: Path, *judges: Judge) -> dict[str, list[dict[str, Any]]]:
 
     async def work() -> dict[str, list[dict[str, Any]]]:
         found = {}
-        run = PanelRun(CLIP_VERDICTS, "d", "run", None, lambda line: None)
+        run = PanelRun(CLIP_VERDICTS, "d", "run", Budget(), lambda line: None)
         async for done in run.judge(judges, lambda judge: chains(3)):
             path = UPath(folder / f"{done.judge.name}.parquet")
             with done.verdicts:

@@ -341,7 +341,7 @@ def _whole(steps: Usage | None, final: Usage | None) -> Usage | None:
     if steps is None or final is None:
         return steps or final
     known = {kind: getattr(final if getattr(steps, kind) is None else steps, kind) for kind in _KINDS}
-    return Usage(**known)
+    return replace(steps, **known)
 
 
 def _at_least(used: Usage | None, final: Usage | None) -> Usage | None:
@@ -352,8 +352,8 @@ def _at_least(used: Usage | None, final: Usage | None) -> Usage | None:
     if used is None or final is None:
         return used
     pairs = {kind: (getattr(used, kind), getattr(final, kind)) for kind in _KINDS}
-    return Usage(
-        **{kind: one if one is None or other is None else max(one, other) for kind, (one, other) in pairs.items()}
+    return replace(
+        used, **{kind: one if one is None or other is None else max(one, other) for kind, (one, other) in pairs.items()}
     )
 
 
