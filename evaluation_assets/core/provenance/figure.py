@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 from statistics import fmean, median, pstdev
 from urllib.parse import quote
 
@@ -115,3 +116,17 @@ def rate(measure: str, by_task: Mapping[str, Sequence[bool]], runs: int, rows: s
         ("ci_high", high, f"upper end {interval}"),
     ):
         yield Figure(address("drop", "headline", "rates", measure, name), value, n, formula, rows)
+
+
+def trials(place: Sequence[str], tasks: Sequence[Sequence[bool]], outcome: str, rows: str) -> Iterator[Figure]:
+    """pass@k and pass^k of the trials of each task, for every k that all tasks have trials for."""
+    for k in range(1, min(map(len, tasks), default=0) + 1):
+        one = [1 - comb(len(own) - sum(own), k) / comb(len(own), k) for own in tasks]
+        every = [comb(sum(own), k) / comb(len(own), k) for own in tasks]
+        for name, value, formula in (
+            ("k", k, "number of trials that are drawn"),
+            ("pass_at", fmean(one), f"mean share of draws of {k} with a trial that {outcome}"),
+            ("pass_hat", fmean(every), f"mean share of draws of {k} trials that all {outcome}"),
+            ("n_tasks", len(tasks), "number of tasks with trials"),
+        ):
+            yield Figure(address(*place, str(k), name), value, len(tasks), formula, rows)

@@ -19,6 +19,7 @@ from evaluation_assets.core.provenance.figure import (
     known_of,
     rate,
     statistic,
+    trials,
     with_tasks,
 )
 from evaluation_assets.core.provenance.section_figures import (
@@ -107,7 +108,7 @@ class _Figures:
         for origin in evidence.origins:
             if origin.success is not None:
                 known.setdefault(origin.task_id, []).append(origin.success)
-        outcomes = {task: fmean(trials) for task, trials in known.items()}
+        outcomes = {task: fmean(own) for task, own in known.items()}
         yield from gate_figures(evidence.tasks, outcomes)
         yield from history_figures(evidence.tasks, outcomes)
         for judge, level in evidence.sampled:
@@ -167,6 +168,9 @@ class _Figures:
         formula = "number of evaluated trajectories with a recorded outcome"
         yield Figure(address("drop", "recorded_outcomes"), len(known), len(evidence.origins), formula, rows)
         yield from rate("success", evidence.outcomes, evidence.readable, rows)
+        tasks = list(evidence.outcomes.values())
+        if min(map(len, tasks), default=0) > 1:
+            yield from trials(("drop", "recorded_trials"), tasks, "succeeded", rows)
         right: dict[str, list[bool]] = {}
         for origin in evidence.origins:
             if (agreement := self._own[origin.id].get("answer_correctness")) is not None:

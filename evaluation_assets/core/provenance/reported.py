@@ -12,6 +12,7 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     "judges": ("judge",),
     "headline/rates": ("measure",),
     "sampled": ("judge", "level"),
+    "recorded_trials": ("k",),
     "tool_use/trials": ("k",),
     "tool_use/categories": ("category",),
     "tool_use/tools": ("tool",),

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import comb, fsum
+from math import fsum
 from statistics import fmean
 from typing import Any
 
-from evaluation_assets.core.provenance.figure import Figure, Value, address, interval, known_of, rate, statistic
+from evaluation_assets.core.provenance.figure import Figure, Value, address, interval, known_of, rate, statistic, trials
 from evaluation_assets.core.provenance.run_rows import SuiteRows
 from evaluation_assets.core.suites.call_metrics import reaches
 from evaluation_assets.core.suites.failure_patterns import CLASSES
@@ -36,7 +36,7 @@ def suite_figures(suite: SuiteRows) -> Iterator[Figure]:
     for row in runs:
         by_case.setdefault(row["case_id"], []).append(row["passed"])
     yield from rate("passed", by_case, len(runs), _ROWS)
-    yield from _trials(list(by_case.values()))
+    yield from trials((*_AT, "trials"), list(by_case.values()), "passed", _ROWS)
     yield from _categories(suite.rows)
     yield from _tools(runs)
     yield from _patterns(suite.rows)
@@ -68,18 +68,6 @@ def _totals(suite: SuiteRows, runs: Sequence[Row]) -> Iterator[Figure]:
     yield _figure(("failed_total",), failed, len(suite.rows), "number of runs that the infrastructure failed")
     for outcome, count in Counter(row["answer_outcome"] for row in runs if row["answer_outcome"]).items():
         yield _figure(("answers", outcome), count, len(runs), f"number of answers that are `{outcome}`")
-
-
-def _trials(cases: Sequence[Sequence[bool]]) -> Iterator[Figure]:
-    for k in range(1, min(map(len, cases), default=0) + 1):
-        one = [1 - comb(len(trials) - sum(trials), k) / comb(len(trials), k) for trials in cases]
-        every = [comb(sum(trials), k) / comb(len(trials), k) for trials in cases]
-        at = ("trials", str(k))
-        yield _figure((*at, "k"), k, len(cases), "number of trials that are drawn")
-        yield _figure((*at, "pass_at"), fmean(one), len(cases), f"mean share of draws of {k} with a trial that passed")
-        formula = f"mean share of draws of {k} trials that all passed"
-        yield _figure((*at, "pass_hat"), fmean(every), len(cases), formula)
-        yield _figure((*at, "n_tasks"), len(cases), len(cases), "number of cases with trials")
 
 
 def _categories(rows: Sequence[Row]) -> Iterator[Figure]:

@@ -27,13 +27,20 @@ _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[, '’_]\d{3})+|\d+)?(?:\.\d+)?(?:e[+-
 _STATED = re.compile(
     r"(?<![\w.,:/+-])(?<!\w\()(?P<sign>minus |[+-])?(?:\\?[$€£¥₹] ?)?"
     r"(?P<number>(?:\d{1,3}(?:[,'’_]\d{3})+|\d+)(?:\.\d+)?(?:e[+-]?\d{1,4})?|\.\d+)"
-    r"(?!\w|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?",
+    r"(?!\w|[.,:/-]\d)(?P<percent> ?\\?%| percent\b)?(?: (?P<scale>thousand|million|billion|trillion)\b)?",
     re.IGNORECASE,
 )
 """A number in a sentence. Digits within names, dates, times, versions and ranges are none."""
 
 _ANNOUNCED = re.compile(r"(?:\banswer(?: is|:)|#{4})[\s*_`:~≈=(]*", re.IGNORECASE)
 """What stands directly before the number that is the answer."""
+
+_SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+
+_DENIED = re.compile(
+    r"\b(?:not|never|nor|neither|cannot|unable|wrong|incorrect|unsure|unclear)\b|n['’]t\b", re.IGNORECASE
+)
+"""With these words a text that does not announce its answer may state a number that is none."""
 
 _LONGEST_SEARCHED = 100_000
 _SEPARATOR = re.compile(r"[, '’_]")
@@ -110,7 +117,8 @@ def _number_in(text: str, *, is_percentage: bool) -> Decimal | None:
     if len(text) > _LONGEST_SEARCHED:
         return None
     announced = (_STATED.match(text, found.end()) for found in _ANNOUNCED.finditer(text))
-    for stated in ([match for match in announced if match is not None][-1:], list(_STATED.finditer(text))):
+    unannounced = [] if _DENIED.search(text) else list(_STATED.finditer(text))
+    for stated in ([match for match in announced if match is not None][-1:], unannounced):
         numbers = {_stated(match) for match in stated if bool(match["percent"]) == is_percentage}
         if numbers:
             return numbers.pop() if len(numbers) == 1 else None
@@ -119,6 +127,8 @@ def _number_in(text: str, *, is_percentage: bool) -> Decimal | None:
 
 def _stated(match: re.Match[str]) -> Decimal | None:
     number = _number(match["number"])
+    if number is not None and match["scale"] is not None:
+        number = number.scaleb(_SCALES[match["scale"].lower()])
     return -number if number is not None and (match["sign"] or "").lower() in ("-", "minus ") else number
 
 

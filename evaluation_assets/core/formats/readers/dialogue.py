@@ -171,6 +171,8 @@ def _trajectory(text: str, told: _Told, unmapped: UnmappedFields) -> Trajectory:
     markers = markers_in(text)
     for name in sorted({marker.speaker for marker in markers if marker.guessed}):
         unmapped.note("guessed_speaker", name)
+    if not any(marker.kind in ("message", "thought") for marker in markers):
+        unmapped.note("guessed_speaker", "the text names none")
     turns = _Tree(text, markers).turns()
     return _built(text, turns, told)
 

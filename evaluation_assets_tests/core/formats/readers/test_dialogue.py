@@ -222,3 +222,9 @@ def test_recorded_logs_of_seven_frameworks() -> None:
         assert len({name for name, _ in said(run)}) > 1 or run.extra["benchmark_name"] == "OpenManus"
     assert max(len(run.text) for run in runs) == 517614
     assert [run.success for run in runs if run.extra["mas_name"] == "AppWorld"] == [False, True, False]
+
+
+def test_a_text_that_names_no_speaker_is_no_complete_reading(tmp_path: Path) -> None:
+    prose = {"transcript": "Ingredients: flour\nMethod: bake it\nServes: four"}
+    found = summary_of(orjson.dumps(prose).decode(), tmp_path)
+    assert found.trust == "doubtful" and "the text names none" in found.sentence
