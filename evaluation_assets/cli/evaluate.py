@@ -10,7 +10,7 @@ from upath import UPath
 
 from evaluation_assets.cli.coding_agents import RequestedSessions, with_coding_agents
 from evaluation_assets.cli.consent import ask_for_consent, drops_of
-from evaluation_assets.cli.options import reading, with_format, with_panel
+from evaluation_assets.cli.options import AMOUNT, reading, with_format, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
@@ -58,9 +58,7 @@ FAILED_SHOWN = 10
     help="Test suite to evaluate the drops against.",
 )
 @click.option("--split-size", metavar="N", type=click.IntRange(min=1), help="Also write the kept records, N per file.")
-@click.option(
-    "--budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before spending more than this, per drop."
-)
+@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before spending more than this, per drop.")
 @click.option("--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before more model calls, per drop.")
 @click.option("--yes", is_flag=True, help="Spend what the quote says without asking.")
 @click.option("--preprocess-only", is_flag=True, help="Read and preprocess only; skip judging.")

@@ -3,6 +3,7 @@
 import os
 from datetime import timedelta
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,21 @@ class DurationType(click.ParamType):
             return value if isinstance(value, timedelta) else duration(str(value))
         except ValueError as problem:
             self.fail(f"{value!r}: {problem}", param, ctx)
+
+
+class AmountType(click.FloatRange):
+    """An amount of money, not negative. `nan` is no amount: it would compare as within every budget."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Parse an amount."""
+        amount = super().convert(value, param, ctx)
+        return amount if isfinite(amount) else self.fail(f"{value!r} is not an amount", param, ctx)
+
+
+AMOUNT = AmountType()
 
 
 def together(*options: Any) -> Any:

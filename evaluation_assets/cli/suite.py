@@ -10,7 +10,7 @@ import click
 from upath import UPath
 
 from evaluation_assets.cli.evaluate import EXIT_STATUS, print_outcome
-from evaluation_assets.cli.options import with_panel
+from evaluation_assets.cli.options import AMOUNT, with_panel
 from evaluation_assets.cli.output import echo, refuse, warn
 from evaluation_assets.cli.previews import silence_previews
 from evaluation_assets.cli.stopping import resumable
@@ -96,12 +96,8 @@ def list_formats() -> None:
 @click.option(
     "--concurrency", type=click.IntRange(min=1), help="Concurrent attempts per agent (default: as in the agent file)."
 )
-@click.option(
-    "--budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before all agents together spend more."
-)
-@click.option(
-    "--judging-budget", metavar="USD", type=click.FloatRange(min=0), help="Stop before the judges spend more, per drop."
-)
+@click.option("--budget", metavar="USD", type=AMOUNT, help="Stop before all agents together spend more.")
+@click.option("--judging-budget", metavar="USD", type=AMOUNT, help="Stop before the judges spend more, per drop.")
 @click.option(
     "--budget-calls", metavar="N", type=click.IntRange(min=0), help="Stop before all agents make more model calls."
 )

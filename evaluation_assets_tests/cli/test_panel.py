@@ -167,3 +167,17 @@ def test_the_terminal_says_what_the_judges_that_are_models_took(
     again = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
     (line,) = [line for line in again.stdout.splitlines() if line.startswith("  judge one ")]
     assert line.startswith("  judge one          0 model calls, ") and line.endswith(" verdicts from the ledger")
+
+
+def test_what_endpoints_do_not_say_is_unknown_on_the_terminal(tmp_path: Path, server: ModelServer) -> None:
+    server.script([rule("bad_request")])
+    (tmp_path / "panel.yaml").write_text(json.dumps({"judges": [judge(server)]}))
+    (tmp_path / "d.jsonl").write_bytes(drop_of(1))
+    done = cli("evaluate", tmp_path / "d.jsonl", "--home", tmp_path, "--yes")
+    (line,) = [line for line in done.stdout.splitlines() if "model call" in line]
+    assert line.endswith("model calls, tokens unknown, cost unknown") and " 0 model calls" not in line
+
+
+def test_a_budget_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    done = cli("evaluate", "examples", "--home", tmp_path, "--budget", "nan")
+    assert done.returncode == 2 and "'nan' is not an amount" in done.stderr

@@ -234,6 +234,7 @@ class OpenJudge:
         except Stopped as problem:
             return _verdict(cost, rendered, "not_run", problem.kind, with_variable(str(problem), self.key_variable))
         except (ProviderError, InvalidReply) as problem:
+            cost.attempts += problem.attempts if isinstance(problem, ProviderError) else 0
             return _verdict(cost, rendered, "failed", problem.kind, with_variable(str(problem), self.key_variable))
         scored = any(score is not None for score in evaluation.scores.values())
         return replace(

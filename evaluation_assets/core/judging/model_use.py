@@ -5,45 +5,58 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.counted import counted
+from evaluation_assets.core.nullable import sum_of
 
 
 @dataclass(slots=True)
 class ModelUse:
-    """The calls of one judge over all levels of a drop in one run. Tokens and cost are of the calls of this run."""
+    """The requests of one judge over all levels of a drop in one run, and the tokens and cost of their verdicts.
+
+    `uncounted` verdicts have no known number of tokens, `unpriced` ones no known cost.
+    """
 
     judge: str
     calls: int = 0
     from_ledger: int = 0
+    uncounted: int = 0
     unpriced: int = 0
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = None
 
     def add(self, figures: Mapping[str, Any]) -> None:
         """Add the metadata of one of its tables."""
         self.calls += figures["calls"]
         self.from_ledger += figures["from_ledger"]
-        self.unpriced += figures.get("unpriced_calls", 0)
+        self.uncounted += figures["uncounted_verdicts"]
+        self.unpriced += figures["unpriced_verdicts"]
         self.input_tokens += figures["input_tokens"]
         self.cached_tokens += figures["cached_tokens"]
         self.output_tokens += figures["output_tokens"]
-        self.cost_usd += figures.get("cost_usd", 0.0)
+        self.cost_usd = sum_of((self.cost_usd, figures.get("cost_usd")))
 
     @property
     def text(self) -> str:
-        """In words: `74 model calls, 3 replies from the ledger, 120,000 tokens in, 3,400 out, cost $0.1234`."""
+        """In words: `74 model calls, 3 verdicts from the ledger, 120,000 tokens in, 3,400 out, cost $0.1234`."""
         parts = [counted(self.calls, "model call")]
         if self.from_ledger:
-            parts.append(f"{self.from_ledger:,} verdicts from the ledger")
+            parts.append(f"{counted(self.from_ledger, 'verdict')} from the ledger")
         if self.calls:
-            cached = f" ({self.cached_tokens:,} cached)" if self.cached_tokens else ""
-            parts += [f"{self.input_tokens:,} tokens in{cached}, {self.output_tokens:,} out", f"cost {self._cost}"]
+            parts += [self._tokens, f"cost {self._cost}"]
         return ", ".join(parts)
 
     @property
+    def _tokens(self) -> str:
+        if self.uncounted and not (self.input_tokens and self.output_tokens):
+            return "tokens unknown"
+        cached = f" ({self.cached_tokens:,} cached)" if self.cached_tokens else ""
+        figures = f"{self.input_tokens:,} tokens in{cached}, {self.output_tokens:,} out"
+        return f"at least {figures}" if self.uncounted else figures
+
+    @property
     def _cost(self) -> str:
-        if self.unpriced == self.calls:
+        if self.cost_usd is None:
             return "unknown"
         return f"{'at least ' if self.unpriced else ''}${self.cost_usd:,.4f}"
 

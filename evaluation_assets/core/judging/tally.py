@@ -23,8 +23,8 @@ COUNTED = (
 class Tally:
     """Outcomes and errors of rows of a verdict table, and what its calls took.
 
-    Tokens and cost are those of `calls`, the questions that a model was asked now, not of replies from the ledger.
-    `unpriced` calls have no known price.
+    Tokens and cost are those of verdicts for which `calls` were made now, not of those from the ledger. `uncounted`
+    verdicts have no known number of tokens, `unpriced` ones no known cost.
     """
 
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -38,6 +38,7 @@ class Tally:
     output_tokens: int = 0
     from_ledger: int = 0
     calls: int = 0
+    uncounted: int = 0
     unpriced: int = 0
     redacted: Counter[str] = field(default_factory=Counter)
 
@@ -53,8 +54,10 @@ class Tally:
         self.from_ledger += row["from_ledger"]
         if row["from_ledger"]:
             return
-        self.calls += row["attempts"] > 0
-        self.unpriced += row["attempts"] > 0 and row["cost_usd"] is None
+        self.calls += row["attempts"]
+        if row["attempts"]:
+            self.uncounted += row["input_tokens"] is None or row["output_tokens"] is None
+            self.unpriced += row["cost_usd"] is None
         if row["cost_usd"] is not None:
             self.cost_usd = (self.cost_usd or 0.0) + row["cost_usd"]
         self.input_tokens += row["input_tokens"] or 0
@@ -93,8 +96,7 @@ class Tally:
         }
         figures |= {"input_tokens": self.input_tokens, "cached_tokens": self.cached_tokens}
         figures |= {"output_tokens": self.output_tokens, "from_ledger": self.from_ledger, "calls": self.calls}
-        if self.unpriced:
-            figures["unpriced_calls"] = self.unpriced
+        figures |= {"uncounted_verdicts": self.uncounted, "unpriced_verdicts": self.unpriced}
         if self.over_budget:
             figures["over_budget"] = self.over_budget
         if self.cached_share is not None:

@@ -161,6 +161,7 @@ class Client:
                 gives_up = not too_many and (failures == MOST_FAILURES - 1 or wait > deadline.left)
                 if not problem.retryable or gives_up or self.circuit.is_open:
                     self._say_once(problem.kind, str(problem))
+                    problem.attempts = attempt
                     raise
                 if too_many:
                     deadline.postpone(wait)  # it stands in line, as it does for a slot

@@ -56,7 +56,7 @@ def in_our_words(
         if isinstance(problem.__cause__, ProviderError):  # of our own client; not both SDKs let it through
             raise problem.__cause__ from None
         raise connection_error(problem, timed_out=isinstance(problem, timeout)) from None
-    except (other, ValueError, OverflowError) as problem:
+    except (other, ValueError, OverflowError, RecursionError) as problem:
         message = f"unreadable response: {type(problem).__name__}"
         raise ProviderError("server", message, retryable=True, endpoint_failed=True, is_billed=True) from None
 
