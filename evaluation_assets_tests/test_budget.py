@@ -119,8 +119,10 @@ def test_what_does_not_fit_waits_for_what_others_leave_over() -> None:
     assert budget.spent_usd == pytest.approx(0.8)
 
 
-def test_an_unknown_price_reserves_and_pays_nothing() -> None:
-    budget = Budget(1.0)
+def test_an_unknown_price_is_refused_by_a_budget_of_money_and_pays_nothing_under_one_of_calls() -> None:
+    with pytest.raises(Stopped, match="the price of the model is unknown"), Budget(1.0).reserved_now(None):
+        pass
+    budget = Budget(1.0, limit_calls=2)
     with budget.reserved_now(0.9), budget.reserved_now(None):
         budget.pay(None)
     assert budget.spent_usd == 0.0

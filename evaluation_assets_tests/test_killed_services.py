@@ -70,7 +70,7 @@ def test_when_the_process_with_the_code_is_killed_the_run_goes_on_and_later_drop
         server.stop()
 
 
-@pytest.mark.parametrize("service", ["dagster._daemon", "dagster_webserver"])
+@pytest.mark.parametrize("service", ["dagster._daemon", "evaluation_assets.cli.dagster_webserver"])
 def test_when_daemon_or_webserver_is_killed_the_ui_ends_after_the_run(
     home: Path, slow: ModelServer, service: str
 ) -> None:

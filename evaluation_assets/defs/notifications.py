@@ -9,7 +9,7 @@ from evaluation_assets.core.checks.names import REGRESSION_GATE
 from evaluation_assets.core.reporting.notifications import FailedCheck, message
 from evaluation_assets.core.sinks.http import Patience
 from evaluation_assets.core.sinks.webhook import post
-from evaluation_assets.defs.names import PARTITION_TAG
+from evaluation_assets.defs.names import EVALUATED, PARTITION_TAG
 
 PATIENCE = Patience(attempts=1, timeout=10.0)
 """A sensor has a minute, and is called again by the next tick."""
@@ -65,11 +65,11 @@ def report_headline(instance: dg.DagsterInstance, run_id: str) -> str | None:
 
 
 def failed_checks(instance: dg.DagsterInstance, run_id: str) -> list[FailedCheck]:
-    """The checks of a run that failed with severity ERROR."""
+    """The checks of a run that failed with severity ERROR, but the one that says what the failure of the run says."""
     events = instance.all_logs(run_id, of_type=dg.DagsterEventType.ASSET_CHECK_EVALUATION)
     evaluated = [event.dagster_event.asset_check_evaluation_data for event in events if event.dagster_event is not None]
     return [
         FailedCheck(check.asset_key.to_user_string(), check.check_name, check.description, check.partition)
         for check in evaluated
-        if not check.passed and check.severity == dg.AssetCheckSeverity.ERROR
+        if not check.passed and check.severity == dg.AssetCheckSeverity.ERROR and check.check_name != EVALUATED
     ]

@@ -128,7 +128,9 @@ def unknown_prices(panel: Panel, judges: Sequence[Judge]) -> list[str]:
     found = [
         f"judge {judge.name} ({judge.model})"
         for judge in judges
-        if (model := _asked(judge)) is not None and model.pricing.cost(_SOME) is None
+        if judge.provider not in WITHOUT_MODEL
+        and (model := _asked(judge)) is not None
+        and model.pricing.cost(_SOME) is None
     ]
     embeddings = panel.embeddings
     if embeddings is not None and embeddings.provider != "local":

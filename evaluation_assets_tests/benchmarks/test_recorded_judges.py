@@ -24,9 +24,10 @@ def test_the_terminal_states_success_first_and_what_the_panel_is_worth(
     _, done = evaluated
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    at = lines.index("  success 71 of 109 (65.1%, 95% CI 45.3% to 80.8% over 25 tasks)")
+    at = lines.index("  success 71 of 109 (65.1%, 95% CI 46.8% to 79.9% over 25 tasks)")
     assert lines[at + 1] == "  overall score      0.588 over 109 trajectories, 95% CI 0.522 to 0.654"
-    assert lines[at + 2] == (
+    assert lines[at + 2] == "  pass^3             0.514 over 25 tasks"
+    assert lines[at + 3] == (
         "  effective judges   2.1 of 3 (from the correlation of errors, 109 subjects with recorded outcomes)"
     )
 

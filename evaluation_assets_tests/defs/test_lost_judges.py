@@ -39,7 +39,7 @@ def test_a_lost_judge_is_named_with_cause_and_remedy_and_fails_the_run(
     home = tmp_path / "home"
     done = cli("evaluate", tmp_path / "d.jsonl", "--home", home, "--panel", tmp_path / "panel.yaml")
     assert done.returncode == 1, done.stderr
-    (line,) = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("judge sonnet")]
+    (line,) = [line.strip() for line in done.stdout.splitlines() if line.strip().startswith("judge sonnet scored")]
     assert line.startswith("judge sonnet scored nothing: ")
     assert cause in line
     assert line.endswith("re-run; paid replies are kept.")
@@ -60,7 +60,7 @@ def test_a_judge_that_answers_again_is_no_longer_named(tmp_path: Path, server: M
     server.script([])
     done = cli(*arguments)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "judge sonnet" not in done.stdout
+    assert "judge sonnet scored" not in done.stdout and "judge sonnet answered" not in done.stdout
 
 
 OUTCOMES = st.sampled_from(["scored", "abstained", "failed", "not_run"])

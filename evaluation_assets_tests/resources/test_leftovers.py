@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from upath import UPath
 
 from evaluation_assets.core.installation import Installation
@@ -24,6 +25,7 @@ from evaluation_assets_tests.test_ui import wait_for
 
 WRITER = """
 import sys
+import pytest
 from upath import UPath
 from evaluation_assets.core.lake import publish
 
@@ -71,14 +73,16 @@ def test_the_file_of_a_killed_writer_is_removed_and_that_of_a_writer_at_work_is_
     assert names(tmp_path) == [".hidden.source.json", "table.parquet"]
 
 
-def test_the_next_command_removes_what_a_killed_run_left(tmp_path: Path, server: ModelServer) -> None:
+def test_the_next_command_removes_what_a_killed_run_left(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     home = Installation.at(str(tmp_path / "home"))
     assert command("evaluate", SAMPLE, "--quiet", home=tmp_path / "home").returncode == 0
     with instance_of(home) as instance:
         remove_leftovers(instance, home)
         assert beating_runs(instance) == []
     (tmp_path / "d.jsonl").write_bytes(drop_of(2))
-    killed = killed_while_judging(tmp_path)
+    killed = killed_while_judging(tmp_path, monkeypatch)
     with writer(tmp_path / "home" / "lake" / "clips" / "d.parquet"):
         pass
     (tmp_path / "home" / "lake" / ".parts" / "digest" / killed / "1").mkdir(parents=True)
@@ -89,7 +93,7 @@ def test_the_next_command_removes_what_a_killed_run_left(tmp_path: Path, server:
         assert killed not in beating_runs(instance)
 
 
-def killed_while_judging(tmp_path: Path) -> str:
+def killed_while_judging(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The ID of a run whose process was killed while it waited for a model."""
     script = (
         "import json, sys, evaluation_assets as ea; ea.evaluate('d.jsonl', home='home', panel=json.loads(sys.argv[1]))"
@@ -100,6 +104,7 @@ def killed_while_judging(tmp_path: Path) -> str:
         wait_for(lambda: slow.requests() or process.poll() is not None or None, 120)
         process.kill()
         process.wait()
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home" / "dagster"))
     with open_instance(tmp_path / "home" / "dagster") as instance:  # `instance_of` would remove what is left
         (killed,) = beating_runs(instance)
     return killed

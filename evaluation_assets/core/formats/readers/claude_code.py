@@ -48,6 +48,7 @@ MAIN = "claude-code"
 """Id of the main agent, which talks to the user."""
 
 _SUB_AGENT = "sub-agent"
+_TOKENS = ("input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "output_tokens")
 _ENTRIES = ("user", "assistant", "system", "result")
 
 
@@ -389,19 +390,9 @@ def _at_least(steps: Usage | None, printed: Usage | None) -> Usage:
     """Usage of the steps, or that of the printed summary where it is higher: it has the requests of sub-agents."""
     if steps is None or printed is None:
         return steps or printed or Usage()
-    both = (steps, printed)
-    return Usage(
-        input_tokens=max((used.input_tokens for used in both if used.input_tokens is not None), default=None),
-        cached_tokens=max((used.cached_tokens for used in both if used.cached_tokens is not None), default=None),
-        cache_write_tokens=max(
-            (used.cache_write_tokens for used in both if used.cache_write_tokens is not None), default=None
-        ),
-        cache_write_1h_tokens=max(
-            (used.cache_write_1h_tokens for used in both if used.cache_write_1h_tokens is not None), default=None
-        ),
-        output_tokens=max((used.output_tokens for used in both if used.output_tokens is not None), default=None),
-        cost_usd=steps.cost_usd,
-    )
+    both = {name: (getattr(steps, name), getattr(printed, name)) for name in _TOKENS}
+    most = {name: max((count for count in each if count is not None), default=None) for name, each in both.items()}
+    return replace(steps, **most)
 
 
 def _session_of(record: Any) -> str | None:

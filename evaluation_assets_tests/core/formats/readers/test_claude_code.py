@@ -47,12 +47,12 @@ def test_a_session_is_one_trajectory_with_a_turn_a_user_message(session: Traject
         "compactions": 1,
         "active_s": 21.0,
         "requests": [
-            ["claude-sonnet-4-5", 150, 100, 40, 45],
-            ["claude-sonnet-4-5", 170, 150, 0, 25],
-            ["claude-sonnet-4-5", 38, 0, 30, 12],
-            ["claude-sonnet-4-5", 39, 30, 0, 5],
-            ["claude-haiku-4-5", 55, 0, 50, 6],
-            ["claude-haiku-4-5", 56, 50, 0, 7],
+            ["claude-sonnet-4-5", 150, 100, 40, None, 45],
+            ["claude-sonnet-4-5", 170, 150, 0, None, 25],
+            ["claude-sonnet-4-5", 38, 0, 30, None, 12],
+            ["claude-sonnet-4-5", 39, 30, 0, None, 5],
+            ["claude-haiku-4-5", 55, 0, 50, None, 6],
+            ["claude-haiku-4-5", 56, 50, 0, None, 7],
         ],
     }
 
@@ -61,7 +61,10 @@ def test_the_lines_of_a_message_are_one_reply_whose_usage_counts_once(session: T
     read, test = session.calls[:2]
     assert session.piece(read.thought) == "I have to see the code."
     assert session.piece(read.message) == "I look at the code and the tests."
-    assert (read.usage, test.usage) == (Usage(input_tokens=150, cached_tokens=100, output_tokens=45), None)
+    assert (read.usage, test.usage) == (
+        Usage(input_tokens=150, cached_tokens=100, cache_write_tokens=40, output_tokens=45),
+        None,
+    )
     assert session.usage == Usage(input_tokens=508, cached_tokens=330, output_tokens=100)
 
 

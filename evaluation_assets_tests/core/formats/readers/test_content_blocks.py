@@ -26,7 +26,7 @@ def test_logged_requests_are_one_conversation_though_cache_marks_move() -> None:
 
 def test_cached_tokens_are_part_of_the_input_and_counted_once() -> None:
     run = trajectories(ANTHROPIC)[0]
-    assert run.usage == Usage(input_tokens=230, cached_tokens=100, output_tokens=42)
+    assert run.usage == Usage(input_tokens=230, cached_tokens=100, cache_write_tokens=100, output_tokens=42)
     assert [step.usage for step in run.calls][1] is None
 
 

@@ -37,7 +37,9 @@ def test_text_that_the_client_adds_is_not_the_prompt(session: Trajectory) -> Non
 
 
 def test_tokens_and_cost_are_those_of_all_requests(session: Trajectory) -> None:
-    assert next(session.steps).usage == Usage(input_tokens=120, cached_tokens=20, output_tokens=15, cost_usd=0.001)
+    assert next(session.steps).usage == Usage(
+        input_tokens=120, cached_tokens=20, cache_write_tokens=0, output_tokens=15, cost_usd=0.001
+    )
     assert session.usage is not None and session.usage.cost_usd == pytest.approx(0.117)
     assert (session.usage.input_tokens, session.usage.output_tokens) == (731, 77)
 
@@ -59,7 +61,7 @@ def test_what_a_report_needs_is_kept(session: Trajectory) -> None:
 def test_a_printed_stream_is_read() -> None:
     (run,) = trajectories(FIXTURE / "stream.jsonl")
     assert [step.result and step.result.error for step in run.calls] == ["exit code 2"]
-    assert run.usage == Usage(input_tokens=30, cached_tokens=0, output_tokens=3, cost_usd=0.75)
+    assert run.usage == Usage(input_tokens=30, cached_tokens=0, cache_write_tokens=0, output_tokens=3, cost_usd=0.75)
     assert run.final_answer == "Done."
 
 
