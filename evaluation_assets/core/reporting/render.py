@@ -117,7 +117,7 @@ def tenths_text(statistic: Statistic) -> str:
     return f"{counted(statistic.n_scored, 'score')}: {', '.join(ranges)}"
 
 
-def _with_dash(written: Callable[[float | None], str]) -> Callable[[float | None], str]:
+def _with_dash(written: Callable[[float], str]) -> Callable[[float | None], str]:
     """Write a missing value as everywhere in reports."""
     return lambda value: "–" if value is None else written(value)
 
