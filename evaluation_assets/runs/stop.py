@@ -10,6 +10,9 @@ from typing import Self
 
 from evaluation_assets.core.stop_signals import SIGNALS, Interrupted, is_importing
 
+_LONGEST_S = 10.0
+"""For Dagster to note that a run is being canceled. What waits for it is somebody who pressed Ctrl-C."""
+
 
 class Stop:
     """Records the first signal to stop and calls `at_once` in a separate thread. `runs` are the runs so far.
@@ -53,7 +56,7 @@ class Stop:
 
     def settled(self) -> bool:
         """Whether there was a signal; if so, waits until `at_once` has returned."""
-        return self.signal is not None and self._noted.wait(60)
+        return self.signal is not None and self._noted.wait(_LONGEST_S)
 
     def after_interrupt(self) -> signal.Signals:
         """The signal behind a `KeyboardInterrupt`, which may be raised before the signal is recorded."""

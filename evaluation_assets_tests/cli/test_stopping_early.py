@@ -33,7 +33,13 @@ finally:
 
 def started(at: int, number: signal.Signals, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", AT_AN_EVENT, str(at), str(int(number)), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=_default_signals)
+
+
+def _default_signals() -> None:
+    """Dagster lets SIGTERM do what SIGINT does, so it is ignored where the tests run as a background job of a shell."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def test_a_signal_at_any_moment_is_one_line_and_its_status(tmp_path: Path) -> None:
