@@ -93,7 +93,7 @@ def test_baselines() -> None:
 
 def test_every_who_and_when_session_has_an_attribution() -> None:
     paths = sorted(data("who-and-when").rglob("*.json"))
-    assert len(paths) >= 17
+    assert len(paths) == 92
     for path in paths:
         (trajectory,) = read(path)
         found = asyncio.run(analysed(trajectory)).attribution
