@@ -14,8 +14,8 @@ import yaml
 
 import evaluation_assets
 from evaluation_assets import core, definitions
-from evaluation_assets.core.formats.registry import FORMATS
-from evaluation_assets.core.tables import TABLES, documentation
+from evaluation_assets.core.lake.tables import TABLES, documentation
+from evaluation_assets.core.traces.formats.registry import FORMATS
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,30 +31,23 @@ def test_imports_point_downwards() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def layers_of_the_core() -> list[set[str]]:
+def rooms_of_the_core() -> list[str]:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = next(contract for contract in contracts if contract.get("containers"))["layers"]
-    return [set(layer.split(" | ")) for layer in layers]
+    return next(contract for contract in contracts if contract["name"] == "The rooms of the core")["layers"]
 
 
-def test_every_module_of_the_core_has_a_layer() -> None:
-    modules = {module.name for module in pkgutil.iter_modules(core.__path__)}
-    assert modules == set().union(*layers_of_the_core())
+def test_the_core_has_rooms_only() -> None:
+    assert {module.name for module in pkgutil.iter_modules(core.__path__)} == set(rooms_of_the_core())
 
 
-def test_the_architecture_page_names_the_layers_in_their_order() -> None:
-    ordered = layers_of_the_core()
+def test_the_architecture_page_names_the_rooms_in_their_order() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
-    block = page.partition("    core/\n")[2].partition("\n\n")[0]
-    named = [line[6:24].strip().split(", ") for line in block.splitlines() if line[6:7].strip()]
-    where = {name: at for at, names in enumerate(ordered) for name in names}
-    assert sorted(name for names in named for name in names) == sorted(where)
-    positions = [where[name] for names in named for name in names]
-    assert positions == sorted(positions)
+    block = page.partition("| room | what is in it |\n|---|---|\n")[2].partition("\n\n")[0]
+    assert [line.split("|")[1].strip() for line in block.splitlines()] == rooms_of_the_core()
 
 
 @pytest.mark.parametrize(
-    "module", sorted((ROOT / "evaluation_assets" / "core" / "llm").rglob("*.py")), ids=lambda path: path.stem
+    "module", sorted((ROOT / "evaluation_assets" / "core" / "models").rglob("*.py")), ids=lambda path: path.stem
 )
 def test_the_client_for_models_knows_no_judge(module: Path) -> None:
     assert not re.search(r"judge|panel|verdict|rubric", module.read_text("utf-8"), re.IGNORECASE)
@@ -105,7 +98,7 @@ def test_an_installation_with_everything_loads(tmp_path: Path, monkeypatch: pyte
 def test_no_judge_can_have_a_name_that_dagster_refuses() -> None:
     from dagster._core.definitions.utils import DISALLOWED_NAMES
 
-    from evaluation_assets.core.llm.endpoints import RESERVED_NAMES
+    from evaluation_assets.core.models.endpoints import RESERVED_NAMES
 
     assert {name for name in DISALLOWED_NAMES if name.islower()} <= RESERVED_NAMES
 
@@ -167,7 +160,7 @@ def test_the_documentation_names_every_format(name: str) -> None:
     ("page", "module"),
     [
         ("tables", documentation.__name__),
-        ("rubrics", "evaluation_assets.core.rubrics.documentation"),
+        ("rubrics", "evaluation_assets.core.judging.rubrics.documentation"),
         ("api", "evaluation_assets.cli.documentation.python_api"),
         ("cli", "evaluation_assets.cli.documentation.commands"),
         ("configuration", "evaluation_assets.cli.documentation.settings"),

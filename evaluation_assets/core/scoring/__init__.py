@@ -1,0 +1,4 @@
+"""From verdicts to scores: averages, leniency, agreement and reliability of judges, intervals.
+
+Comparing drops belongs to `gating`.
+"""

@@ -1,0 +1,4 @@
+"""People: the review queue, their labels, judge cards, pass rates corrected by labels.
+
+Judges belong to `judging`.
+"""
