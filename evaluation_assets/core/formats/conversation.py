@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Record, Rejection, UnusableRecord
-from evaluation_assets.core.formats.context import Context
+from evaluation_assets.core.formats.context import Context, ended_by, merged
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, flags_of, total, written
@@ -57,6 +57,7 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         UnusableRecord: the conversation has no agent message or tool call.
     """
     said = [event for event in conversation.events if isinstance(event, Said)]
+    context = merged(context, ended_by(said[-1].stop_reason)) if said else context
     if not any(event.thought or event.message or event.calls for event in said):
         raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
     text, turns = written(conversation.events)
@@ -84,6 +85,7 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
             cut_off=context.cut_off,
             unanswered=len(turns) == 1 and final_answer is None,
             failed=context.failure is not None,
+            refused=context.refused,
         ),
         labels=context.labels,
         extra=context.extra if context.failure is None else {**context.extra, "error": context.failure},

@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.coding.client_context import is_of_cline
-from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.formats.context import Context, context_of, ended_by, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     Gathered,
@@ -107,9 +107,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         context = context_of(fields)
         if request is not fields:
             context = merged(context, context_of(request))
-        model, stopped = request.text("model") or fields.text("model"), None
+        model = request.text("model") or fields.text("model")
         if response is not None:
-            model, stopped = response.text("model") or model, response.text("stop_reason")
+            model = response.text("model") or model
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
         conversation = Conversation(
             events=tuple(_events([*messages, *answer], _usages(unmapped, records))),
@@ -119,7 +119,8 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
             usage=usage_of(fields.object("usage")) if response is not fields else None,
         )
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
-        return trajectory_from(NAME, conversation, merged(context, Context(model=model, cut_off=is_limit(stopped))))
+        context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
+        return trajectory_from(NAME, conversation, merged(context, Context(model=model)))
 
 
 def content_of_system(request: Fields) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.coding.client_context import is_of_cline
 from evaluation_assets.core.formats.coding.gemini_stream import is_init
-from evaluation_assets.core.formats.context import NOTHING_KNOWN, Context, context_of, is_limit, merged
+from evaluation_assets.core.formats.context import NOTHING_KNOWN, Context, context_of, ended_by, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     each_conversation,
@@ -93,8 +93,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         context = merged(merged(context_of(fields), known), Context(task=task))
         if request is not fields:
             context = merged(context, context_of(request))
-        cut_off = any(is_limit(choice.text("finish_reason")) for choice in choices)
-        context = merged(context, Context(model=response.text("model"), cut_off=cut_off))
+        for choice in choices:
+            context = merged(context, ended_by(choice.text("finish_reason")))
+        context = merged(context, Context(model=response.text("model")))
         conversation = Conversation(
             events=tuple(
                 ag2_events(messages)
