@@ -1,6 +1,6 @@
 """Build trajectories from conversations, and group the records that belong to one conversation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +8,7 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Unu
 from evaluation_assets.core.formats.context import Context, ended_by, merged
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
+from evaluation_assets.core.formats.stated import Comparisons
 from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, flags_of, total, written
 from evaluation_assets.core.formats.unmapped_fields import type_name
 from evaluation_assets.core.trajectories.identity import task_id_of
@@ -140,6 +141,22 @@ def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
     return 0 < len(earlier) < len(later) and all(
         _without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False)
     )
+
+
+def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: Collection[int]) -> None:
+    """Compare the answers since the first request of a log with those that it has a request for, by message index.
+
+    `roles` are those of the messages of the last request. Messages of the agent that follow each other are one answer.
+    """
+    if not logged:
+        return
+    first = min(logged)
+    answers = [
+        index
+        for index, role in enumerate(roles)
+        if index >= first and role == "assistant" and (index == first or roles[index - 1] != "assistant")
+    ]
+    stated.compare("request", max(len(answers) + (max(logged) >= len(roles)), len(logged)), len(logged))
 
 
 def not_a_record(data: Any, wanted: str) -> UnusableRecord:

@@ -66,7 +66,7 @@ class Result:
 class Said:
     """One output of an agent: reasoning, message and calls.
 
-    `to` is the agent that a message hands the work to, if the source names it. `stop_reason` says why the model stopped.
+    `to` is the agent that a message hands the work to, if the source names it. `stop_reason` is that of the model.
     """
 
     agent_id: str = "agent"
@@ -304,7 +304,7 @@ def _server_in(name: str) -> str | None:
 
 
 def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False, refused: bool = False) -> tuple[str, ...]:
-    """Flags of a trajectory: stopped at a limit, refused by the model, without an answer, failed with its environment."""
+    """Flags of a trajectory: stopped at a limit, refused, without an answer, failed with its environment."""
     flags = (("step_limit", cut_off), ("refused", refused), ("no_answer", unanswered), ("failed", failed))
     return tuple(flag for flag, applies in flags if applies)
 

@@ -28,11 +28,14 @@ Problem = Literal[
     "guessed_speaker",
     "twin_call",
     "repeated_record",
+    "unfinished",
+    "estimated_usage",
 ]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
 recorded no messages, a span or a session of a sub-agent whose parent is not in the drop, a call that a model was given
 in its history and that no trajectory of the drop has, an attempt that failed and was repeated, a branch or call that
-the user took back, the history of a session that is not in the drop, a name in a text that may be no speaker. And what
+the user took back, the history of a session that is not in the drop, a name in a text that may be no speaker, an
+evaluation that did not finish, tokens that the source only estimates. And what
 casts none: the second span of a call that two instrumentations recorded, a record that stands twice in a file."""
 
 _HUGE = 1 << 62

@@ -14,6 +14,7 @@ from evaluation_assets.core.formats.base import DropFile, Record, Rejection, Sam
 from evaluation_assets.core.formats.context import Context, context_of, ended_by, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
+    confirm_requests,
     each_conversation,
     goes_on,
     joined,
@@ -110,6 +111,8 @@ class MessageShape:
                 wanted = ", ".join(".".join(path) for path in self.messages_at)
                 raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {wanted}")
             usages, whole = self._usages(unmapped, records), self._usage_in(fields)
+            roles = ["assistant" if message.text("role") == "model" else message.text("role") for message in messages]
+            confirm_requests(unmapped.stated, roles, usages)
             conversation = Conversation(
                 events=tuple(self.events(spoken, usages)),
                 system=self.system(holder, spoken),

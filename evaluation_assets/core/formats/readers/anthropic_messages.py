@@ -14,6 +14,7 @@ from evaluation_assets.core.formats.context import Context, context_of, ended_by
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     Gathered,
+    confirm_requests,
     each_conversation,
     goes_on,
     not_a_record,
@@ -111,8 +112,10 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         if response is not None:
             model = response.text("model") or model
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
+        usages = _usages(unmapped, records)
+        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
-            events=tuple(_events([*messages, *answer], _usages(unmapped, records))),
+            events=tuple(_events([*messages, *answer], usages)),
             system=content_of_system(request),
             tools=tools_of(request, "tools"),
             has_other_tools=has_hosted_tools(request),

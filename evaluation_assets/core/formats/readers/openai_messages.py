@@ -14,6 +14,7 @@ from evaluation_assets.core.formats.coding.gemini_stream import is_init
 from evaluation_assets.core.formats.context import NOTHING_KNOWN, Context, context_of, ended_by, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
+    confirm_requests,
     each_conversation,
     goes_on,
     not_a_record,
@@ -96,11 +97,13 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         for choice in choices:
             context = merged(context, ended_by(choice.text("finish_reason")))
         context = merged(context, Context(model=response.text("model")))
+        usages = _usages(unmapped, records)
+        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
             events=tuple(
                 ag2_events(messages)
                 if not answers and is_ag2(_request_messages(data))
-                else events_of([*messages, *answers], usages=_usages(unmapped, records))
+                else events_of([*messages, *answers], usages=usages)
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, "tools", "functions", "tool_definitions"),
