@@ -105,10 +105,22 @@ def settled(
 
 
 def confirm(stated: Comparisons, whole: Usage | None, read: Usage | None) -> None:
-    """Compare the usage that a source states for all of a run with what was read of it. 0 is taken as unknown."""
+    """Compare the usage that a source states for all of a run with what was read of it. 0 is taken as unknown.
+
+    A list price is ours, and confirms nothing.
+    """
     if whole is not None and read is not None:
+        if not (whole.is_list_price or read.is_list_price):
+            stated.compare("US dollar", whole.cost_usd or None, read.cost_usd)
         stated.compare("input token", whole.input_tokens or None, read.input_tokens)
         stated.compare("output token", whole.output_tokens or None, read.output_tokens)
+
+
+def at_most(used: Usage, stated: Usage) -> Usage:
+    """Usage without what exceeds the stated one, for sources that may state only a part, as without sub-agents."""
+    pairs = ((used.input_tokens, stated.input_tokens), (used.output_tokens, stated.output_tokens))
+    inputs, outputs = (one if one is None or other is None else min(one, other) for one, other in pairs)
+    return replace(used, input_tokens=inputs, output_tokens=outputs, cost_usd=None)
 
 
 def usage(
