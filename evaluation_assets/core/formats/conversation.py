@@ -9,8 +9,19 @@ from evaluation_assets.core.formats.context import Context, ended_by, merged
 from evaluation_assets.core.formats.files.records import read_records
 from evaluation_assets.core.formats.isolation import usable
 from evaluation_assets.core.formats.stated import Comparisons
-from evaluation_assets.core.formats.transcript import Asked, Call, Event, Said, final_message, flags_of, total, written
-from evaluation_assets.core.formats.unmapped_fields import type_name
+from evaluation_assets.core.formats.transcript import (
+    Asked,
+    Call,
+    Event,
+    Said,
+    final_message,
+    flags_of,
+    results_of_no_call,
+    total,
+    written,
+)
+from evaluation_assets.core.formats.unmapped_fields import UnmappedFields, type_name
+from evaluation_assets.core.formats.usage import confirm
 from evaluation_assets.core.trajectories.identity import task_id_of
 from evaluation_assets.core.trajectories.model import Agent, Tool, Trajectory, Usage
 
@@ -141,6 +152,14 @@ def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
     return 0 < len(earlier) < len(later) and all(
         _without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False)
     )
+
+
+def confirmed(unmapped: UnmappedFields, conversation: Conversation) -> Conversation:
+    """A conversation, after a comparison of its usage with that of its messages, and of its results with its calls."""
+    said = (event.usage for event in conversation.events if isinstance(event, Said))
+    confirm(unmapped.stated, conversation.usage, total(said))
+    unmapped.note("unknown_part", "result of no call", results_of_no_call(conversation.events))
+    return conversation
 
 
 def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: Collection[int]) -> None:

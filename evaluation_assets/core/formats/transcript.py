@@ -256,6 +256,12 @@ def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
     return transcript.finished()
 
 
+def results_of_no_call(events: Sequence[Event]) -> int:
+    """How many results name a call that the conversation does not have."""
+    answered = [events[index] for index in _answered(events)[1]]
+    return sum(isinstance(event, Result) and event.call_id is not None for event in answered)
+
+
 def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], set[int]]:
     """The results of each message's calls, and the results without a call, by event index."""
     results: dict[int, list[Result | None]] = {}

@@ -90,6 +90,7 @@ class UnmappedFields:
 
     def _take_notes(self, fields: "Fields") -> None:
         self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+        self.note("estimated_usage", "tokens", fields.estimates)
         self.stated.update(fields.stated)
 
 
@@ -99,6 +100,7 @@ class _Shared:
 
     members: dict[int, "Fields"] = field(default_factory=dict)
     unknown_parts: Counter[str] = field(default_factory=Counter)
+    estimates: int = 0
     stated: Comparisons = field(default_factory=Comparisons)
 
 
@@ -264,6 +266,15 @@ class Fields:
         kind = kind or next(self.filled(), "empty")
         self._shared.unknown_parts[kind] += 1
         return kind
+
+    def note_estimate(self) -> None:
+        """Note that the source only estimates the tokens of this request."""
+        self._shared.estimates += 1
+
+    @property
+    def estimates(self) -> int:
+        """Requests with estimated tokens, here and in the whole record."""
+        return self._shared.estimates
 
     def filled(self) -> Iterator[str]:
         """The names of the fields that hold something."""

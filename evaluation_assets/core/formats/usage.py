@@ -13,6 +13,9 @@ from evaluation_assets.core.trajectories.model import Usage
 _FOR_5_MINUTES, _FOR_AN_HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
 """Anthropic's names of tokens written to its cache, by the time that they are kept for."""
 
+ESTIMATED = "is_estimate"
+"""Field of a usage whose tokens its source only estimates, which an envelope sets."""
+
 _TOO_MANY = 10**12
 """Upper limit for plausible token counts; sums of smaller counts fit 64 bits."""
 
@@ -25,6 +28,8 @@ def usage_of(fields: Fields) -> Usage | None:
     """
     if next(fields.filled(), None) is None:  # as of most messages
         return None
+    if fields.flag(ESTIMATED):
+        fields.note_estimate()
     given = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
     written = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")

@@ -15,6 +15,7 @@ from evaluation_assets.core.formats.context import Context, context_of, ended_by
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     confirm_requests,
+    confirmed,
     each_conversation,
     goes_on,
     joined,
@@ -126,7 +127,7 @@ class MessageShape:
             for other in (holder, answering):
                 context = context if other is fields else merged(context, context_of(other))
             context = merged(context, Context(model=self.model(fields, spoken)))
-            return trajectory_from(self.name, conversation, context)
+            return trajectory_from(self.name, confirmed(unmapped, conversation), context)
 
     def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
         """Usage of each answer in a log, by the index of the message: that after those of its request."""

@@ -15,6 +15,7 @@ from evaluation_assets.core.formats.conversation import (
     Conversation,
     Gathered,
     confirm_requests,
+    confirmed,
     each_conversation,
     goes_on,
     not_a_record,
@@ -123,7 +124,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         )
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
         context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
-        return trajectory_from(NAME, conversation, merged(context, Context(model=model)))
+        return trajectory_from(NAME, confirmed(unmapped, conversation), merged(context, Context(model=model)))
 
 
 def content_of_system(request: Fields) -> str | None:

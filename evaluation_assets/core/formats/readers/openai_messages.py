@@ -15,6 +15,7 @@ from evaluation_assets.core.formats.context import NOTHING_KNOWN, Context, conte
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     confirm_requests,
+    confirmed,
     each_conversation,
     goes_on,
     not_a_record,
@@ -23,7 +24,7 @@ from evaluation_assets.core.formats.conversation import (
 from evaluation_assets.core.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.formats.messages.chat import ROLES, events_of, has_parts_of_others, system_of
 from evaluation_assets.core.formats.messages.tool_definitions import tools_of
-from evaluation_assets.core.formats.messages.written_calls import with_written_calls
+from evaluation_assets.core.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.formats.readers.anthropic_messages import is_anthropic
 from evaluation_assets.core.formats.readers.goose import has_tools
 from evaluation_assets.core.formats.readers.openai_responses import is_item
@@ -75,8 +76,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         raise UnusableRecord(
             "wrong_type", "a chunk of a streamed completion; export the request's messages and the completed answer"
         )
-    data, task = _with_written_calls(data)
+    data, written = _with_written_calls(data)
     with unmapped.reading(data) as fields:
+        unmapped.note("unknown_part", "<tool_call>", written.unread)
         request = fields if _messages_in(data) is not None else fields.object(*_REQUESTS)
         response = _response_of(fields)
         choices, others = response.objects("choices")[:1], response.items("choices")[1:]
@@ -91,7 +93,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             choice.set_aside("index", "logprobs")
         if not messages and not choices:
             raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(_LISTS)}")
-        context = merged(merged(context_of(fields), known), Context(task=task))
+        context = merged(merged(context_of(fields), known), Context(task=written.task))
         if request is not fields:
             context = merged(context, context_of(request))
         for choice in choices:
@@ -111,16 +113,16 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
-        return trajectory_from(NAME, conversation, context)
+        return trajectory_from(NAME, confirmed(unmapped, conversation), context)
 
 
-def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """A record whose messages have the calls that were written into their text, and the task, if it is only there."""
+def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMessages]:
+    """A record whose messages have the calls that were written into their text, and what was written."""
     name = next((key for key in _LISTS if isinstance(data.get(key), list)), None)
     if name is None:
-        return data, None
+        return data, WrittenMessages([])
     written = with_written_calls(data[name])
-    return {**data, name: written.messages}, written.task
+    return {**data, name: written.messages}, written
 
 
 def _is_same(message: Any, choice: Any) -> bool:

@@ -14,6 +14,7 @@ from evaluation_assets.core.formats.context import Context, context_of, is_limit
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     Gathered,
+    confirmed,
     each_conversation,
     goes_on,
     not_a_record,
@@ -99,7 +100,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         )
     if not events:
         raise UnusableRecord("no_trajectory_text", f"the record has no items in any of: {', '.join(_LISTS)}")
-    return trajectory_from(NAME, conversation, context)
+    return trajectory_from(NAME, confirmed(unmapped, conversation), context)
 
 
 def _context(fields: Fields, request: Fields, response: Fields) -> Context:
