@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation_assets.core.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.formats.coding.gemini_stream import is_init
-from evaluation_assets.core.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.formats.context import Context, context_of, ended_by, merged
 from evaluation_assets.core.formats.conversation import (
     Conversation,
     Gathered,
@@ -118,7 +118,7 @@ def _context(fields: Fields, request: Fields, response: Fields) -> Context:
     error = response.object("error")
     failure = error.text("message", "code")
     error.set_aside("code")
-    return merged(context, Context(cut_off=is_limit(incomplete), failure=failure))
+    return merged(merged(context, ended_by(incomplete)), Context(failure=failure))
 
 
 def content_of_instructions(fields: Fields) -> str | None:
