@@ -1,8 +1,9 @@
 """What a source states about itself, such as a total of tokens, compared with what was read of it."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import isclose
 
 from evaluation_assets.core.counted import counted
@@ -60,6 +61,12 @@ class Comparisons:
     def agree(self, what: str, *statements: Hashable) -> None:
         """Note a contradiction if these statements about the same thing differ; `None` states nothing."""
         self.contradictions[what] += len({each for each in statements if each is not None}) > 1
+
+    def in_sequence(self, what: str, numbers: Sequence[int | None]) -> None:
+        """Note the numbers that are left out between numbered things, such as steps. Numbering may begin anew."""
+        known = [number for number in numbers if number is not None]
+        missing = sum(max(0, after - before - 1) for before, after in pairwise(known))
+        self.compare(what, len(known) + missing, len(known))
 
     def update(self, other: "Comparisons") -> None:
         """Add the differences of another instance."""
