@@ -24,7 +24,7 @@ from evaluation_assets.defs.partitions import DROPS
 from evaluation_assets.defs.results import check_result, explained
 from evaluation_assets.resources.installation import HomeResource
 
-READER_VERSION = "8"
+READER_VERSION = "9"
 """Raise it when the same bytes are read into other trajectories."""
 
 PREPROCESSING_VERSION = "2"

@@ -6,6 +6,7 @@ from typing import Any
 
 from upath import UPath
 
+from evaluation_assets.core.traces.formats.repeated_records import repetitions
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields, type_name
 from evaluation_assets.core.traces.trajectories.model import Source, Trajectory
 
@@ -111,6 +112,7 @@ class RecordWatch:
         self._handed = 0
         self._counted = 0
         self._last: Record | None = None
+        self.repeated: set[tuple[str, str, int]] = set()
         self._broken: dict[tuple[str, int, bytes], Rejection] = {}
 
     @property
@@ -119,9 +121,13 @@ class RecordWatch:
         return list(self._broken.values())
 
     def over(self, items: Iterable[Record | Rejection]) -> Iterator[Record | Rejection]:
-        """Pass the records on, with rejections in place of those that the reader failed on."""
+        """Pass the records of a file on, each once, with rejections in place of those that the reader failed on."""
+        is_repeated = repetitions()
         for item in items:
             if isinstance(item, Record):
+                if is_repeated(item.data, item.raw):
+                    self.repeated.add((item.source, item.within, item.line))
+                    continue
                 self._last = item
                 self._handed += 1
                 if self._handed > self._counted:  # a reader that starts again is handed the same records again

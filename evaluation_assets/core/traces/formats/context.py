@@ -31,6 +31,12 @@ _LIMITS = frozenset(
 )
 """Stop reasons that mean a run was cut off by a limit."""
 
+_REFUSALS = frozenset(
+    "refusal content_filter content_filtered content-filter guardrail_intervened safety recitation blocklist "
+    "prohibited_content spii".split()
+)
+"""Stop reasons that mean the model or its provider refused to answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
@@ -50,6 +56,7 @@ class Context:
     started_at: str | None = None
     duration_s: float | None = None
     cut_off: bool = False
+    refused: bool = False
     failure: str | None = None
     labels: JsonObject = field(default_factory=dict)
     extra: JsonObject = field(default_factory=dict)
@@ -61,9 +68,7 @@ NOTHING_KNOWN = Context()
 def context_of(fields: Fields) -> Context:
     """Read the run context from the fields of a record, under the keys of any supported source."""
     labels = fields.short(*_LABELS)
-    success = fields.flag(*_OUTCOME)
-    if success is None:
-        success = success_of(_reward(labels))
+    success = fields.outcome(*_OUTCOME, also=success_of(_reward(labels)))
     query, source = fields.recorded_id("query_index"), fields.name("data_source")
     task_id = fields.recorded_id(*_TASK_ID) or (
         type(query)(":".join(part for part in (source, query) if part)) if query else None
@@ -84,7 +89,8 @@ def context_of(fields: Fields) -> Context:
         success=success,
         started_at=moment(fields, "timestamp", "created_at", "started_at", "start_time", "created"),
         duration_s=duration,
-        cut_off=any(is_limit(reason) for reason in stopped),
+        cut_off=any(map(is_limit, stopped)),
+        refused=any(map(is_refusal, stopped)),
         labels=labels,
         extra=extra,
     )
@@ -96,6 +102,7 @@ def merged(context: Context, other: Context) -> Context:
         context,
         **{name: getattr(other, name) for name in _FILLED if getattr(context, name) is None},
         cut_off=context.cut_off or other.cut_off,
+        refused=context.refused or other.refused,
         labels=other.labels | context.labels,
         extra=other.extra | context.extra,
     )
@@ -109,6 +116,16 @@ def success_of(reward: Any) -> bool | None:
 def is_limit(reason: Any) -> bool:
     """Whether this stop reason means that the run was cut off."""
     return isinstance(reason, str) and reason.strip().lower() in _LIMITS
+
+
+def is_refusal(reason: Any) -> bool:
+    """Whether this stop reason means that the model refused to answer."""
+    return isinstance(reason, str) and reason.strip().lower() in _REFUSALS
+
+
+def ended_by(reason: str | None) -> Context:
+    """What the stop reason of the last answer says about the run."""
+    return Context(cut_off=is_limit(reason), refused=is_refusal(reason))
 
 
 def reference(value: Any) -> str | None:

@@ -1,13 +1,14 @@
 """Build trajectories from conversations, and group the records that belong to one conversation."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, UnusableRecord
-from evaluation_assets.core.traces.formats.context import Context
+from evaluation_assets.core.traces.formats.context import Context, ended_by, merged
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
     Call,
@@ -15,10 +16,12 @@ from evaluation_assets.core.traces.formats.transcript import (
     Said,
     final_message,
     flags_of,
+    results_of_no_call,
     total,
     written,
 )
-from evaluation_assets.core.traces.formats.unmapped_fields import type_name
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields, type_name
+from evaluation_assets.core.traces.formats.usage import confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, Tool, Trajectory, Usage
 
@@ -66,6 +69,7 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
         UnusableRecord: the conversation has no agent message or tool call.
     """
     said = [event for event in conversation.events if isinstance(event, Said)]
+    context = merged(context, ended_by(said[-1].stop_reason)) if said else context
     if not any(event.thought or event.message or event.calls for event in said):
         raise UnusableRecord("no_trajectory_text", "the conversation has no agent message or tool call")
     text, turns = written(conversation.events)
@@ -93,6 +97,7 @@ def trajectory_from(format_name: str, conversation: Conversation, context: Conte
             cut_off=context.cut_off,
             unanswered=len(turns) == 1 and final_answer is None,
             failed=context.failure is not None,
+            refused=context.refused,
         ),
         labels=context.labels,
         extra=context.extra if context.failure is None else {**context.extra, "error": context.failure},
@@ -147,6 +152,30 @@ def goes_on(earlier: Sequence[Any], later: Sequence[Any]) -> bool:
     return 0 < len(earlier) < len(later) and all(
         _without_markers(one) == _without_markers(other) for one, other in zip(earlier, later, strict=False)
     )
+
+
+def confirmed(unmapped: UnmappedFields, conversation: Conversation) -> Conversation:
+    """A conversation, after a comparison of its usage with that of its messages, and of its results with its calls."""
+    said = (event.usage for event in conversation.events if isinstance(event, Said))
+    confirm(unmapped.stated, conversation.usage, total(said))
+    unmapped.note("unknown_part", "result of no call", results_of_no_call(conversation.events))
+    return conversation
+
+
+def confirm_requests(stated: Comparisons, roles: Sequence[str | None], logged: Collection[int]) -> None:
+    """Compare the answers since the first request of a log with those that it has a request for, by message index.
+
+    `roles` are those of the messages of the last request. Messages of the agent that follow each other are one answer.
+    """
+    if not logged:
+        return
+    first = min(logged)
+    answers = [
+        index
+        for index, role in enumerate(roles)
+        if index >= first and role == "assistant" and (index == first or roles[index - 1] != "assistant")
+    ]
+    stated.compare("request", max(len(answers) + (max(logged) >= len(roles)), len(logged)), len(logged))
 
 
 def not_a_record(data: Any, wanted: str) -> UnusableRecord:

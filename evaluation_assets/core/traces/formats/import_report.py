@@ -44,6 +44,9 @@ class ImportSummary(BaseModel):
     `rewound_branches`, with their calls, were taken back by the user. `copied_histories` are sessions that begin with
     the calls and tokens of a session that is not in the drop. `is_list_price`: the cost has list prices of requests
     without a recorded one. `differences` are totals that the source states and the reading does not confirm.
+    `unfinished` are evaluations that their source ended early, `estimated_usages` requests whose tokens it estimated.
+    `contradictions` are statements of the source that cannot all be true, by what they are about. `repeated_records`
+    stand twice in a file, with an identity of their own, and were read once.
     `forced_format` is the format that the files were read in although none of them looks like it.
     """
 
@@ -78,6 +81,10 @@ class ImportSummary(BaseModel):
     output_tokens: int | None = None
     cost_usd: float | None = None
     differences: tuple[Difference, ...] = ()
+    unfinished: int = 0
+    estimated_usages: int = 0
+    contradictions: Mapping[str, int] = {}
+    repeated_records: int = 0
     is_list_price: bool = False
     forced_format: str | None = None
 
@@ -121,8 +128,12 @@ class ImportSummary(BaseModel):
                 f"more results without a call ({self.stray_results:,}) than calls ({self.calls:,})",
             ),
         )
+        disputed = (
+            f"{counted(times, 'contradiction')} in what the source states: {what}"
+            for what, times in self.contradictions.items()
+        )
         more = (each.sentence for each in self.differences if each.read > each.stated)
-        return (*(sentence for applies, sentence in found if applies), *more)
+        return (*(sentence for applies, sentence in found if applies), *disputed, *more)
 
     @computed_field
     @property
@@ -165,6 +176,8 @@ class ImportSummary(BaseModel):
                 f"{counted(self.copied_histories, 'session')} with the calls and tokens of the one it was forked from; "
                 "evaluate both as one drop",
             ),
+            (self.unfinished, f"{counted(self.unfinished, 'evaluation')} that did not finish"),
+            (self.estimated_usages, f"{counted(self.estimated_usages, 'request')} with estimated tokens"),
             (self.unanswered_calls, f"{counted(self.unanswered_calls, 'call')} without a result"),
         )
         less = (each.sentence for each in self.differences if each.read < each.stated)
@@ -178,8 +191,11 @@ class ImportSummary(BaseModel):
 
     @property
     def sentence(self) -> str:
-        """The trust, and the reasons for less than `complete`."""
-        return ": ".join(filter(None, (self.trust, "; ".join((*self.doubts, *self.gaps)))))
+        """The trust, the reasons for less than `complete`, and what was read once though it stands twice."""
+        reasons = ": ".join(filter(None, (self.trust, "; ".join((*self.doubts, *self.gaps)))))
+        if not self.repeated_records:
+            return reasons
+        return f"{reasons} ({counted(self.repeated_records, 'repeated record')} read once)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +289,10 @@ class ImportReport:
             rewound_calls=notes["rewound", "call"],
             copied_histories=noted("copied_history"),
             differences=tuple(self.unmapped.stated),
+            contradictions={what: times for what, times in self.unmapped.stated.contradictions.items() if times},
+            unfinished=noted("unfinished"),
+            estimated_usages=noted("estimated_usage"),
+            repeated_records=noted("repeated_record"),
             input_tokens=sum_of(inputs),
             output_tokens=sum_of(outputs),
             cost_usd=sum_of(costs),

@@ -25,6 +25,9 @@ CONVERSATIONS = frozenset(
 )
 """Formats in which a record may be a conversation of its own, so that a file can have records of several of them."""
 
+_RUNS = frozenset("agentbench atif langfuse livekit mini_swe_agent mlflow n8n otel tau_bench trials vapi".split())
+"""Formats in which a record may be a whole run, with fields that no conversation has."""
+
 
 @dataclass(slots=True)
 class _Aside:
@@ -55,7 +58,8 @@ class MixedRecords:
 
     def __init__(self, chosen: Format, formats: Mapping[str, Format]) -> None:
         self._chosen = chosen
-        self._others = [formats[name] for name in formats if name in CONVERSATIONS and name != chosen.name]
+        others = CONVERSATIONS | _RUNS
+        self._others = [formats[name] for name in formats if name in others and name != chosen.name]
         self._applies = chosen.name in CONVERSATIONS
         self._folder: TemporaryDirectory[str] | None = None
         self._aside: dict[str, _Aside] = {}
@@ -77,8 +81,6 @@ class MixedRecords:
 
     def takes_back(self, rejection: Rejection) -> bool:
         """Whether a record that the reader rejected is a conversation of another format; it is then set aside."""
-        if not self._applies:
-            return False
         record = record_of(rejection.raw.encode(), rejection.source, rejection.line)
         return isinstance(record, Record) and self._sets_aside(record, with_calls=False)
 

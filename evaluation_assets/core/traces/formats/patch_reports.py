@@ -13,6 +13,7 @@ from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejecti
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import sample_of
 from evaluation_assets.core.traces.formats.isolation import each_own_record
+from evaluation_assets.core.traces.formats.stated import Comparisons
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 
 _LISTS = (("resolved_ids", True), ("unresolved_ids", False), ("empty_patch_ids", False))
@@ -32,10 +33,11 @@ def each_tested_run(
     detect: Callable[[Sample], bool],
     name: str,
     trajectory_of: Callable[[Record, Mapping[str, PatchReport]], Trajectory],
+    stated: Comparisons,
 ) -> Iterator[Trajectory | Rejection]:
     """Like `each_own_record`, for the files that are not test reports; the reports are passed with every record."""
     tested = [file for file in files if len(files) > 1 and is_report(sample_of(file))]
-    reports = reports_of(tested)
+    reports = reports_of(tested, stated)
     runs = [file for file in files if file not in tested]
     return each_own_record(runs, detect, name, lambda record: trajectory_of(record, reports))
 
@@ -45,15 +47,33 @@ def is_report(sample: Sample) -> bool:
     return any(True for record in sample.records for _ in _reports_in(record, ""))
 
 
-def reports_of(files: Sequence[DropFile]) -> Mapping[str, PatchReport]:
-    """Reports by task id."""
-    found: dict[str, PatchReport] = {}
+def reports_of(files: Sequence[DropFile], stated: Comparisons) -> Mapping[str, PatchReport]:
+    """Reports by task id, without those that contradict each other."""
+    found: dict[str, list[PatchReport]] = {}
     for file in files:
         folder = file.path.parent.name
         for record in islice(read_records(file), 1):
             if not isinstance(record, Rejection):
-                found.update(_reports_in(record.data, folder))
-    return found
+                _confirm_counts(record.data, stated)
+                for task, report in _reports_in(record.data, folder):
+                    found.setdefault(task, []).append(report)
+    for reports in found.values():
+        stated.agree("outcome of a patch", *(report.resolved for report in reports))
+    return {
+        task: max(all_of, key=_detail) for task, all_of in found.items() if len({one.resolved for one in all_of}) == 1
+    }
+
+
+def _detail(report: PatchReport) -> int:
+    return len(report.labels)
+
+
+def _confirm_counts(data: Any, stated: Comparisons) -> None:
+    """Compare the counts of a summary with its lists."""
+    for name, ids in data.items() if isinstance(data, dict) else ():
+        count = data.get(f"{name.removesuffix('_ids')}_instances")
+        if name.endswith("_ids") and isinstance(ids, list) and isinstance(count, int):
+            stated.compare(f"{name.removesuffix('_ids').replace('_', ' ')} instance", count, len(ids))
 
 
 def _reports_in(data: Any, folder: str) -> list[tuple[str, PatchReport]]:

@@ -276,6 +276,7 @@ def _read_by(
     yield from (each for each in watch.broken if each not in said)  # records of a side table
     for item in mixed.read(counted):
         yield item if isinstance(item, Rejection) else trials.numbered(item)
+    counted.note("repeated_record", "records", len(watch.repeated))
     unmapped.update(counted)
 
 

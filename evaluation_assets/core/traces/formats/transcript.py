@@ -66,7 +66,7 @@ class Result:
 class Said:
     """One output of an agent: reasoning, message and calls.
 
-    `to` is the agent that a message hands the work to, if the source names it.
+    `to` is the agent that a message hands the work to, if the source names it. `stop_reason` is that of the model.
     """
 
     agent_id: str = "agent"
@@ -76,6 +76,7 @@ class Said:
     calls: tuple[Call, ...] = ()
     latency_ms: float | None = None
     usage: Usage | None = None
+    stop_reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +172,7 @@ class Transcript:
         plain = arguments_in(raw) is not None
         return ToolCall(
             name=call.name,
-            id=call.id,
+            id=None if call.id is None else str(call.id),
             server=call.server or _server_in(call.name),
             raw=span,
             arguments=None if plain else {"arguments": call.arguments},
@@ -255,6 +256,12 @@ def written(events: Iterable[Event]) -> tuple[str, tuple[Turn, ...]]:
     return transcript.finished()
 
 
+def results_of_no_call(events: Sequence[Event]) -> int:
+    """How many results name a call that the conversation does not have."""
+    answered = [events[index] for index in _answered(events)[1]]
+    return sum(isinstance(event, Result) and event.call_id is not None for event in answered)
+
+
 def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], set[int]]:
     """The results of each message's calls, and the results without a call, by event index."""
     results: dict[int, list[Result | None]] = {}
@@ -285,9 +292,9 @@ def _answered(events: Sequence[Event]) -> tuple[dict[int, list[Result | None]], 
 def _place(result: Result, calls: Sequence[Call], results: Sequence[Result | None]) -> int | None:
     """The call that a result belongs to."""
     if result.call_id is not None:
-        for index, call in enumerate(calls):
-            if call.id == result.call_id and results[index] is None:
-                return index
+        named = [index for index, call in enumerate(calls) if call.id == result.call_id and results[index] is None]
+        if named:  # IDs that differ only in their type are of two calls, or one that its result names differently
+            return next((index for index in named if type(calls[index].id) is type(result.call_id)), named[0])
     free = [
         index
         for index, call in enumerate(calls)
@@ -302,9 +309,9 @@ def _server_in(name: str) -> str | None:
     return None if found is None else found[1]
 
 
-def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False) -> tuple[str, ...]:
-    """Flags of a trajectory: stopped at a limit, ends without an answer, failed because of the infrastructure."""
-    flags = (("step_limit", cut_off), ("no_answer", unanswered), ("failed", failed))
+def flags_of(*, cut_off: bool, unanswered: bool, failed: bool = False, refused: bool = False) -> tuple[str, ...]:
+    """Flags of a trajectory: stopped at a limit, refused, without an answer, failed with its environment."""
+    flags = (("step_limit", cut_off), ("refused", refused), ("no_answer", unanswered), ("failed", failed))
     return tuple(flag for flag, applies in flags if applies)
 
 

@@ -27,16 +27,23 @@ Problem = Literal[
     "copied_history",
     "guessed_speaker",
     "twin_call",
+    "repeated_record",
+    "unfinished",
+    "estimated_usage",
 ]
 """What casts doubt on a reading: a message part or event of a kind that no reader understands, a span of a model that
 recorded no messages, a span or a session of a sub-agent whose parent is not in the drop, a call that a model was given
 in its history and that no trajectory of the drop has, an attempt that failed and was repeated, a branch or call that
-the user took back, the history of a session that is not in the drop, a name in a text that may be no speaker. And what
-casts none: the second span of a call that two instrumentations recorded."""
+the user took back, the history of a session that is not in the drop, a name in a text that may be no speaker, an
+evaluation that did not finish, tokens that the source only estimates. And what
+casts none: the second span of a call that two instrumentations recorded, a record that stands twice in a file."""
 
 _HUGE = 1 << 62
 _SHORT = 2000
 """Maximum size in bytes of JSON of a source field that is kept as metadata, such as an id or a few settings."""
+
+
+_OUTCOMES = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 
 
 class UnmappedFields:
@@ -83,6 +90,7 @@ class UnmappedFields:
 
     def _take_notes(self, fields: "Fields") -> None:
         self.notes.update({("unknown_part", kind): times for kind, times in fields.unknown_parts.items()})
+        self.note("estimated_usage", "tokens", fields.estimates)
         self.stated.update(fields.stated)
 
 
@@ -92,6 +100,7 @@ class _Shared:
 
     members: dict[int, "Fields"] = field(default_factory=dict)
     unknown_parts: Counter[str] = field(default_factory=Counter)
+    estimates: int = 0
     stated: Comparisons = field(default_factory=Comparisons)
 
 
@@ -140,7 +149,7 @@ class Fields:
         return None
 
     def name(self, *keys: str) -> str | None:
-        """Like `recorded_id`, as a plain text. IDs of calls, for instance, never differ only in their type."""
+        """Like `recorded_id`, as a plain text, for IDs that never differ only in their type."""
         found = self.recorded_id(*keys)
         return None if found is None else str(found)
 
@@ -168,6 +177,21 @@ class Fields:
     def flag(self, *keys: str) -> bool | None:
         """The first of these fields that is a boolean."""
         return next((found for key in keys if (found := self._typed(key, bool)) is not None), None)
+
+    def outcome(self, *keys: str, also: bool | None = None) -> bool | None:
+        """The first of these fields that says yes or no: a boolean, 0 or 1, or a text of these; else `also`.
+
+        Those that differ are a contradiction.
+        """
+        found: list[bool] = []
+        for key in keys:
+            value = self._take(key)
+            if (outcome := outcome_of(value)) is not None:
+                found.append(outcome)
+            elif value is not None:
+                self._reject(key, value)
+        self.stated.agree("outcome of a run", *found, also)
+        return next(iter(found), also)
 
     def object(self, *keys: str) -> "Fields":
         """The first of these fields that is an object, or an empty one."""
@@ -243,6 +267,15 @@ class Fields:
         self._shared.unknown_parts[kind] += 1
         return kind
 
+    def note_estimate(self) -> None:
+        """Note that the source only estimates the tokens of this request."""
+        self._shared.estimates += 1
+
+    @property
+    def estimates(self) -> int:
+        """Requests with estimated tokens, here and in the whole record."""
+        return self._shared.estimates
+
     def filled(self) -> Iterator[str]:
         """The names of the fields that hold something."""
         yield from (key for key, value in self._data.items() if _is_something(value))
@@ -286,6 +319,14 @@ class Fields:
 
     def _reject(self, key: str, value: Any) -> None:
         self._wrong[key] = [f"{self._path}{key} ({type_name(value)})"]
+
+
+def outcome_of(value: Any) -> bool | None:
+    """Yes or no, as a boolean, 0 or 1, or a text of these; `None` for other values."""
+    word = value.strip().lower() if isinstance(value, str) else value
+    if isinstance(word, str):
+        return _OUTCOMES.get(word)
+    return bool(word) if isinstance(word, int | float) and word in (0, 1) else None
 
 
 def type_name(value: Any) -> str:

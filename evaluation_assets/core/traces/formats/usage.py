@@ -13,6 +13,9 @@ from evaluation_assets.core.traces.trajectories.model import Usage
 _FOR_5_MINUTES, _FOR_AN_HOUR = "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens"
 """Anthropic's names of tokens written to its cache, by the time that they are kept for."""
 
+ESTIMATED = "is_estimate"
+"""Field of a usage whose tokens its source only estimates, which an envelope sets."""
+
 _TOO_MANY = 10**12
 """Upper limit for plausible token counts; sums of smaller counts fit 64 bits."""
 
@@ -25,6 +28,8 @@ def usage_of(fields: Fields) -> Usage | None:
     """
     if next(fields.filled(), None) is None:  # as of most messages
         return None
+    if fields.flag(ESTIMATED):
+        fields.note_estimate()
     given = _tokens(fields, "prompt_tokens", "input_tokens", "promptTokens", "inputTokens")
     written = _tokens(fields, "completion_tokens", "output_tokens", "completionTokens", "outputTokens")
     details = fields.object("prompt_tokens_details", "input_tokens_details", "input_token_details", "inputTokenDetails")
@@ -105,10 +110,22 @@ def settled(
 
 
 def confirm(stated: Comparisons, whole: Usage | None, read: Usage | None) -> None:
-    """Compare the usage that a source states for all of a run with what was read of it. 0 is taken as unknown."""
+    """Compare the usage that a source states for all of a run with what was read of it. 0 is taken as unknown.
+
+    A list price is ours, and confirms nothing.
+    """
     if whole is not None and read is not None:
+        if not (whole.is_list_price or read.is_list_price):
+            stated.compare("US dollar", whole.cost_usd or None, read.cost_usd)
         stated.compare("input token", whole.input_tokens or None, read.input_tokens)
         stated.compare("output token", whole.output_tokens or None, read.output_tokens)
+
+
+def at_most(used: Usage, stated: Usage) -> Usage:
+    """Usage without what exceeds the stated one, for sources that may state only a part, as without sub-agents."""
+    pairs = ((used.input_tokens, stated.input_tokens), (used.output_tokens, stated.output_tokens))
+    inputs, outputs = (one if one is None or other is None else min(one, other) for one, other in pairs)
+    return replace(used, input_tokens=inputs, output_tokens=outputs, cost_usd=None)
 
 
 def usage(

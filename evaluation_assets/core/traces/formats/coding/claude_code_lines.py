@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.coding.claude_code_branches import branches_left
-from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result
+from evaluation_assets.core.traces.formats.transcript import Asked, Call, Result, one_line, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
-from evaluation_assets.core.traces.formats.usage import usage_of
+from evaluation_assets.core.traces.formats.usage import usage, usage_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Usage
 
 _COMMAND = re.compile(
@@ -79,6 +80,11 @@ class SessionLines:
         self.compactions = 0
         self.interruptions = 0
         self.used: Usage | None = None
+        self.used_by_models: Usage | None = None
+        self.turns: int | None = None
+        self.summaries = 0
+        self.stop_reason: str | None = None
+        self.failure: str | None = None
         self.outcome: str | None = None
         self.spent: float | None = None
         self.exit_codes: dict[str, int] = {}
@@ -176,8 +182,12 @@ class SessionLines:
             reply.texts.append(said)
         for block in _blocks(message):
             self._block(block, reply)
-        message.set_aside("type", "role", "stop_reason", "stop_sequence", "container", "context_management")
-        fields.set_aside("durationMs", "isApiErrorMessage", "error", "apiError", "costUSD")
+        message.set_aside("type", "role", "stop_sequence", "container", "context_management")
+        fields.set_aside("durationMs", "error", "apiError", "costUSD")
+        stop_reason, is_error = message.text("stop_reason"), fields.flag("isApiErrorMessage") is True
+        if chain is self.chains[""]:
+            self.stop_reason = stop_reason
+            self.failure = one_line("\n".join(reply.texts)) or "API error" if is_error else None
 
     def _block(self, block: Fields, reply: Reply) -> None:
         kind = block.text("type")
@@ -256,9 +266,21 @@ class SessionLines:
         """Handle the summary on the last line of printed logs."""
         self.outcome = fields.text("result")
         self.spent = fields.number("total_cost_usd", "cost_usd")
-        self.stopped = fields.text("subtype") == "error_max_turns"
+        subtype = fields.text("subtype")
+        self.stopped = subtype == "error_max_turns"
+        if fields.flag("is_error") is True and not self.stopped:
+            self.failure = one_line(self.outcome) or subtype or "error"
         self.used = usage_of(fields.object("usage"))
+        self.turns = fields.whole("num_turns")
+        self.summaries += 1
+        models = fields.object("modelUsage")
+        self.used_by_models = total(_used_by_model(models.object(name)) for name in models.filled())
         fields.rest()
+
+
+def _used_by_model(fields: Fields) -> Usage | None:
+    tokens = [fields.whole(name) for name in ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")]
+    return usage(sum_of(tokens), fields.whole("outputTokens"), fields.number("costUSD"), tokens[1], tokens[2])
 
 
 def _ran_to_its_end(outcome: Fields) -> bool:

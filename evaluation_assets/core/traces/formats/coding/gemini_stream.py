@@ -71,6 +71,7 @@ class Stream:
         self.session.spent = usage(
             stats.whole("input_tokens"), stats.whole("output_tokens"), cached_tokens=stats.whole("cached")
         )
+        self.session.calls_stated = stats.whole("tool_calls")
         stats.rest()
         fields.rest()
 

@@ -17,9 +17,12 @@ from evaluation_assets.core.traces.formats.transcript import (
     final_submission,
     flags_of,
     last_words,
+    results_of_no_call,
     total,
     written,
 )
+from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.usage import at_most
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import Agent, JsonObject, Trajectory, Usage
 
@@ -28,7 +31,10 @@ SUB_AGENT = "sub-agent"
 
 @dataclass(slots=True)
 class CodingSession:
-    """A session. `spent` is the usage that the source records for the whole, if it does; `about` becomes `extra`."""
+    """A session. `spent` and `calls_stated` are the usage and calls that the source records for the whole, if it does.
+
+    `about` becomes `extra`.
+    """
 
     agent: Agent
     id: str | None = None
@@ -43,6 +49,7 @@ class CodingSession:
     compactions: int = 0
     interruptions: int = 0
     spent: Usage | None = None
+    calls_stated: int | None = None
     exit_codes: dict[str, int] = field(default_factory=dict)
     _uncounted: int = 0
     _hidden: list[Usage] = field(default_factory=list)
@@ -82,13 +89,14 @@ class CodingSession:
         else:
             self.started.setdefault(call_id, []).append(child)
 
-    def trajectory(self, format_name: str) -> Trajectory:
-        """Build the trajectory of the session and its sub-agents.
+    def trajectory(self, format_name: str, unmapped: UnmappedFields) -> Trajectory:
+        """Build the trajectory of the session and its sub-agents. What it states is compared with what it has.
 
         Raises:
             UnusableRecord: no agent said or did anything.
         """
         agents: dict[str, Agent] = {}
+        self._confirm(unmapped)
         text, turns = written(_Writer(agents).events(self, self.agent.id, None))
         if not any(turn.interactions for turn in turns):
             raise UnusableRecord("no_trajectory_text", "no record has an agent message or a tool call")
@@ -117,6 +125,18 @@ class CodingSession:
             flags=flags_of(cut_off=self.stopped, unanswered=unanswered, failed=self.error is not None),
             extra={name: value for name, value in about.items() if value},
         )
+
+    def _confirm(self, unmapped: UnmappedFields) -> None:
+        """Compare what the session states. Its usage may have requests that no step shows, but no fewer than they."""
+        stated = unmapped.stated
+        steps = total(event.usage for event in self.events if isinstance(event, Said))
+        if self.spent is not None and steps is not None:
+            part = at_most(self.spent, steps)
+            stated.compare("input token", part.input_tokens, steps.input_tokens)
+            stated.compare("output token", part.output_tokens, steps.output_tokens)
+        calls = sum(len(event.calls) for event in self.events if isinstance(event, Said))
+        stated.compare("call", self.calls_stated, calls)
+        unmapped.note("unknown_part", "result of no call", results_of_no_call(self.events))
 
     def _all_exit_codes(self) -> dict[str, int]:
         """Exit codes by call ID, with those of sub-agents."""

@@ -24,18 +24,19 @@ _REMINDER = re.compile(r"\s*<system-reminder>.*?(?:</system-reminder>|\Z)\s*", r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionLog:
-    """What tells the lines of an agent, and how the lines of a file become a session."""
+    """What tells the lines of an agent, and how the lines of a file become a session; and exports of whole sessions."""
 
     name: str
     is_line: Callable[[Any], bool]
     session: Callable[[Sequence[JsonObject], UnmappedFields], CodingSession]
+    is_session: Callable[[Any], bool] = lambda _: False
 
     def detects(self, sample: Sample) -> bool:
         """Whether a sample has a line that only this agent writes."""
         return any(self.is_line(record) for record in sample.records)
 
     def read(self, files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-        """Yield one trajectory per file."""
+        """Yield one trajectory per file of lines, and per export."""
         for file in own_files(files, self.detects, self.name):
             if isinstance(file, Rejection):
                 yield file
@@ -44,15 +45,17 @@ class SessionLog:
             for record in read_records(file):
                 if isinstance(record, Rejection):
                     yield record
-                elif isinstance(record.data, dict):
-                    lines.append(record)
-                else:
+                elif not isinstance(record.data, dict):
                     yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
+                elif self.is_session(record.data):
+                    yield usable(record, lambda one: self._trajectory([one.data], unmapped))
+                else:
+                    lines.append(record)
             if lines:
                 yield usable(lines[0], lambda _, own=lines: self._trajectory([line.data for line in own], unmapped))
 
     def _trajectory(self, lines: Sequence[JsonObject], unmapped: UnmappedFields) -> Trajectory:
-        return self.session(lines, unmapped).trajectory(self.name)
+        return self.session(lines, unmapped).trajectory(self.name, unmapped)
 
 
 def add_message(session: CodingSession, role: str | None, message: Fields) -> None:

@@ -11,6 +11,7 @@ from evaluation_assets.core.traces.formats.envelopes.envelope import Chat, Envel
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.untyped import at, first_text, list_in, object_in, objects_in
+from evaluation_assets.core.traces.formats.usage import ESTIMATED
 from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _MODEL, _TOOL = "ai_languageModel", "ai_tool"
@@ -74,7 +75,7 @@ def _execution(data: JsonObject) -> Chat:
             asked = asked or _human_in(prompt)
             said = generation.get("text")
             text = said if isinstance(said, str) and said.strip() else None
-            messages.append(plain_message("assistant", text, name=agent, usage=output.get("tokenUsage"), tool_calls=[]))
+            messages.append(plain_message("assistant", text, name=agent, usage=_usage(output), tool_calls=[]))
         else:
             call_id = f"{node} {index}"
             if not messages or messages[-1]["role"] == "user":
@@ -102,6 +103,12 @@ def _execution(data: JsonObject) -> Chat:
     error = at(at(at(data.get("data"), "resultData"), "error"), "message")
     is_broken = data.get("status") in ("error", "crashed")
     return Chat(record, (error if isinstance(error, str) else data["status"]) if is_broken else None)
+
+
+def _usage(output: JsonObject) -> JsonObject | None:
+    """The tokens of a model's run; n8n estimates those that a provider does not report."""
+    used, estimate = object_in(output.get("tokenUsage")), object_in(output.get("tokenUsageEstimate"))
+    return used or ({**estimate, ESTIMATED: True} if estimate else None)
 
 
 def _parts_of(runs: JsonObject) -> list[tuple[str, str, JsonObject]]:

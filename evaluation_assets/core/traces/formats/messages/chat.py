@@ -106,14 +106,16 @@ def said_of(
     reasoning = _reasoning(message)
     thought, text = split_thought(content)
     own_usage = usage_of(message.object("usage", "usage_metadata"))
-    message.set_aside("index", "status", "finish_reason")
+    refusal = message.text("refusal")
+    message.set_aside("index", "status")
     said = Said(
         agent_id=message.text("name") or agent,
         thought="\n\n".join(piece for piece in (reasoning, thought) if piece and piece.strip()) or None,
-        message=text if text.strip() else message.text("refusal"),
+        message=text if text.strip() else refusal,
         calls=tuple(calls_of(message)),
         latency_ms=latency_ms,
         usage=usage or own_usage,
+        stop_reason=message.text("finish_reason") or ("refusal" if refusal else None),
     )
     return said if said.thought or said.message or said.calls else None
 
@@ -127,11 +129,11 @@ def calls_of(message: Fields) -> Iterator[Call]:
         yield Call(
             name=function.text("name") or call.text("name") or "unnamed",
             arguments=beside if inside is None else inside,
-            id=call.name("id", "call_id", "tool_call_id"),
+            id=call.recorded_id("id", "call_id", "tool_call_id"),
         )
     for call in message.objects("invalid_tool_calls"):
         call.set_aside("type", "error")
-        yield Call(name=call.text("name") or "unnamed", arguments=call.value("args"), id=call.name("id"))
+        yield Call(name=call.text("name") or "unnamed", arguments=call.value("args"), id=call.recorded_id("id"))
     legacy = message.object("function_call")
     name = legacy.text("name")
     if name is not None:
@@ -141,7 +143,7 @@ def calls_of(message: Fields) -> Iterator[Call]:
     for part in message.parts("content"):
         if not isinstance(part, str) and part.text("type") in _CALLS[:3]:
             arguments = part.value("input", "arguments", "args")
-            yield Call(name=part.text("name") or "unnamed", arguments=arguments, id=part.name("call_id", "id"))
+            yield Call(name=part.text("name") or "unnamed", arguments=arguments, id=part.recorded_id("call_id", "id"))
 
 
 def result_of(message: Fields) -> Result:
@@ -149,7 +151,7 @@ def result_of(message: Fields) -> Result:
     content = content_of(message)
     return Result(
         content=content,
-        call_id=message.name("tool_call_id", "call_id", "id"),
+        call_id=message.recorded_id("tool_call_id", "call_id", "id"),
         tool=message.text("name", "tool_name"),
         error=stated_error(message, content),
     )

@@ -11,9 +11,11 @@ from functools import partial
 from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
-from evaluation_assets.core.traces.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.traces.formats.context import Context, context_of, ended_by, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
+    confirm_requests,
+    confirmed,
     each_conversation,
     goes_on,
     joined,
@@ -38,7 +40,8 @@ class MessageShape:
 
     `is_message` says whether a value has the outer form of a message, `is_typical` whether it also holds something
     that no other shape has. `events` takes the messages and the usage of answers by message index. The paths lead to
-    the messages of a request, the answers (a message or a list of them), their usage, and why the model stopped.
+    the messages of a request, the answers (a message or a list of them), their usage, and why the model stopped;
+    `stopped` says that where the last message does.
     `unwrapped` gives what a record wraps. `continues` says whether the second of two messages on lines of their own
     belongs to the conversation of the first.
     """
@@ -53,6 +56,7 @@ class MessageShape:
     answers_at: tuple[Path, ...] = ()
     usage_at: tuple[Path, ...] = ()
     stopped_at: tuple[Path, ...] = ()
+    stopped: Callable[[Fields], str | None] = lambda _: None
     model: Callable[[Fields, Sequence[Fields]], str | None] = lambda *_: None
     usage: Callable[[Fields], Usage | None] = usage_of
     unwrapped: Callable[[Any], Any] = lambda data: data
@@ -108,18 +112,22 @@ class MessageShape:
                 wanted = ", ".join(".".join(path) for path in self.messages_at)
                 raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {wanted}")
             usages, whole = self._usages(unmapped, records), self._usage_in(fields)
+            roles = ["assistant" if message.text("role") == "model" else message.text("role") for message in messages]
+            confirm_requests(unmapped.stated, roles, usages)
             conversation = Conversation(
                 events=tuple(self.events(spoken, usages)),
                 system=self.system(holder, spoken),
                 tools=self.tools(holder),
                 usage=None if usages else whole,
             )
-            stopped = [_object_at(fields, path).text(path[-1]) for path in self.stopped_at]
-            context = merged(context_of(fields), Context(cut_off=any(map(is_limit, stopped))))
+            reasons = [_object_at(fields, path).text(path[-1]) for path in self.stopped_at]
+            context = context_of(fields)
+            for reason in (*reasons, self.stopped(spoken[-1])):
+                context = merged(context, ended_by(reason))
             for other in (holder, answering):
                 context = context if other is fields else merged(context, context_of(other))
             context = merged(context, Context(model=self.model(fields, spoken)))
-            return trajectory_from(self.name, conversation, context)
+            return trajectory_from(self.name, confirmed(unmapped, conversation), context)
 
     def _usages(self, unmapped: UnmappedFields, records: Sequence[Any]) -> dict[int, Usage]:
         """Usage of each answer in a log, by the index of the message: that after those of its request."""

@@ -18,6 +18,7 @@ from evaluation_assets.core.traces.trajectories.model import JsonObject
 
 _CALLER = "function_call"
 _CALL, _RESPONSE = "tool_call", "tool_response"
+_BEGUN = re.compile(r"^[ \t]*<tool_call>", re.MULTILINE)
 _RETURNED = {"content", "name", "tool_call_id", "result", "response"}
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
@@ -30,19 +31,24 @@ _COMPLETE = "task_complete"
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessages:
-    """Messages with their written calls as calls, and the task, where the prompt of an agent has it among others."""
+    """Messages with their written calls as calls, and the task, where the prompt of an agent has it among others.
+
+    `unread` counts messages with a call that is cut off, or that is no call where the conversation has no others.
+    """
 
     messages: list[Any]
     task: str | None = None
+    unread: int = 0
 
 
 def with_written_calls(messages: list[Any]) -> WrittenMessages:
     """Convert messages in which a model writes its calls; others are given back as they are."""
     if any(_has_call(message) for message in messages):
-        return WrittenMessages([piece for message in messages for piece in _tagged(message)])
+        unread = sum(_begun(message) > len(_written(message).calls) for message in messages)
+        return WrittenMessages([piece for message in messages for piece in _tagged(message)], unread=unread)
     if any(_typed(message) is not None for message in messages):
         return WrittenMessages(list(_terminal(messages)), _instruction(messages))
-    return WrittenMessages(messages)
+    return WrittenMessages(messages, unread=sum(_begun(message) > 0 for message in messages))
 
 
 def _text(message: Any) -> tuple[str, str]:
@@ -77,6 +83,13 @@ def _written(message: Any) -> _Written:
 
 def _has_call(message: Any) -> bool:
     return role_of(message) == "assistant" and any(map(_call_in, _written(message).calls))
+
+
+def _begun(message: Any) -> int:
+    """How many calls a model began to write, each at the beginning of a line."""
+    if role_of(message) != "assistant" or f"<{_CALL}" not in (text := _text(message)[1]):
+        return 0
+    return len(_BEGUN.findall(split_thought(text)[1]))
 
 
 def _tagged(message: Any) -> Iterator[Any]:

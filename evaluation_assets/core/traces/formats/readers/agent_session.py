@@ -81,7 +81,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
             turns=turns,
             final_answer=answer,
             reference_answer=fields.text("reference_answer", "ground_truth", "expected_answer"),
-            success=fields.flag("success"),
+            success=fields.outcome("success"),
             started_at=metadata.name("timestamp") or fields.name("timestamp", "created_at"),
             duration_s=None if latency is None else latency / 1000,
             usage=usage(cost_usd=fields.number("total_cost")),

@@ -10,10 +10,12 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.client_context import is_of_cline
-from evaluation_assets.core.traces.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.traces.formats.context import Context, context_of, ended_by, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
     Gathered,
+    confirm_requests,
+    confirmed,
     each_conversation,
     goes_on,
     not_a_record,
@@ -107,19 +109,22 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         context = context_of(fields)
         if request is not fields:
             context = merged(context, context_of(request))
-        model, stopped = request.text("model") or fields.text("model"), None
+        model = request.text("model") or fields.text("model")
         if response is not None:
-            model, stopped = response.text("model") or model, response.text("stop_reason")
+            model = response.text("model") or model
             response.set_aside("id", "stop_sequence", "usage", "container", "context_management", "stop_details")
+        usages = _usages(unmapped, records)
+        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
-            events=tuple(_events([*messages, *answer], _usages(unmapped, records))),
+            events=tuple(_events([*messages, *answer], usages)),
             system=content_of_system(request),
             tools=tools_of(request, "tools"),
             has_other_tools=has_hosted_tools(request),
             usage=usage_of(fields.object("usage")) if response is not fields else None,
         )
         request.set_aside("stream", "betas", "anthropic_version", "service_tier", "context_management")
-        return trajectory_from(NAME, conversation, merged(context, Context(model=model, cut_off=is_limit(stopped))))
+        context = merged(context, ended_by([*messages, *answer][-1].text("stop_reason")))
+        return trajectory_from(NAME, confirmed(unmapped, conversation), merged(context, Context(model=model)))
 
 
 def content_of_system(request: Fields) -> str | None:

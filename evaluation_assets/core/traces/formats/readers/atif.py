@@ -153,7 +153,10 @@ def _events(part: _Part, reading: _Reading, root: JsonObject | None = None) -> I
         metrics, own = fields.object("final_metrics"), total(usages)
         own_total = _final(metrics)
         confirm(reading.unmapped.stated, own_total, _at_least(own_total, own))  # a total may include what no step has
-        reading.unmapped.stated.compare("step", metrics.whole("total_steps"), len(steps))
+        stated = reading.unmapped.stated
+        stated.compare("step", metrics.whole("total_steps"), len(steps))
+        if "total_steps" not in metrics:
+            stated.in_sequence("step", [step.whole("step_id") for step in steps])
         used = total([_whole(own, own_total), *reading.usages[counted:]])
         reading.usages[counted:] = [_at_least(used, own_total)]
         continued = fields.text("continued_trajectory_ref")

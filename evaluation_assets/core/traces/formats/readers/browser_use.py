@@ -49,6 +49,7 @@ def _trajectory(unmapped: UnmappedFields, record: Record) -> Trajectory:
         steps = fields.objects("history")
         task = [Asked(text=context.task)] if context.task else []
         times = [step.object("metadata") for step in steps]
+        fields.stated.in_sequence("step", [one.whole("step_number") for one in times])
         begun, ended = ([time for one in times if (time := one.number(f"step_{end}_time"))] for end in ("start", "end"))
         judgements = [
             found for step in steps for result in step.objects("result") if (found := result.value("judgement"))
@@ -70,7 +71,7 @@ def _trajectory(unmapped: UnmappedFields, record: Record) -> Trajectory:
 def _events(step: Fields) -> Iterator[Event]:
     output, metadata, state = step.object("model_output"), step.object("metadata"), step.object("state")
     state.set_aside("interacted_element", "screenshot", "screenshot_path", "tabs", "page_info")
-    metadata.set_aside("step_number", "step_interval")
+    metadata.set_aside("step_interval")
     step.set_aside("state_message")
     start, end = metadata.number("step_start_time"), metadata.number("step_end_time")
     earlier = output.object("current_state")  # up to 0.2

@@ -19,6 +19,8 @@ from evaluation_assets.core.traces.formats.base import (
     UnusableRecord,
 )
 from evaluation_assets.core.traces.formats.coding.claude_code_lines import Chain, Reply, SessionLines
+from evaluation_assets.core.traces.formats.coding.claude_code_totals import at_least, confirm_printed
+from evaluation_assets.core.traces.formats.context import ended_by
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files, sample_of
 from evaluation_assets.core.traces.formats.isolation import usable
@@ -48,7 +50,6 @@ MAIN = "claude-code"
 """Id of the main agent, which talks to the user."""
 
 _SUB_AGENT = "sub-agent"
-_TOKENS = ("input_tokens", "cached_tokens", "cache_write_tokens", "cache_write_1h_tokens", "output_tokens")
 _ENTRIES = ("user", "assistant", "system", "result")
 
 
@@ -188,11 +189,14 @@ class _Session:
         text, turns = self._transcript.finished()
         task = next(iter(self._asked), "")
         task_id = task_id_of(None, task, text)
-        answer = self._lines.outcome or (_last_words(main) if len(turns) == 1 else None)
+        failure, ended = self._lines.failure, ended_by(self._lines.stop_reason)
+        answer = None if failure else self._lines.outcome or (_last_words(main) if len(turns) == 1 else None)
+        confirm_printed(self._lines, self._unmapped.stated)
         times = sorted(self._lines.times, key=chronological)  # lines of sub-agents stand after those of their caller
         elapsed = elapsed_ms(times[0], times[-1]) if times else None
         steps = [step for turn in turns for interaction in turn.interactions for step in interaction.steps]
-        used = _at_least(total([*(step.usage for step in steps), *taken_back]), self._lines.used)
+        printed = at_least(self._lines.used, self._lines.used_by_models)
+        used = at_least(total([*(step.usage for step in steps), *taken_back]), printed)
         spent = used.cost_usd if self._lines.spent is None else self._lines.spent
         counts = {"compactions": self._lines.compactions, "interruptions": self._lines.interruptions}
         found = {
@@ -200,7 +204,7 @@ class _Session:
             "exit_codes": self._lines.exit_codes,
             "requests": self._requests(),
         }
-        about = {"session_id": self._session, **self._lines.about, **counts, **found}
+        about = {"session_id": self._session, "error": failure, **self._lines.about, **counts, **found}
         return Trajectory(
             id=self._session or task_id,
             task_id=task_id,
@@ -213,7 +217,12 @@ class _Session:
             started_at=times[0] if times else None,
             duration_s=None if elapsed is None else elapsed / 1000,
             usage=usage(used.input_tokens, used.output_tokens, spent, cached_tokens=used.cached_tokens),
-            flags=flags_of(cut_off=self._lines.stopped, unanswered=answer is None and len(turns) == 1),
+            flags=flags_of(
+                cut_off=self._lines.stopped or ended.cut_off,
+                refused=ended.refused,
+                unanswered=answer is None and len(turns) == 1,
+                failed=failure is not None,
+            ),
             extra={name: value for name, value in about.items() if value},
         )
 
@@ -384,15 +393,6 @@ def _is_null(record: Any) -> bool:
     """Whether the ID of a line's session is null, and not only missing."""
     names = [name for name in ("sessionId", "session_id") if name in object_in(record)]
     return bool(names) and all(record[name] is None for name in names)
-
-
-def _at_least(steps: Usage | None, printed: Usage | None) -> Usage:
-    """Usage of the steps, or that of the printed summary where it is higher: it has the requests of sub-agents."""
-    if steps is None or printed is None:
-        return steps or printed or Usage()
-    both = {name: (getattr(steps, name), getattr(printed, name)) for name in _TOKENS}
-    most = {name: max((count for count in each if count is not None), default=None) for name, each in both.items()}
-    return replace(steps, **most)
 
 
 def _session_of(record: Any) -> str | None:

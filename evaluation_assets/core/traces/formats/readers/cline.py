@@ -64,7 +64,7 @@ def _task_of(records: Sequence[Record], unmapped: UnmappedFields) -> Trajectory:
     task = _Task(unmapped)
     for record in records:
         task.add(record.json_object())
-    return task.session.trajectory(NAME)
+    return task.session.trajectory(NAME, unmapped)
 
 
 class _Task:

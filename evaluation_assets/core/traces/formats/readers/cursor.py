@@ -191,7 +191,9 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
         elif _is_export(sample_of(file)):
             text = read_text(file.path, file.source)
             record = Record(file.source, 1, text, text.encode())
-            yield usable(record, lambda record: _exported(record.data, unmapped).trajectory(NAME), is_whole=True)
+            yield usable(
+                record, lambda record: _exported(record.data, unmapped).trajectory(NAME, unmapped), is_whole=True
+            )
         else:
             yield from _LOG.read([file], unmapped)
 

@@ -140,7 +140,7 @@ def _told(fields: Fields) -> _Told:
     labels = {name: value for name in _LABELS if (value := fields.value(name))}
     recorded = labels.get("other_data")
     outcome = recorded.get("correct") if isinstance(recorded, dict) else None
-    success = fields.flag("success", "is_correct", "resolved")
+    success = fields.outcome("success", "is_correct", "resolved")
     return _Told(
         task=next((task for name in _TASK if (task := _joined(fields.value(name))) is not None), None),
         task_id=fields.recorded_id(*_ID),

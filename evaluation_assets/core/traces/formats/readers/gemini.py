@@ -108,6 +108,12 @@ def _answer(contents: Sequence[Fields], used: Usage | None, pairs: Pairs) -> Ite
     return agent_events(merged(pieces), usage=used)
 
 
+def _stopped(message: Fields) -> str | None:
+    """Why the model stopped after a candidate, a response, or a chunk of one."""
+    candidate = next(iter(message.objects("candidates")), message)
+    return candidate.text("finishReason", "finish_reason")
+
+
 def _system(request: Fields, _: Sequence[Fields]) -> str | None:
     settings = request.object("config")
     for holder, key in (
@@ -146,6 +152,7 @@ _SHAPE = MessageShape(
     messages_at=(*((name,) for name in _LISTS), ("request", "contents")),
     answers_at=tuple((*path, "candidates") for path in _RESPONSES),
     usage_at=tuple((*path, name) for path in _RESPONSES for name in ("usageMetadata", "usage_metadata")),
+    stopped=_stopped,
     model=_model,
     usage=usage_of_gemini,
     continues=_continues,

@@ -17,7 +17,7 @@ DETECTION = "events with author, content or actions, and invocationId (or invoca
 _CONTENT = ("content", "actions", "errorCode", "error_code")
 _PLUMBING = (
     "id", "timestamp", "invocationId", "invocation_id", "actions", "branch", "partial", "turnComplete", "turn_complete",
-    "longRunningToolIds", "long_running_tool_ids", "finishReason", "finish_reason", "avgLogprobs", "avg_logprobs",
+    "longRunningToolIds", "long_running_tool_ids", "avgLogprobs", "avg_logprobs",
     "interactionId", "interaction_id", "nodeInfo", "node_info", "cacheMetadata", "cache_metadata",
 )  # fmt: skip
 
@@ -61,6 +61,7 @@ _SHAPE = MessageShape(
     events=_events,
     system=lambda *_: None,
     messages_at=(("events",), ("session", "events")),
+    stopped=lambda event: event.text("finishReason", "finish_reason"),
     model=_model,
 )
 detect, read = _SHAPE.detects, _SHAPE.read

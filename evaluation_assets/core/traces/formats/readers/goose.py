@@ -1,20 +1,17 @@
 """Goose sessions: JSON lines, exports of `goose session export --format json`, and `--output-format stream-json`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.session import CodingSession
-from evaluation_assets.core.traces.formats.files.records import read_records
-from evaluation_assets.core.traces.formats.files.samples import own_files
-from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.coding.session_logs import SessionLog
 from evaluation_assets.core.traces.formats.times import as_utc
 from evaluation_assets.core.traces.formats.transcript import Call, Result, Said, as_text, one_line
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, objects_in
 from evaluation_assets.core.traces.formats.usage import usage
-from evaluation_assets.core.traces.trajectories.model import Agent, Trajectory
+from evaluation_assets.core.traces.trajectories.model import Agent
 
 NAME = "goose"
 DESCRIPTION = "Goose sessions: JSON lines, exports, and stream-json output"
@@ -26,36 +23,6 @@ _SILENT = (
     "redactedThinking", "systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted",
     "contextLengthExceeded", "summarizationRequested",
 )  # fmt: skip
-
-
-def detect(sample: Sample) -> bool:
-    """Whether a sample of records is in this format."""
-    return any(_is_header(record) or has_tools(record) for record in sample.records)
-
-
-def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
-    """Yield one trajectory per session: per export, or per file with messages."""
-    for file in own_files(files, detect, NAME):
-        if isinstance(file, Rejection):
-            yield file
-            continue
-        lines: list[Record] = []
-        for record in read_records(file):
-            if isinstance(record, Rejection):
-                yield record
-            elif not isinstance(record.data, dict):
-                yield record.rejected(UnusableRecord("wrong_type", "expected an object"))
-            elif isinstance(record.data.get("conversation"), list):
-                yield usable(record, lambda one: _Session([one.data], unmapped).session.trajectory(NAME))
-            else:
-                lines.append(record)
-        if lines:
-            yield _of_lines(lines, unmapped)
-
-
-def _of_lines(lines: list[Record], unmapped: UnmappedFields) -> Trajectory | Rejection:
-    data = [record.data for record in lines]
-    return usable(lines[0], lambda _: _Session(data, unmapped).session.trajectory(NAME))
 
 
 class _Session:
@@ -94,8 +61,11 @@ class _Session:
             fields.whole("accumulated_output_tokens"),
             fields.amount("accumulated_cost"),
         )
-        for message in fields.objects("conversation"):
+        messages = fields.objects("conversation")
+        for message in messages:
             self._message(message)
+        if fields.is_list("conversation"):  # the header of a log is written before its messages
+            self._unmapped.stated.compare("message", fields.whole("message_count"), len(messages))
         config.rest()
         fields.rest()
 
@@ -201,3 +171,13 @@ def has_tools(record: Any) -> bool:
     return at(message, "role") in ("user", "assistant") and any(
         part.get("type") in _PARTS for part in objects_in(at(message, "content"))
     )
+
+
+_LOG = SessionLog(
+    name=NAME,
+    is_line=lambda record: _is_header(record) or has_tools(record),
+    session=lambda lines, unmapped: _Session(lines, unmapped).session,
+    is_session=lambda record: isinstance(at(record, "conversation"), list),
+)
+detect = _LOG.detects
+read = _LOG.read

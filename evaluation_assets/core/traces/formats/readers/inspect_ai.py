@@ -29,6 +29,7 @@ from evaluation_assets.core.traces.formats.isolation import usable
 from evaluation_assets.core.traces.formats.messages.inspect_attempts import failed_attempts
 from evaluation_assets.core.traces.formats.messages.inspect_events import KINDS, conversation_of, is_incomplete
 from evaluation_assets.core.traces.formats.messages.inspect_messages import Resolved, calls_of, content_of, usage_in
+from evaluation_assets.core.traces.formats.messages.inspect_totals import ReadSamples, confirm_log
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
 from evaluation_assets.core.traces.formats.transcript import (
     Asked,
@@ -71,14 +72,17 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
             yield file
             continue
         samples = _archived(file) if sample_of(file).members else _listed(file)
-        empty = True
-        for log, record in samples:
-            empty = False
+        read = ReadSamples()
+        about: JsonObject = {}
+        for about, record in samples:
+            read.add(record.data if isinstance(record, Record) else None)
             if isinstance(record, Rejection):
                 yield record
             else:
-                yield usable(record, lambda record, log=log: _trajectory_of(record, log, unmapped), is_whole=True)
-        if empty:
+                yield usable(record, lambda record, log=about: _trajectory_of(record, log, unmapped), is_whole=True)
+        if read.samples:
+            confirm_log(about, read, unmapped)
+        else:
             yield Rejection(file.source, 1, "no_trajectory_text", "the log has no samples", "")
 
 
@@ -116,7 +120,7 @@ def _member(archive: ZipFile, stream: IO[bytes], name: str, file: DropFile, numb
 
 
 def _listed(file: DropFile) -> Iterator[tuple[JsonObject, Record | Rejection]]:
-    about = {key: read_value(file.path, file.source, key) for key in ("status", "eval")}
+    about = {key: read_value(file.path, file.source, key) for key in ("status", "eval", "results", "stats")}
     for record in read_items(file, "samples"):
         yield about, record
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import DropFile, Record, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.files.records import read_records
 from evaluation_assets.core.traces.formats.files.samples import own_files
@@ -22,7 +23,8 @@ from evaluation_assets.core.traces.formats.spans.tree import Span
 from evaluation_assets.core.traces.formats.transcript import as_text
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
 from evaluation_assets.core.traces.formats.untyped import at, decoded, first_text, object_in, objects_in
-from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
+from evaluation_assets.core.traces.formats.usage import confirm
+from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory, Usage
 from evaluation_assets.core.traces.trajectories.recorded import RecordedVerdict, labelled
 
 NAME = "langfuse"
@@ -54,15 +56,16 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
                 )
                 if kept is not None:
                     yield kept
-        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about))
+        yield from trajectories_in(spool, NAME, unmapped, labelled=partial(_labelled, about, unmapped))
 
 
 @dataclass(slots=True)
 class _Traces:
-    """What is said about traces outside of their observations, by trace: fields of the trace, and scores."""
+    """What is said about traces outside of their observations, by trace: fields of the trace, scores, and costs."""
 
     fields: dict[str, JsonObject] = field(default_factory=dict)
     scores: dict[str, list[JsonObject]] = field(default_factory=dict)
+    costs: dict[str, float | None] = field(default_factory=dict)
 
 
 def _keep(record: Record, spool: SpanSpool, about: _Traces, unmapped: UnmappedFields) -> None:
@@ -78,6 +81,7 @@ def _keep(record: Record, spool: SpanSpool, about: _Traces, unmapped: UnmappedFi
         raise UnusableRecord("no_trajectory_text", "the trace has no observations; export it with its observations")
     name = first_text(trace, "id") if "observations" in data else None
     if name is not None:
+        about.costs[name] = number if isinstance(number := trace.get("totalCost"), int | float) else None
         kept = ("name", "sessionId", "userId", "tags", "release", "version", "environment")
         about.fields[name] = {key: trace[key] for key in kept if trace.get(key)}
         beside = objects_in(data.get("scores")) if download else ()
@@ -128,10 +132,13 @@ def _span(data: JsonObject, trace: str | None, unmapped: UnmappedFields) -> Span
         )
 
 
-def _labelled(about: _Traces, run: Trajectory) -> Trajectory:
+def _labelled(about: _Traces, unmapped: UnmappedFields, run: Trajectory) -> Trajectory:
     """The trajectory with what is known of its trace, or of all traces of its session."""
     traces = run.extra.get("trace_ids", [run.id])
     known = about.fields.get(run.id, {})
+    costs = [about.costs.get(trace) for trace in traces]
+    if all(costs):
+        confirm(unmapped.stated, Usage(cost_usd=sum_of(costs)), run.usage)
     session = {"session_id": known.get("sessionId"), "trace_name": known.get("name"), "tags": known.get("tags")}
     return replace(
         run,

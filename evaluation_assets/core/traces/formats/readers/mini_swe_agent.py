@@ -37,7 +37,9 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per run; outcomes come from the test reports."""
-    return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped))
+    return each_tested_run(
+        files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped), unmapped.stated
+    )
 
 
 def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:
@@ -63,7 +65,8 @@ def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: 
         task_id = task_id_of(fields.recorded_id("instance_id") or info.recorded_id("instance_id"), task, text)
         report = reports.get(task_id)
         stats = info.object("model_stats")
-        stats.set_aside("api_calls")  # equals the number of replies
+        replies = sum(isinstance(event, Said) for event in conversation.events)
+        unmapped.stated.compare("reply", stats.whole("api_calls") or None, replies)
         cost = stats.number("instance_cost", "total_cost")
         status, patch = info.text("exit_status"), info.text("submission")
         stopped = status is not None and _CUT_OFF.search(status) is not None

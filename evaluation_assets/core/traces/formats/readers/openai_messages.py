@@ -11,9 +11,11 @@ from typing import Any
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.client_context import is_of_cline
 from evaluation_assets.core.traces.formats.coding.gemini_stream import is_init
-from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, is_limit, merged
+from evaluation_assets.core.traces.formats.context import NOTHING_KNOWN, Context, context_of, ended_by, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
+    confirm_requests,
+    confirmed,
     each_conversation,
     goes_on,
     not_a_record,
@@ -22,7 +24,7 @@ from evaluation_assets.core.traces.formats.conversation import (
 from evaluation_assets.core.traces.formats.messages.ag2_history import ag2_events, is_ag2
 from evaluation_assets.core.traces.formats.messages.chat import ROLES, events_of, has_parts_of_others, system_of
 from evaluation_assets.core.traces.formats.messages.tool_definitions import tools_of
-from evaluation_assets.core.traces.formats.messages.written_calls import with_written_calls
+from evaluation_assets.core.traces.formats.messages.written_calls import WrittenMessages, with_written_calls
 from evaluation_assets.core.traces.formats.readers.anthropic_messages import is_anthropic
 from evaluation_assets.core.traces.formats.readers.goose import has_tools
 from evaluation_assets.core.traces.formats.readers.openai_responses import is_item
@@ -74,8 +76,9 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         raise UnusableRecord(
             "wrong_type", "a chunk of a streamed completion; export the request's messages and the completed answer"
         )
-    data, task = _with_written_calls(data)
+    data, written = _with_written_calls(data)
     with unmapped.reading(data) as fields:
+        unmapped.note("unknown_part", "<tool_call>", written.unread)
         request = fields if _messages_in(data) is not None else fields.object(*_REQUESTS)
         response = _response_of(fields)
         choices, others = response.objects("choices")[:1], response.items("choices")[1:]
@@ -90,16 +93,19 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
             choice.set_aside("index", "logprobs")
         if not messages and not choices:
             raise UnusableRecord("no_trajectory_text", f"the record has no list of messages in {', '.join(_LISTS)}")
-        context = merged(merged(context_of(fields), known), Context(task=task))
+        context = merged(merged(context_of(fields), known), Context(task=written.task))
         if request is not fields:
             context = merged(context, context_of(request))
-        cut_off = any(is_limit(choice.text("finish_reason")) for choice in choices)
-        context = merged(context, Context(model=response.text("model"), cut_off=cut_off))
+        for choice in choices:
+            context = merged(context, ended_by(choice.text("finish_reason")))
+        context = merged(context, Context(model=response.text("model")))
+        usages = _usages(unmapped, records)
+        confirm_requests(unmapped.stated, [message.text("role") for message in messages], usages)
         conversation = Conversation(
             events=tuple(
                 ag2_events(messages)
                 if not answers and is_ag2(_request_messages(data))
-                else events_of([*messages, *answers], usages=_usages(unmapped, records))
+                else events_of([*messages, *answers], usages=usages)
             ),
             system=system_of(messages) or request.text("system", "system_prompt"),
             tools=tools_of(request, "tools", "functions", "tool_definitions"),
@@ -107,16 +113,16 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any], known: Conte
         )
         request.set_aside("stream", "stream_options", "n", "store", "parallel_tool_calls")
         response.set_aside("id", "object", "system_fingerprint", "created", "usage", "service_tier")
-        return trajectory_from(NAME, conversation, context)
+        return trajectory_from(NAME, confirmed(unmapped, conversation), context)
 
 
-def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """A record whose messages have the calls that were written into their text, and the task, if it is only there."""
+def _with_written_calls(data: dict[str, Any]) -> tuple[dict[str, Any], WrittenMessages]:
+    """A record whose messages have the calls that were written into their text, and what was written."""
     name = next((key for key in _LISTS if isinstance(data.get(key), list)), None)
     if name is None:
-        return data, None
+        return data, WrittenMessages([])
     written = with_written_calls(data[name])
-    return {**data, name: written.messages}, written.task
+    return {**data, name: written.messages}, written
 
 
 def _is_same(message: Any, choice: Any) -> bool:

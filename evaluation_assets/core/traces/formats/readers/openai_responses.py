@@ -10,10 +10,11 @@ from typing import Any
 
 from evaluation_assets.core.traces.formats.base import DropFile, Rejection, Sample, UnusableRecord
 from evaluation_assets.core.traces.formats.coding.gemini_stream import is_init
-from evaluation_assets.core.traces.formats.context import Context, context_of, is_limit, merged
+from evaluation_assets.core.traces.formats.context import Context, context_of, ended_by, merged
 from evaluation_assets.core.traces.formats.conversation import (
     Conversation,
     Gathered,
+    confirmed,
     each_conversation,
     goes_on,
     not_a_record,
@@ -99,7 +100,7 @@ def trajectory_of(unmapped: UnmappedFields, records: Sequence[Any]) -> Trajector
         )
     if not events:
         raise UnusableRecord("no_trajectory_text", f"the record has no items in any of: {', '.join(_LISTS)}")
-    return trajectory_from(NAME, conversation, context)
+    return trajectory_from(NAME, confirmed(unmapped, conversation), context)
 
 
 def _context(fields: Fields, request: Fields, response: Fields) -> Context:
@@ -117,7 +118,7 @@ def _context(fields: Fields, request: Fields, response: Fields) -> Context:
     error = response.object("error")
     failure = error.text("message", "code")
     error.set_aside("code")
-    return merged(context, Context(cut_off=is_limit(incomplete), failure=failure))
+    return merged(merged(context, ended_by(incomplete)), Context(failure=failure))
 
 
 def content_of_instructions(fields: Fields) -> str | None:

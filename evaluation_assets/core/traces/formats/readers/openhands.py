@@ -122,7 +122,7 @@ def _output_record(record: Record, unmapped: UnmappedFields) -> Trajectory:
         error = fields.text("error")
         answer = test.text("git_patch") or run.final_answer
         stopped = "step_limit" in run.flags or (error is not None and _CUT_OFF.search(error) is not None)
-        resolved = report.flag("resolved")
+        resolved = report.outcome("resolved")
         tests = report.rest()
         return replace(
             run,
@@ -343,7 +343,7 @@ class _Run:
             content = f"{metadata.text('prefix') or ''}{fields.text('content') or ''}{metadata.text('suffix') or ''}"
             code, success = (
                 metadata.whole("exit_code") if "exit_code" in metadata else extras.whole("exit_code"),
-                fields.flag("success"),
+                fields.outcome("success"),
             )
             for rest in (metadata, extras, fields):
                 rest.rest()

@@ -65,7 +65,7 @@ def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajec
 
 def _trajectory_of(records: list[Record], unmapped: UnmappedFields) -> Trajectory | Rejection:
     data = [record.data for record in records]
-    return usable(records[0], lambda _: _Conversation(data, unmapped).session.trajectory(NAME))
+    return usable(records[0], lambda _: _Conversation(data, unmapped).session.trajectory(NAME, unmapped))
 
 
 def _conversation_of(source: str) -> str:

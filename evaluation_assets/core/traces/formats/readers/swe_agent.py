@@ -41,7 +41,9 @@ def detect(sample: Sample) -> bool:
 
 def read(files: Sequence[DropFile], unmapped: UnmappedFields) -> Iterator[Trajectory | Rejection]:
     """Yield one trajectory or rejection per run; outcomes come from the test reports."""
-    return each_tested_run(files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped))
+    return each_tested_run(
+        files, detect, NAME, lambda record, reports: trajectory_of(record, reports, unmapped), unmapped.stated
+    )
 
 
 def trajectory_of(record: Record, reports: Mapping[str, PatchReport], unmapped: UnmappedFields) -> Trajectory:

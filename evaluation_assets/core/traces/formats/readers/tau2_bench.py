@@ -27,7 +27,9 @@ from evaluation_assets.core.traces.formats.tau2_reviews import review_labels
 from evaluation_assets.core.traces.formats.times import elapsed_ms
 from evaluation_assets.core.traces.formats.transcript import Asked, Event, Said, as_text, total
 from evaluation_assets.core.traces.formats.unmapped_fields import Fields, UnmappedFields
+from evaluation_assets.core.traces.formats.untyped import at
 from evaluation_assets.core.traces.formats.usage import usage, usage_of
+from evaluation_assets.core.traces.trajectories.identity import recorded_id
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Tool, Trajectory, Usage
 
 NAME = "tau2_bench"
@@ -92,12 +94,16 @@ def _simulations(
     file: DropFile, setting: Setting, tasks: Mapping[str, Task], unmapped: UnmappedFields, *, in_files: bool
 ) -> Iterator[Trajectory | Rejection]:
     """The simulations in a result file. That of a folder has none: they are in files of their own."""
-    is_empty = True
+    read, of_tasks = 0, set(tasks)
     for record in read_items(file, "simulations"):
-        is_empty = False
+        read += 1
+        of_tasks.add(recorded_id(at(record.data, "task_id")) or "" if isinstance(record, Record) else "")
         make = partial(trajectory_of, unmapped, setting, tasks)
         yield record if isinstance(record, Rejection) else usable(record, make, is_whole=True)
-    if is_empty and not in_files:
+    trials = setting.extra.get("num_trials")
+    if read and isinstance(trials, int):
+        unmapped.stated.compare("trial", trials * len(of_tasks - {""}), read)
+    if not read and not in_files:
         detail = "the file has no simulations; if it belongs to a result folder, evaluate the folder with --one-drop"
         yield Rejection(file.source, 1, "no_trajectory_text", detail, "")
 

@@ -47,6 +47,7 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
         trial = max(fields.whole("trial") or 0, 0)
         reward = fields.number("reward")
         finished = info.object("reward_info")
+        fields.stated.agree("outcome of a run", *map(_outcome, (reward, finished.number("reward"))))
         context = Context(
             id=f"{task_id}#{trial}" if task_id and trial else task_id,
             task_id=task_id,
@@ -63,6 +64,10 @@ def trajectory_of(unmapped: UnmappedFields, record: Record) -> Trajectory:
 def succeeded(reward: float) -> bool:
     """The benchmark's rule for success: a reward of 1 within rounding."""
     return abs(reward - 1) <= 1e-6
+
+
+def _outcome(reward: float | None) -> bool | None:
+    return None if reward is None else succeeded(reward)
 
 
 def _never_ended(data: JsonObject) -> bool:

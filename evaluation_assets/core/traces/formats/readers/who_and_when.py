@@ -80,7 +80,7 @@ def trajectory_of(record: Record, unmapped: UnmappedFields) -> Trajectory:
             turns=turns,
             final_answer=answer,
             reference_answer=fields.name("ground_truth", "reference_answer"),
-            success=fields.flag("is_correct", "is_corrected"),
+            success=fields.outcome("is_correct", "is_corrected"),
             flags=() if answer else ("no_answer",),
             labels=_labels(fields, names),
             extra={"history_steps": [steps.get(index) for index in range(len(data["history"]))]},

@@ -10,15 +10,25 @@ from typing import Any
 
 from evaluation_assets.core.text.nullable import sum_of
 from evaluation_assets.core.traces.formats.base import Rejection, UnusableRecord
+from evaluation_assets.core.traces.formats.context import ended_by
 from evaluation_assets.core.traces.formats.isolation import usable
+from evaluation_assets.core.traces.formats.spans.attributes import kind_of
 from evaluation_assets.core.traces.formats.spans.drop_log import DropLog
 from evaluation_assets.core.traces.formats.spans.langfuse_observations import read_sdk_attributes
 from evaluation_assets.core.traces.formats.spans.spool import SpanSpool, trace_in
+from evaluation_assets.core.traces.formats.spans.statements import failure, stated_usage, stop_reason
 from evaluation_assets.core.traces.formats.spans.telling import SESSION, Telling
 from evaluation_assets.core.traces.formats.spans.tree import Span, Trace
 from evaluation_assets.core.traces.formats.times import as_utc
-from evaluation_assets.core.traces.formats.transcript import Transcript, as_text, final_message, final_submission
+from evaluation_assets.core.traces.formats.transcript import (
+    Transcript,
+    as_text,
+    final_message,
+    final_submission,
+    flags_of,
+)
 from evaluation_assets.core.traces.formats.unmapped_fields import UnmappedFields
+from evaluation_assets.core.traces.formats.usage import at_most, confirm
 from evaluation_assets.core.traces.trajectories.identity import task_id_of
 from evaluation_assets.core.traces.trajectories.model import JsonObject, Trajectory
 from evaluation_assets.core.traces.trajectories.recorded_spans import SPANS, TOOL_SPANS, TRACE, TRACES_OF_SPANS
@@ -75,8 +85,10 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     answer = telling.answer or final_submission(text, turns) or final_message(turns)
     starts = [span.start_s for span in spans if span.start_s is not None]
     names = list(dict.fromkeys(span.trace_id for span in spans))
+    broken = failure(trace)
     about = {
         TRACE: trace.id,
+        "error": broken,
         "trace_ids": names if len(names) > 1 else None,
         "service": next((span.service for span in spans if span.service), None),
         "session_id": _first_attribute(spans, SESSION),
@@ -88,6 +100,10 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
     }
     verdicts = list(_verdicts(spans))
     reference = item.get("true_answer")
+    used, stated, ended = telling.usage(), stated_usage(trace), ended_by(stop_reason(spans))
+    if stated is not None and used is not None:
+        acting = [each for each in spans if kind_of(each) == "agent"]
+        confirm(unmapped.stated, stated, used if len(acting) < 2 else at_most(used, stated))
     return Trajectory(
         id=trace.id,
         task_id=task_id_of(item.get("task_id") or item.get("instance_id"), task, text),
@@ -100,8 +116,13 @@ def trajectory_of(trace: Trace, name: str, unmapped: UnmappedFields, drop: DropL
         reference_answer=as_text(reference).strip() or None,
         started_at=as_utc(min(starts)) if starts else None,
         duration_s=sum_of(map(_duration_s, (_spans_of(spans, name) for name in names))),
-        usage=telling.usage(),
-        flags=() if answer or len(turns) > 1 else ("no_answer",),
+        usage=used,
+        flags=flags_of(
+            cut_off=ended.cut_off,
+            refused=ended.refused,
+            unanswered=not answer and len(turns) <= 1,
+            failed=broken is not None,
+        ),
         labels={"verdicts": verdicts} if verdicts else {},
         extra={key: value for key, value in about.items() if value},
     )

@@ -39,7 +39,9 @@ def test_a_session_is_one_trajectory_with_a_turn_a_user_message(session: Traject
     assert session.task == "The totals are wrong. Fix them."
     assert (session.started_at, session.duration_s) == ("2025-10-01T09:00:00.000Z", 21)
     assert (session.agents[0].model, session.agents[0].version) == ("claude-sonnet-4-5", "2.0.14")
+    assert session.flags == ("failed",)
     assert session.extra == {
+        "error": "API Error: overloaded",
         "session_id": "5f0c2d1e-0000-4000-8000-000000000001",
         "title": "Wrong totals in the shop",
         "cwd": "/home/ada/shop",

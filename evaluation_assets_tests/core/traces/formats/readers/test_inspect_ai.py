@@ -252,7 +252,8 @@ def retried(*errors: str) -> dict[str, Any]:
 
 def test_attempts_that_failed_are_named_and_their_tokens_counted(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
-    path.write_bytes(orjson.dumps({**LOG, "samples": [retried("OSError('disk full')", "TimeoutError()")]}))
+    samples = [retried("OSError('disk full')", "TimeoutError()")]
+    path.write_bytes(orjson.dumps({**LOG, "results": {"total_samples": 1}, "samples": samples}))
     (before, _), (run,) = trajectories(FIXTURE), trajectories(path)
     check(run)
     assert run.extra["failed_attempts"] == ["OSError('disk full')", "TimeoutError()"]

@@ -169,7 +169,8 @@ def test_steps_of_two_generations_are_two_conversations(tmp_path: Path) -> None:
     result = orjson.loads((VERCEL / "result_7.json").read_bytes())
     other = [{**step, "callId": "call-2"} for step in result["steps"]]
     five = [orjson.loads(line) for line in (VERCEL / "on_step_finish_5.jsonl").read_bytes().splitlines()]
-    runs = trajectories(written(tmp_path, *result["steps"], *other, *five, *five))
+    again = [{**step, "response": {**step["response"], "id": f"again-{index}"}} for index, step in enumerate(five)]
+    runs = trajectories(written(tmp_path, *result["steps"], *other, *five, *again))
     assert [len(run.calls) for run in runs] == [2, 2, 2, 2]
 
 

@@ -1,0 +1,40 @@
+"""Records that stand twice in a file: the same content under the same identity is one run, and not a further trial."""
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any
+
+from evaluation_assets.core.traces.formats.untyped import at
+
+_NAMES = ("id", "uuid", "run_id", "request_id", "sample_uuid")
+_TASKS = ("task_id", "question_id", "instance_id", "problem_id", "example_id", "case_id")
+_TRIALS = ("trial", "trial_id", "sample_index", "epoch", "attempt")
+_RUNS = (
+    "messages", "traj", "trajectory", "conversation", "conversations", "contents", "history", "request", "inputs",
+    "outputs",
+)  # fmt: skip
+"""Fields of a whole run or request. Parts of a stream have the ID of their message, and repeat."""
+
+
+def names_itself(data: Any) -> bool:
+    """Whether a record is a run or a request that states which one it is."""
+    if not isinstance(data, dict) or not any(name in data for name in _RUNS):
+        return False
+    has_name = any(data.get(name) not in (None, "") for name in _NAMES)
+    is_trial = any(name in data for name in _TASKS) and any(data.get(name) is not None for name in _TRIALS)
+    response = data.get("response")
+    return has_name or is_trial or any(isinstance(at(each, "id"), str) for each in (response, at(response, "body")))
+
+
+def repetitions() -> Callable[[Any, bytes], bool]:
+    """A function that says whether a record, with its bytes, repeats one that it was given before."""
+    seen: set[bytes] = set()
+
+    def is_repeated(data: Any, raw: bytes) -> bool:
+        if not names_itself(data):
+            return False
+        known = len(seen)
+        seen.add(blake2b(raw.strip(), digest_size=12).digest())
+        return len(seen) == known
+
+    return is_repeated
