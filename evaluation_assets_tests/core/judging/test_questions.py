@@ -3,8 +3,9 @@
 import pytest
 
 from evaluation_assets.core.judging.questions import Cost
-from evaluation_assets.core.llm.ledger import Entry
-from evaluation_assets.core.llm.messages import Reply, TokenUsage
+from evaluation_assets.core.models.ledger import Entry
+from evaluation_assets.core.models.messages import Reply
+from evaluation_assets.core.traces.token_usage import TokenUsage
 
 
 def entry(tokens: int, cost_usd: float) -> Entry:
