@@ -16,7 +16,10 @@ from evaluation_assets.core.traces.trajectories.model import Usage
 
 @dataclass(slots=True)
 class Cost:
-    """What one verdict took, over its questions."""
+    """What one verdict took, over its questions.
+
+    Tokens and cost are what this run paid; if all replies are from the ledger, what was paid for them before.
+    """
 
     usage: Usage = field(default_factory=Usage)
     latency_ms: float = 0.0
@@ -28,13 +31,16 @@ class Cost:
 
     def add(self, key: str, entry: Entry, *, from_ledger: bool) -> None:
         """Count the answer to one of its questions."""
-        tokens = entry.reply.usage
-        self.usage = Usage(
-            input_tokens=sum_of((self.usage.input_tokens, tokens.input_tokens)),
-            cached_tokens=sum_of((self.usage.cached_tokens, tokens.cached_tokens)),
-            output_tokens=sum_of((self.usage.output_tokens, tokens.output_tokens)),
-            cost_usd=sum_of((self.usage.cost_usd, entry.cost_usd)),
-        )
+        if self.all_from_ledger and not from_ledger:
+            self.usage = Usage()
+        if self.all_from_ledger or not from_ledger:
+            tokens = entry.reply.usage
+            self.usage = Usage(
+                input_tokens=sum_of((self.usage.input_tokens, tokens.input_tokens)),
+                cached_tokens=sum_of((self.usage.cached_tokens, tokens.cached_tokens)),
+                output_tokens=sum_of((self.usage.output_tokens, tokens.output_tokens)),
+                cost_usd=sum_of((self.usage.cost_usd, entry.cost_usd)),
+            )
         self.latency_ms += entry.latency_ms
         self.attempts += 0 if from_ledger else entry.attempts
         self.keys.append(key)
