@@ -51,4 +51,4 @@ def test_the_lowest_criterion_of_a_tool_type_is_a_ranked_one(reports: Path) -> N
 
 def test_the_page_says_how_many_clips_a_criterion_of_few_was_scored_on(reports: Path) -> None:
     assert 'title="1 of 11 clips scored">0.20' in (page := (reports / "report.html").read_text())
-    assert '<small>1 of 11 scored</small>' in page
+    assert "<small>1 of 11 scored</small>" in page
